@@ -1,12 +1,12 @@
 //! The disaster recovery drill of the guide: back up, lose the management cluster, restore.
 
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{project, world};
 
 /// The commands of the guide in an isolated environment. Dropping the value deletes the sandboxes.
 struct Guide {
-    world: World,
+    world: TestEnvironment,
     text: String,
 }
 
@@ -18,14 +18,14 @@ impl Guide {
         Self { world: world.env("XDG_STATE_HOME", state), text: text.replace("\\\n", " ") }
     }
 
-    fn run(&self, typed: &str) -> Outcome {
+    fn run(&self, typed: &str) -> RunOutput {
         let lines = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut known = self.text.lines().map(lines);
         assert!(known.any(|line| line == typed), "the guide does not say `{typed}`");
         self.world.run(typed.strip_prefix("capstan ").unwrap().split_whitespace())
     }
 
-    fn done(&self, typed: &str) -> Outcome {
+    fn done(&self, typed: &str) -> RunOutput {
         let run = self.run(typed);
         assert_eq!(run.status, 0, "{typed}\n{run}");
         run

@@ -7,9 +7,9 @@ use std::fs;
 
 use serde_json::json;
 use support::{
-    binary::{Outcome, World},
+    binary::{RunOutput, TestEnvironment},
     host::{FakeHost, GitHubRelease, Reply},
-    registry::{Guests, Registry, Transport},
+    registry::{Registry, RegistryAccess, RegistryTransport},
 };
 
 use crate::{project, world};
@@ -131,7 +131,7 @@ const AT_THE_SITE: [&str; 9] = [
 ];
 
 /// Runs a command line with replacements for some paths.
-fn run(world: &World, line: &str, places: &[(&str, &str)]) -> Outcome {
+fn run(world: &TestEnvironment, line: &str, places: &[(&str, &str)]) -> RunOutput {
     let line = places.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
     let (line, file) =
         line.split_once(" > ").map_or((line.as_str(), None), |(line, file)| (line, Some(file)));
@@ -144,7 +144,7 @@ fn run(world: &World, line: &str, places: &[(&str, &str)]) -> Outcome {
     run
 }
 
-fn connected(host: &FakeHost) -> World {
+fn connected(host: &FakeHost) -> TestEnvironment {
     let world = world();
     let ca = world.write("ca.pem", host.ca_pem());
     let variables = ["SANDBOX_ENDPOINT", "SANDBOX_REGION", "SANDBOX_MACHINE_TYPE"];
@@ -153,7 +153,7 @@ fn connected(host: &FakeHost) -> World {
 }
 
 /// A site that could connect to the host, to check that no connection is made.
-struct Site(World);
+struct Site(TestEnvironment);
 
 impl Site {
     fn of(host: &FakeHost) -> Self {
@@ -169,7 +169,7 @@ impl Drop for Site {
     }
 }
 
-fn carry(from: &World, to: &World, file: &str) {
+fn carry(from: &TestEnvironment, to: &TestEnvironment, file: &str) {
     fs::copy(from.current_dir().join(file), to.current_dir().join(file)).unwrap();
 }
 
@@ -181,7 +181,7 @@ fn bundles_go_from_the_internet_to_a_closed_site() {
     for line in CONNECTED {
         run(&outside, line, &[]);
     }
-    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let site = Site::of(&host);
     carry(&outside, &site.0, "lab.tar");
     carry(&outside, &site.0, "newer.tar");
@@ -211,7 +211,7 @@ fn bundles_go_from_the_internet_to_a_closed_site() {
         assert!(image.starts_with(&mirror), "{image}");
     }
     // Both environments have the same lock from here on.
-    let render = |world: &World, config: &[&str]| {
+    let render = |world: &TestEnvironment, config: &[&str]| {
         let run = world.run(["render", "--infrastructure", "aws"].iter().chain(config));
         assert_eq!(run.status, 0, "{run}");
         run.stdout
@@ -273,7 +273,7 @@ fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
     let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
     let mut lines = vec![CONNECTED[0].trim_start_matches("capstan ").to_owned()];
     lines.extend(["bundle verify lab.tar", "bundle load lab.tar --to-folder site"].map(str::to_owned));
-    let registry = Registry::start(Transport::Plain, Guests::Anybody);
+    let registry = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous);
     if let Some(registry) = &registry {
         lines.push(format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
     }
@@ -288,7 +288,7 @@ fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() 
     let host = internet();
     let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
     run(&outside, &CONNECTED[0].replace("--platform linux/amd64", ""), &[]);
-    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let json = |arguments: &str| -> serde_json::Value {
         let run = outside.run(arguments.split_whitespace());
         assert_eq!(run.status, 0, "{run}");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     host::{FakeHost, GitHubRelease, Reply},
 };
 
@@ -26,7 +26,7 @@ fn download(file: &str) -> String {
     format!("github.com/{REPOSITORY}/releases/download/v2.1.0/{file}")
 }
 
-fn cache(world: &World) -> PathBuf {
+fn cache(world: &TestEnvironment) -> PathBuf {
     world.home().join(".cache/capstan")
 }
 

@@ -1,6 +1,6 @@
 //! Tests with real providers.
 
-use support::{binary::World, skip::corpus};
+use support::{binary::TestEnvironment, skip::corpus};
 
 use crate::world;
 
@@ -34,7 +34,7 @@ pub(super) fn config(root: &std::path::Path) -> String {
 }
 
 /// Configures a cluster without Pods, where the webhooks of cert-manager cannot be served.
-pub(super) fn config_without_webhooks(root: &std::path::Path, world: &World) -> String {
+pub(super) fn config_without_webhooks(root: &std::path::Path, world: &TestEnvironment) -> String {
     let file = "cert-manager/v1.21.1/cert-manager.yaml";
     let path = root.join("providers").join(file);
     let whole = std::fs::read_to_string(&path).unwrap();

@@ -1,6 +1,6 @@
 //! A new user with a clone of the project creates a cluster from the providers in the repository.
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::{project, world};
 
@@ -34,7 +34,7 @@ fn kinds(yaml: &str) -> Vec<&str> {
 }
 
 /// An environment with the two sandboxes of the tour. Dropping the value removes them.
-struct Tour(World);
+struct Tour(TestEnvironment);
 
 impl Drop for Tour {
     fn drop(&mut self) {

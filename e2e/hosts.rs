@@ -1,14 +1,14 @@
 //! Releases on hosts: the binary uses a fake internet through `HTTPS_PROXY`, under the real host names.
 
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     host::{FakeHost, GitHubRelease, Reply},
 };
 
 use crate::{COMPONENTS, METADATA, REPOSITORY, project, world};
 
 /// An environment that can connect only to the host.
-pub(super) fn connected(host: &FakeHost) -> World {
+pub(super) fn connected(host: &FakeHost) -> TestEnvironment {
     let world = world();
     let ca = world.write("ca.pem", host.ca_pem());
     world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca)

@@ -1,7 +1,7 @@
 //! Kustomizations that refer to repositories and files on hosts, with and without a connection.
 
 use support::{
-    binary::{Outcome, World},
+    binary::{RunOutput, TestEnvironment},
     git::GitForge,
     host::{FakeHost, Reply},
 };
@@ -15,22 +15,22 @@ fn map(name: &str) -> String {
 }
 
 /// An environment with Git on `PATH`.
-fn with_git(forge: &GitForge) -> World {
+fn with_git(forge: &GitForge) -> TestEnvironment {
     let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     world().env("PATH", path)
 }
 
-fn build(world: &World, more: &[&str]) -> Outcome {
+fn build(world: &TestEnvironment, more: &[&str]) -> RunOutput {
     world.run(["kustomize", "build"].iter().chain(more))
 }
 
-fn built(world: &World, more: &[&str]) -> Vec<String> {
+fn built(world: &TestEnvironment, more: &[&str]) -> Vec<String> {
     let run = build(world, more);
     assert_eq!(run.status, 0, "{run}");
     run.stdout.lines().filter_map(|line| Some(line.strip_prefix("  name: ")?.to_owned())).collect()
 }
 
-fn refused(world: &World, more: &[&str]) -> String {
+fn refused(world: &TestEnvironment, more: &[&str]) -> String {
     let run = build(world, more);
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
     run.stderr

@@ -18,7 +18,7 @@ mod server;
 
 use std::path::PathBuf;
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 /// The repository of a provider.
 const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
@@ -32,8 +32,8 @@ kind: Namespace
 metadata: {name: capa-system}
 ";
 
-fn world() -> World {
-    World::new(env!("CARGO_BIN_EXE_capstan"))
+fn world() -> TestEnvironment {
+    TestEnvironment::new(env!("CARGO_BIN_EXE_capstan"))
 }
 
 /// Resolves a path from the root of the project.

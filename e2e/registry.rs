@@ -4,14 +4,14 @@ use std::fs;
 
 use serde_json::Value;
 use support::{
-    binary::{Outcome, World},
-    registry::{Guests, Registry, Transport},
+    binary::{RunOutput, TestEnvironment},
+    registry::{Registry, RegistryAccess, RegistryTransport},
 };
 
 use crate::{project, world};
 
 /// An environment that trusts the registry.
-fn lab(registry: &Registry) -> World {
+fn lab(registry: &Registry) -> TestEnvironment {
     let world = world();
     let ca = world.write("ca.pem", registry.ca_pem());
     world.env("SSL_CERT_FILE", ca)
@@ -25,30 +25,30 @@ fn release(version: &str) -> String {
     project(&format!("e2e/fixtures/repository/infrastructure-sandbox/{version}")).display().to_string()
 }
 
-fn configure(world: &World, url: &str, more: &str) {
+fn configure(world: &TestEnvironment, url: &str, more: &str) {
     world.configure(format!(
         "providers:\n- {{name: sandbox, type: InfrastructureProvider, url: \"{url}\"{more}}}\nSANDBOX_ENDPOINT: https://x\n"
     ));
 }
 
-fn publish(world: &World, registry: &Registry, version: &str, tag: &str) -> Outcome {
+fn publish(world: &TestEnvironment, registry: &Registry, version: &str, tag: &str) -> RunOutput {
     world.run(["publish", &release(version), &format!("{}:{tag}", target(registry)), "-o", "json"])
 }
 
-fn json(run: &Outcome) -> Value {
+fn json(run: &RunOutput) -> Value {
     assert_eq!(run.status, 0, "{run}");
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-fn generate(world: &World, version: &str) -> Outcome {
+fn generate(world: &TestEnvironment, version: &str) -> RunOutput {
     world.run(["generate", "provider", "-i", &format!("sandbox{version}")])
 }
 
 // Row: PRV-85, D-200
 #[test]
 fn a_release_that_was_published_is_read_back_from_the_registry() {
-    for transport in [Transport::Tls, Transport::Plain] {
-        let Some(registry) = Registry::start(transport, Guests::Anybody) else { return };
+    for transport in [RegistryTransport::Tls, RegistryTransport::Plain] {
+        let Some(registry) = Registry::start(transport, RegistryAccess::Anonymous) else { return };
         let world = lab(&registry);
         for version in ["v1.0.0", "v1.1.0"] {
             assert_eq!(json(&publish(&world, &registry, version, version))["outcome"], "published");
@@ -64,7 +64,7 @@ fn a_release_that_was_published_is_read_back_from_the_registry() {
 
 #[test]
 fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     let first = json(&publish(&world, &registry, "v1.0.0", "v1.0.0"));
     assert_eq!(json(&publish(&world, &registry, "v1.0.0", "v1.0.0"))["outcome"], "alreadyThere");
@@ -85,7 +85,7 @@ fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
 
 #[test]
 fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
-    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     let config = project("e2e/fixtures/clusterctl.yaml").display().to_string();
     let publish = |more: &[&str]| {
@@ -102,7 +102,7 @@ fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
 
 #[test]
 fn an_unsigned_release_is_refused_where_a_signature_is_asked_for() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     assert_eq!(publish(&world, &registry, "v1.0.0", "v1.0.0").status, 0);
     let key = "-----BEGIN PUBLIC KEY-----
@@ -118,14 +118,16 @@ MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 
 #[test]
 fn a_certificate_nobody_vouches_for_is_refused() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let run = publish(&world(), &registry, "v1.0.0", "v1.0.0");
     assert!(run.status == 1 && run.stderr.contains("https://"), "{run}");
 }
 
 #[test]
 fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_needs_no_connection() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Ann) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
+        return;
+    };
     let nobody = publish(&lab(&registry), &registry, "v1.0.0", "v1.0.0");
     assert!(nobody.status == 1 && nobody.stderr.contains("docker login"), "{nobody}");
 
@@ -155,7 +157,9 @@ fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_nee
 
 #[test]
 fn the_digests_of_images_are_those_their_registry_has_and_are_locked() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Ann) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
+        return;
+    };
     let world = lab(&registry);
     let fixtures = project("e2e/fixtures/repository").canonicalize().unwrap().display().to_string();
     let config = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();

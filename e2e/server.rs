@@ -7,8 +7,8 @@ use std::{
 
 use support::{
     api_server::ApiServer,
-    everything::{Everything, client_of},
     fixture::Fixture,
+    object_snapshot::{ObjectSnapshot, client_from_kubeconfig},
 };
 
 use crate::line::Meter;
@@ -28,7 +28,7 @@ enum Process {
 impl Server {
     /// `None` if this machine has no API server.
     pub(crate) fn real() -> Option<Self> {
-        Some(Self::over(ApiServer::of_this_machine()?))
+        Some(Self::over(ApiServer::start_or_skip()?))
     }
 
     pub(crate) fn over(server: ApiServer) -> Self {
@@ -55,13 +55,13 @@ impl Server {
         kubeconfig.replace(address, &meter.open(address.to_owned()))
     }
 
-    pub(crate) async fn everything(&self) -> Everything {
-        Everything::settled(&client_of(&self.kubeconfig).await).await
+    pub(crate) async fn everything(&self) -> ObjectSnapshot {
+        ObjectSnapshot::read_after_deletions(&client_from_kubeconfig(&self.kubeconfig).await).await
     }
 }
 
 /// The objects that differ between two states, including revisions, by kind and location.
-pub(crate) fn differences(before: &Everything, after: &Everything) -> Vec<String> {
+pub(crate) fn differences(before: &ObjectSnapshot, after: &ObjectSnapshot) -> Vec<String> {
     let gone = before.since(after);
     let other = after.iter().filter(|(name, object)| before.get(name) != Some(*object));
     gone.iter().chain(other).map(|(name, _)| name.to_owned()).collect()

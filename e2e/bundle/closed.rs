@@ -3,18 +3,18 @@
 use std::{path::Path, process::Stdio};
 
 use support::{
-    api_server::{ApiServer, Source},
-    binary::World,
+    api_server::{ApiServer, ApiServerSource},
+    binary::TestEnvironment,
     closed_site::ClosedSite,
-    registry::{Guests, PROGRAM, Registry, Transport},
-    skip::{Need, program},
+    registry::{PROGRAM, Registry, RegistryAccess, RegistryTransport},
+    skip::{TestRequirement, program},
 };
 
 use super::{AT_THE_SITE, AWS, CONNECTED, carry, connected, internet, run};
 
 /// A real API server in the site, a registry in the lab, and both bundles.
 struct Site {
-    world: World,
+    world: TestEnvironment,
     // Dropped before the networks of the server and the registry.
     _server: ApiServer,
     registry: Registry,
@@ -26,13 +26,20 @@ struct Site {
 impl Site {
     /// `None` if this machine cannot create the networks or lacks a program.
     fn build() -> Option<Self> {
-        let Ok(networks) = ClosedSite::build() else { return skipped(Need::ClosedNetworks) };
-        let Some(Source::Bundle(server)) = Source::find() else { return skipped(Need::ApiServer) };
+        let Ok(networks) = ClosedSite::build() else { return skipped(TestRequirement::ClosedNetworks) };
+        let Some(ApiServerSource::Bundle(server)) = ApiServerSource::find() else {
+            return skipped(TestRequirement::ApiServer);
+        };
         // The wrapper script always exists, so the program itself is checked.
         program(PROGRAM)?;
         let program = networks.lab_program(Path::new(PROGRAM));
-        let registry = Registry::start_at(ClosedSite::LAB, &program, Transport::Tls, Guests::Ann)?;
-        let server = ApiServer::start(&Source::Bundle(networks.program(&server))).unwrap();
+        let registry = Registry::start_at(
+            ClosedSite::LAB_ADDRESS,
+            &program,
+            RegistryTransport::Tls,
+            RegistryAccess::PasswordRequired,
+        )?;
+        let server = ApiServer::start(&ApiServerSource::Bundle(networks.program(&server))).unwrap();
 
         let host = internet();
         let outside = connected(&host);
@@ -43,7 +50,7 @@ impl Site {
         let rest = ["--kubernetes-version", "v1.35.0", "-n", "default", "--lock", "off"];
         let generated = outside.run(["generate", "cluster", "demo", "-i", &reference].iter().chain(&rest));
 
-        let world = World::new(networks.program(Path::new(env!("CARGO_BIN_EXE_capstan"))));
+        let world = TestEnvironment::new(networks.program(Path::new(env!("CARGO_BIN_EXE_capstan"))));
         carry(&outside, &world, "lab.tar");
         carry(&outside, &world, "newer.tar");
         let ca = world.write("ca.pem", registry.ca_pem());
@@ -92,7 +99,7 @@ impl Site {
     }
 }
 
-fn skipped(need: Need) -> Option<Site> {
+fn skipped(need: TestRequirement) -> Option<Site> {
     need.skip();
     None
 }

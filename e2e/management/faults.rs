@@ -7,7 +7,7 @@ use std::{
 
 use support::{
     api_server::ApiServer,
-    everything::{Everything, client_of},
+    object_snapshot::{ObjectSnapshot, client_from_kubeconfig},
 };
 
 use super::peer::{FIRST, LAST, Management, SECOND, Tool, check, left};
@@ -25,9 +25,9 @@ fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_killed_anywhere_is_completed_by_the_same_command() {
-    let Some(server) = ApiServer::of_this_machine() else { return };
+    let Some(server) = ApiServer::start_or_skip() else { return };
     let cluster = Management::new(server.kubeconfig());
-    let before = Everything::of(&client_of(server.kubeconfig()).await).await;
+    let before = ObjectSnapshot::read(&client_from_kubeconfig(server.kubeconfig()).await).await;
     let no_wait: &[&str] = &["--no-wait"];
     for (arguments, record) in [
         ([FIRST, no_wait].concat(), "installed.txt"),

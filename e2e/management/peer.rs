@@ -13,9 +13,9 @@ use std::{
 
 use support::{
     api_server::ApiServer,
-    binary::World,
-    everything::{Everything, client_of},
-    skip::Need,
+    binary::TestEnvironment,
+    object_snapshot::{ObjectSnapshot, client_from_kubeconfig},
+    skip::TestRequirement,
 };
 
 use crate::{project, world};
@@ -49,7 +49,7 @@ pub(super) const LAST: &[&str] = &["delete", "--all", "--include-crd", "--includ
 
 /// A cluster, and the environment of the programs that manage it.
 pub(super) struct Management {
-    world: World,
+    world: TestEnvironment,
     kubeconfig: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl Management {
     }
 
     /// The environment of the programs.
-    pub(super) fn world(&self) -> &World {
+    pub(super) fn world(&self) -> &TestEnvironment {
         &self.world
     }
 
@@ -140,7 +140,7 @@ pub(crate) fn peer() -> Option<PathBuf> {
 pub(crate) fn peer_or_skip() -> Option<PathBuf> {
     let peer = peer();
     if peer.is_none() {
-        Need::Clusterctl.skip();
+        TestRequirement::Clusterctl.skip();
     }
     peer
 }
@@ -151,10 +151,10 @@ pub(crate) fn is_recording() -> bool {
 }
 
 /// The objects that a tool left. Objects that only capstan creates are excluded.
-pub(super) async fn left(cluster: &Management, before: &Everything) -> String {
-    let all = Everything::settled(&client_of(cluster.kubeconfig()).await).await;
+pub(super) async fn left(cluster: &Management, before: &ObjectSnapshot) -> String {
+    let all = ObjectSnapshot::read_after_deletions(&client_from_kubeconfig(cluster.kubeconfig()).await).await;
     let is_ours = |name: &str| name.contains("/capstan.") || name.contains("/capstan-upgrade");
-    all.since(before).without(is_ours).to_string()
+    all.since(before).excluding(is_ours).to_string()
 }
 
 pub(super) fn check(record: &str, found: &str, tools: &[Tool]) {
@@ -171,9 +171,9 @@ async fn journey(tools: [Tool; 3]) {
     if tools[1..].contains(&Clusterctl) && peer_or_skip().is_none() {
         return;
     }
-    let Some(server) = ApiServer::of_this_machine() else { return };
+    let Some(server) = ApiServer::start_or_skip() else { return };
     let cluster = Management::new(server.kubeconfig());
-    let before = Everything::of(&client_of(server.kubeconfig()).await).await;
+    let before = ObjectSnapshot::read(&client_from_kubeconfig(server.kubeconfig()).await).await;
     let deleted = if tools[2] == Capstan { "deleted.txt" } else { "deleted-by-clusterctl.txt" };
     let parts = [(FIRST, "installed.txt"), (SECOND, "upgraded.txt"), (LAST, deleted)];
     for (at, (arguments, record)) in parts.into_iter().enumerate() {

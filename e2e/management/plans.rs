@@ -18,7 +18,7 @@ const UPGRADE: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 #[tokio::test(flavor = "multi_thread")]
 async fn the_diff_of_a_real_upgrade_fits_300_lines() {
     let Some(root) = corpus() else { return };
-    let fixture = Fixture::builder().controllers(sandbox::Switches::default()).start().await;
+    let fixture = Fixture::builder().controllers(sandbox::ControllerSwitches::default()).start().await;
     let newest = config(&root);
     let older =
         newest.replace("v1.21.1/cert-manager.yaml\"", "v1.20.3/cert-manager.yaml\", version: v1.20.3");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
-use support::everything::Everything;
+use support::object_snapshot::ObjectSnapshot;
 
 use super::peer::{FIRST, Management, SECOND};
 use crate::{
@@ -77,7 +77,7 @@ impl Metered {
 }
 
 /// Stops an upgrade, rolls it back, and resumes it. True if the upgrade was stopped before its end.
-async fn superseded(upgrades: &Metered, point: u64, installed: &Everything) -> bool {
+async fn superseded(upgrades: &Metered, point: u64, installed: &ObjectSnapshot) -> bool {
     let upgrade = upgrades.stop_at(upgrades.bytes * point / (POINTS + 1));
     let is_unfinished = upgrades.status()["unfinishedUpgrade"].is_object();
     if !is_unfinished {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{everything::client_of, fixture::merge, kind::PROVIDER};
+use support::{fixture::merge, kind::PROVIDER, object_snapshot::client_from_kubeconfig};
 
 use super::pair::{Pair, Side};
 use crate::{management::shipped_providers, server::differences};
@@ -30,7 +30,7 @@ async fn refused_until_abandoned(pair: Pair) {
     pair.world().configure(shipped_providers());
     pair.fill().await;
     for side in [&pair.here, &pair.there] {
-        let client = client_of(side.kubeconfig()).await;
+        let client = client_from_kubeconfig(side.kubeconfig()).await;
         // A release that `init` can read.
         merge(&client, PROVIDER, "cluster-api-system/cluster-api", &json!({"version": "v1.1.0"})).await;
     }

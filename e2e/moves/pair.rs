@@ -5,12 +5,12 @@ use std::{path::Path, process::Command, thread};
 use api::{ProviderId, ProviderType};
 use serde_json::{Value, json};
 use support::{
-    api_server::{ApiServer, Source},
-    binary::{Outcome, World},
-    cluster_api::{Object, cluster, cluster_class, define, object, objects_in, provider, resource_set},
-    everything::client_of,
+    api_server::{ApiServer, ApiServerSource},
+    binary::{RunOutput, TestEnvironment},
+    cluster_api::{Object, cluster, cluster_class, install_on, object, objects_in, provider, resource_set},
     fixture::{create, write_statuses},
     kind,
+    object_snapshot::client_from_kubeconfig,
 };
 
 use super::picture::Picture;
@@ -28,7 +28,7 @@ pub(super) const STATUSES: [&str; 2] = [
 
 /// Both servers, with the same kinds and providers.
 pub(super) struct Pair {
-    world: World,
+    world: TestEnvironment,
     pub(super) here: Side,
     pub(super) there: Side,
 }
@@ -48,7 +48,7 @@ pub(super) struct Way<'a> {
 impl Pair {
     /// `None` if this machine has no API server.
     pub(super) async fn start() -> Option<Self> {
-        let source = Source::of_this_machine()?;
+        let source = ApiServerSource::find_or_skip()?;
         let start = || Server::over(ApiServer::start(&source).unwrap());
         // Servers start in parallel, because starting is mostly waiting.
         let (here, there) = thread::scope(|scope| {
@@ -67,13 +67,13 @@ impl Pair {
         Self { world: world(), here: Side::over(here).await, there: Side::over(there).await }
     }
 
-    pub(super) fn world(&self) -> &World {
+    pub(super) fn world(&self) -> &TestEnvironment {
         &self.world
     }
 
     /// Creates three Clusters and an unrelated object on the first server.
     pub(super) async fn fill(&self) -> Picture {
-        create(&client_of(self.here.kubeconfig()).await, three_clusters()).await;
+        create(&client_from_kubeconfig(self.here.kubeconfig()).await, three_clusters()).await;
         self.here.picture().await
     }
 
@@ -91,7 +91,7 @@ impl Pair {
         assert_eq!(outcome.status, 0, "{outcome}");
     }
 
-    pub(super) fn run(&self, way: Way<'_>, flags: &[&str]) -> Outcome {
+    pub(super) fn run(&self, way: Way<'_>, flags: &[&str]) -> RunOutput {
         self.world.run(arguments(way, flags))
     }
 
@@ -109,7 +109,7 @@ impl Pair {
     }
 
     /// Runs capstan on one side.
-    pub(super) fn run_on(&self, side: &Side, arguments: &[&str]) -> Outcome {
+    pub(super) fn run_on(&self, side: &Side, arguments: &[&str]) -> RunOutput {
         let kubeconfig = side.kubeconfig().display().to_string();
         self.world.run([arguments, &["--kubeconfig", &kubeconfig]].concat())
     }
@@ -130,8 +130,8 @@ fn arguments(way: Way<'_>, flags: &[&str]) -> Vec<String> {
 
 impl Side {
     async fn over(server: Server) -> Self {
-        let client = client_of(server.kubeconfig()).await;
-        define(&client).await;
+        let client = client_from_kubeconfig(server.kubeconfig()).await;
+        install_on(&client).await;
         let id = |provider_type, name| ProviderId::new(provider_type, name);
         let core = id(ProviderType::Core, "cluster-api");
         let docker = id(ProviderType::Infrastructure, "docker");
@@ -144,12 +144,12 @@ impl Side {
     }
 
     pub(super) async fn picture(&self) -> Picture {
-        Picture::of(&objects_in(&client_of(self.kubeconfig()).await, NAMESPACE).await)
+        Picture::of(&objects_in(&client_from_kubeconfig(self.kubeconfig()).await, NAMESPACE).await)
     }
 
     /// Writes the statuses that controllers would report after a move.
     pub(super) async fn reconcile(&self) {
-        write_statuses(&client_of(self.kubeconfig()).await, three_clusters()).await;
+        write_statuses(&client_from_kubeconfig(self.kubeconfig()).await, three_clusters()).await;
     }
 }
 

@@ -4,9 +4,9 @@ use std::process::Stdio;
 
 use serde_json::json;
 use support::{
-    everything::client_of,
     fixture::{list, merge},
     kind::CLUSTER,
+    object_snapshot::client_from_kubeconfig,
 };
 
 use super::{
@@ -47,7 +47,7 @@ async fn superseded(turns: &Turns, turn: u64) -> bool {
 }
 
 async fn label_clusters(side: &Side, value: Option<&str>) {
-    let client = client_of(side.kubeconfig()).await;
+    let client = client_from_kubeconfig(side.kubeconfig()).await;
     for cluster in list(&client, CLUSTER, NAMESPACE).await {
         let place = format!("{NAMESPACE}/{}", cluster["metadata"]["name"].as_str().unwrap());
         let patch = json!({"metadata": {"labels": {"example.org/label": value}}});

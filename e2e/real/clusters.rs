@@ -90,7 +90,7 @@ fn shop() -> Vec<Object> {
         machine_spec: docker,
         ..Infrastructure::docker()
     };
-    let cluster = cluster("web/shop").made_of(dev).of_class("quick-start");
+    let cluster = cluster("web/shop").with_infrastructure(dev).of_class("quick-start");
     of_class.map(template).into_iter().chain(cluster.control_plane(1).machine_deployment("md-0", 2)).collect()
 }
 
@@ -112,7 +112,7 @@ fn bank() -> Vec<Object> {
         .owned_by(kind::CLUSTER, "bank")
         .status(json!({"ready": true, "initialized": true}));
     let mut objects: Vec<Object> =
-        cluster("money/bank").made_of(eks).machine_deployment("md-0", 2).into_iter().collect();
+        cluster("money/bank").with_infrastructure(eks).machine_deployment("md-0", 2).into_iter().collect();
     objects.push(control_plane);
     objects
 }

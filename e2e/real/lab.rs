@@ -10,12 +10,12 @@ use std::{
 use kube::Client;
 use serde_json::{Value, json};
 use support::{
-    api_server::{ApiServer, Source},
-    binary::World,
+    api_server::{ApiServer, ApiServerSource},
+    binary::TestEnvironment,
     cluster_api::wait_until_served,
-    everything::{Everything, client_of},
     fixture::{apply, merge, reconcile},
     kind::CLUSTER,
+    object_snapshot::{ObjectSnapshot, client_from_kubeconfig},
     skip::corpus,
 };
 
@@ -38,7 +38,7 @@ const INIT: [&str; 10] = [
 
 /// Both servers, and the environment of capstan.
 pub(super) struct Lab {
-    world: World,
+    world: TestEnvironment,
     pub(super) here: Side,
     pub(super) there: Side,
 }
@@ -49,7 +49,7 @@ pub(super) struct Side(ApiServer);
 impl Lab {
     /// `None` if providers or servers are missing.
     pub(super) async fn start() -> Option<Self> {
-        let (root, source) = (corpus()?, Source::of_this_machine()?);
+        let (root, source) = (corpus()?, ApiServerSource::find_or_skip()?);
         let world = world();
         world.configure(config_without_webhooks(&root, &world) + VARIABLES);
         // Servers start in parallel, because starting is mostly waiting.
@@ -114,7 +114,7 @@ impl Lab {
 }
 
 impl Side {
-    fn start(source: &Source, world: &World) -> Self {
+    fn start(source: &ApiServerSource, world: &TestEnvironment) -> Self {
         let side = Self(ApiServer::start(source).unwrap());
         run(world, side.cluster(), &INIT);
         side
@@ -135,7 +135,7 @@ impl Side {
     }
 
     async fn client(&self) -> Client {
-        client_of(self.0.kubeconfig()).await
+        client_from_kubeconfig(self.0.kubeconfig()).await
     }
 
     /// Imitates the controllers: owners, statuses, and objects that a user does not create.
@@ -159,7 +159,7 @@ impl Side {
         let client = self.client().await;
         let look = async |sample: &Sample| {
             let namespace = format!("{}{suffix}", sample.namespace);
-            Picture::of(&nameless(&Everything::within(&client, &namespace).await))
+            Picture::of(&nameless(&ObjectSnapshot::read_namespace(&client, &namespace).await))
         };
         let [first, second] = &SAMPLES;
         [look(first).await, look(second).await]
@@ -176,7 +176,7 @@ impl Side {
     }
 }
 
-fn run(world: &World, cluster: [&str; 2], arguments: &[&str]) -> String {
+fn run(world: &TestEnvironment, cluster: [&str; 2], arguments: &[&str]) -> String {
     let outcome = world.run(arguments.iter().copied().chain(cluster));
     assert_eq!(outcome.status, 0, "{arguments:?}: {outcome}");
     outcome.stdout
@@ -188,7 +188,7 @@ fn is_age(word: &str) -> bool {
 }
 
 /// The objects of a namespace by kind and name, without the namespace.
-fn nameless(all: &Everything) -> BTreeMap<String, Value> {
+fn nameless(all: &ObjectSnapshot) -> BTreeMap<String, Value> {
     let of_namespace = |(name, object): (&str, &Value)| {
         let (kind, place) = name.split_once(' ')?;
         let mut object = object.clone();

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 use support::{
-    binary::Outcome,
+    binary::RunOutput,
     cluster_api::cluster,
     kind::{CLUSTER, MACHINE},
 };
@@ -21,11 +21,11 @@ async fn two_namespaces() -> ClusterPair {
     two
 }
 
-fn json_of(outcome: &Outcome) -> Value {
+fn json_of(outcome: &RunOutput) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"))
 }
 
-fn clusters(outcome: &Outcome) -> Vec<String> {
+fn clusters(outcome: &RunOutput) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let named = |one: &Value| format!("{}/{}", text(&one["namespace"]), text(&one["name"]));
     json_of(outcome)["clusters"].as_array().unwrap().iter().map(named).collect()

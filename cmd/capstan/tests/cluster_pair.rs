@@ -2,7 +2,7 @@
 
 use api::{ProviderId, ProviderType};
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     cluster_api::{cluster, install, provider},
     fixture::Fixture,
 };
@@ -12,7 +12,7 @@ use support::{
 pub(crate) struct ClusterPair {
     pub(crate) source: Fixture,
     pub(crate) target: Fixture,
-    pub(crate) world: World,
+    pub(crate) world: TestEnvironment,
 }
 
 impl ClusterPair {

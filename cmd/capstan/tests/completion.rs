@@ -2,7 +2,7 @@ use support::skip::program;
 
 use crate::world;
 
-pub(crate) fn candidates(world: &support::binary::World, words: &[&str]) -> Vec<String> {
+pub(crate) fn candidates(world: &support::binary::TestEnvironment, words: &[&str]) -> Vec<String> {
     let mut command = world.command(["--"].iter().chain(words));
     let index = (words.len() - 1).to_string();
     let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).output().unwrap();
@@ -136,7 +136,7 @@ fn flags_are_offered_where_nothing_else_can_stand_or_behind_a_dash() {
 
 /// Returns the candidates of the bash script, with words as bash splits them.
 #[cfg(unix)]
-fn in_bash(world: &support::binary::World, words: &[&str]) -> Option<Vec<String>> {
+fn in_bash(world: &support::binary::TestEnvironment, words: &[&str]) -> Option<Vec<String>> {
     use std::process::Command;
     let bash = program("bash")?;
     world.write("script", world.run(["completion", "bash"]).stdout);

@@ -1,7 +1,7 @@
 //! Tests of kustomizations over providers and templates, from the configuration and from the command line.
 
 use serde_json::Value;
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::{releases::CONFIG, repository::with_repository, small_providers::with_small_providers};
 
@@ -14,7 +14,7 @@ pub(crate) const TWO_REPLICAS: &str = "patches:
 ";
 
 /// Returns a world whose configuration applies the adjacent folder `layer` as a kustomization to one provider.
-pub(crate) fn customised(kustomization: &str) -> World {
+pub(crate) fn customised(kustomization: &str) -> TestEnvironment {
     let world = with_repository().env("TOKEN", "x");
     world.configure(with_layer());
     world.write(format!("{HOME}/layer/kustomization.yaml"), kustomization);
@@ -26,8 +26,8 @@ pub(crate) fn with_layer() -> String {
 }
 
 /// Returns the objects that a command prints as JSON.
-pub(crate) fn objects(world: &World, arguments: &str) -> Vec<Value> {
-    let list: Value = serde_json::from_str(&world.done(arguments).stdout).unwrap();
+pub(crate) fn objects(world: &TestEnvironment, arguments: &str) -> Vec<Value> {
+    let list: Value = serde_json::from_str(&world.run_expecting_success(arguments).stdout).unwrap();
     list["items"].as_array().unwrap().clone()
 }
 
@@ -60,8 +60,8 @@ fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_names
 #[test]
 fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     let world = customised(TWO_REPLICAS);
-    let plain = world.done("generate provider -i own:v1.0.0").stdout;
-    let told = world.done("generate provider -i own:v1.0.0 --provenance").stdout;
+    let plain = world.run_expecting_success("generate provider -i own:v1.0.0").stdout;
+    let told = world.run_expecting_success("generate provider -i own:v1.0.0 --provenance").stdout;
     let layer = "[HOME]/.config/cluster-api/layer/kustomization.yaml";
     for line in [
         format!("replicas: 2 # {layer}: patches[0]"),
@@ -73,7 +73,7 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     let lines = told.lines().filter(|line| !line.starts_with("# "));
     let uncommented: Vec<&str> = lines.map(|line| line.split(" # ").next().unwrap_or_default()).collect();
     assert_eq!(uncommented.join("\n") + "\n", plain);
-    let rendered = world.done("render -i own:v1.0.0 --provenance=json").stdout;
+    let rendered = world.run_expecting_success("render -i own:v1.0.0 --provenance=json").stdout;
     let report: Value = serde_json::from_str(&rendered).unwrap();
     let objects = report["objects"].as_array().unwrap();
     let deployment =
@@ -81,9 +81,9 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     let fields = deployment.unwrap()["fields"].as_array().unwrap();
     let replicas = fields.iter().find(|field| field["path"] == "/spec/replicas").unwrap();
     assert_eq!(replicas["setBy"]["field"], "patches[0]", "{replicas}");
-    let told = world.refused("generate provider -i own:v1.0.0 --provenance -o json");
+    let told = world.run_expecting_failure("generate provider -i own:v1.0.0 --provenance -o json");
     assert!(told.contains("objects in json have no comments"), "{told}");
-    let told = world.refused("render -i own:v1.0.0 --provenance=json --output-dir out");
+    let told = world.run_expecting_failure("render -i own:v1.0.0 --provenance=json --output-dir out");
     assert!(told.contains("hold objects") && !world.current_dir().join("out").exists(), "{told}");
 }
 
@@ -99,13 +99,14 @@ fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_c
         assert_eq!(deployment["spec"]["replicas"], 2, "{flag}");
         assert_eq!(deployment["metadata"]["name"], "infrastructure-own");
     }
-    let told = world.refused(&format!("{GENERATE} --kustomization owl=component"));
+    let told = world.run_expecting_failure(&format!("{GENERATE} --kustomization owl=component"));
     assert!(told.contains("there is no provider `owl`") && told.contains("did you mean `own`?"), "{told}");
-    let told = world.refused("render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
+    let told =
+        world.run_expecting_failure("render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
     assert!(told.contains("does not say which provider it is for"), "{told}");
-    let told = world.refused("render -i own:v1.0.0 --kustomization kubeadm=component");
+    let told = world.run_expecting_failure("render -i own:v1.0.0 --kustomization kubeadm=component");
     assert!(told.contains("`bootstrap-kubeadm=component` or `control-plane-kubeadm=component`"), "{told}");
-    let unused = world.done(&format!("{GENERATE} --kustomization cluster-api=component"));
+    let unused = world.run_expecting_success(&format!("{GENERATE} --kustomization cluster-api=component"));
     assert!(unused.stderr.contains("changed nothing"), "{unused}");
 }
 
@@ -119,15 +120,15 @@ fn all_that_does_not_fit_is_told_with_its_place() {
 - path: gone.yaml
 ",
     );
-    let told = world.refused(GENERATE);
+    let told = world.run_expecting_failure(GENERATE);
     assert!(told.contains("patches[0]: no object matches the `target`"), "{told}");
     assert!(told.contains("patches[1].path: `gone.yaml` is not there"), "{told}");
     world.write(
         format!("{HOME}/layer/kustomization.yaml"),
         "patches:\n- target: {kind: .*}\n  patch: '{$patch: delete, kind: x, metadata: {name: x}}'\n",
     );
-    assert!(world.refused(GENERATE).contains("takes every object away"));
-    let missing = world.refused(&format!("{GENERATE} --kustomization nowhere"));
+    assert!(world.run_expecting_failure(GENERATE).contains("takes every object away"));
+    let missing = world.run_expecting_failure(&format!("{GENERATE} --kustomization nowhere"));
     assert!(missing.contains("there is no folder `nowhere`"), "{missing}");
 }
 
@@ -135,26 +136,26 @@ fn all_that_does_not_fit_is_told_with_its_place() {
 #[test]
 fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     let world = customised(TWO_REPLICAS);
-    world.done("lock --infrastructure own:v1.0.0");
+    world.run_expecting_success("lock --infrastructure own:v1.0.0");
     let lock = world.read(world.current_dir().join(HOME).join("capstan.lock"));
     assert!(lock.contains("[[provider.kustomization]]\nfile = \"kustomization.yaml\"\n"), "{lock}");
-    world.done("lock --check");
-    world.done(&format!("{GENERATE} --locked"));
+    world.run_expecting_success("lock --check");
+    world.run_expecting_success(&format!("{GENERATE} --locked"));
     world.write("other/kustomization.yaml", TWO_REPLICAS);
-    let told = world.refused(&format!("{GENERATE} --locked --kustomization other"));
+    let told = world.run_expecting_failure(&format!("{GENERATE} --locked --kustomization other"));
     assert!(told.contains("it is not in the lock"), "{told}");
 
     world.write(format!("{HOME}/layer/kustomization.yaml"), format!("{TWO_REPLICAS}nameSuffix: -x\n"));
-    let told = world.refused(GENERATE);
+    let told = world.run_expecting_failure(GENERATE);
     assert!(told.contains("`kustomization.yaml` was changed"), "{told}");
     assert!(told.contains("lock --update infrastructure-own"), "{told}");
     let check = world.run_line("lock --check");
     assert!(check.status == 1 && check.stdout.contains("changed"), "{check}");
-    world.done("lock --update infrastructure-own:v1.0.0");
-    world.done(GENERATE);
+    world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
+    world.run_expecting_success(GENERATE);
 
     world.configure(CONFIG);
-    let told = world.refused(GENERATE);
+    let told = world.run_expecting_failure(GENERATE);
     assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
 }
 
@@ -183,7 +184,7 @@ patches:
         assert_eq!(object["metadata"]["labels"]["team"], "a", "{object}");
     }
     world.write("layer/kustomization.yaml", "patches:\n- target: {kind: Machine}\n  patch: '[]'\n");
-    let told = world.refused(&format!("{generate} --kustomization layer"));
+    let told = world.run_expecting_failure(&format!("{generate} --kustomization layer"));
     assert!(told.contains("no object matches the `target`"), "{told}");
 }
 
@@ -194,18 +195,18 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     world.write(format!("{HOME}/base/kustomization.yaml"), "resources: [map.yaml]\nnamePrefix: site-\n");
     world
         .write(format!("{HOME}/base/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
-    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
     let printed = world.command("bundle create -i own:v1.0.0 --file -".split(' ')).output().unwrap();
     assert!(
         printed.status.success()
             && printed.stdout == std::fs::read(world.current_dir().join("lab.tar")).unwrap()
     );
-    world.refused("bundle create -i own:v1.0.0 --file - -o json");
+    world.run_expecting_failure("bundle create -i own:v1.0.0 --file - -o json");
     assert!(!world.current_dir().join("-").exists());
-    world.done("bundle load lab.tar --to-folder site");
+    world.run_expecting_success("bundle load lab.tar --to-folder site");
     let objects = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
     assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "site-extra");
-    let again = world.done("bundle load lab.tar --to-folder site");
+    let again = world.run_expecting_success("bundle load lab.tar --to-folder site");
     assert!(!again.stderr.contains("somebody's own"), "{again}");
 }
 
@@ -220,8 +221,8 @@ fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() 
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
     world.write(format!("{overlays}/base/kustomization.yaml"), "resources: [map.yaml]\n");
     world.write(format!("{overlays}/base/map.yaml"), map);
-    world.done("bundle create -i own:v1.0.0 --file lab.tar");
-    world.done("bundle load lab.tar --to-folder site");
+    world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
+    world.run_expecting_success("bundle load lab.tar --to-folder site");
     assert!(!world.current_dir().join("site/kustomizations/overlays").exists());
     std::fs::remove_dir_all(from.join("overlays")).unwrap();
     let loaded = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
@@ -261,10 +262,11 @@ configMapGenerator: [{name: made, files: [text.txt], envs: [values.env]}]
     part("schema.json", "{\"definitions\": {}}");
     part("text.txt", "text");
     part("values.env", "A=b\n");
-    let here = world.done(GENERATE).stdout;
-    world.done("bundle create -i own:v1.0.0 --file lab.tar");
-    world.done("bundle load lab.tar --to-folder site");
-    let there = world.done(&format!("{GENERATE} --locked --config site/clusterctl.yaml")).stdout;
+    let here = world.run_expecting_success(GENERATE).stdout;
+    world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
+    world.run_expecting_success("bundle load lab.tar --to-folder site");
+    let there =
+        world.run_expecting_success(&format!("{GENERATE} --locked --config site/clusterctl.yaml")).stdout;
     assert!(here == there && here.contains("my-made"), "{here}\n{there}");
 }
 
@@ -277,7 +279,7 @@ fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
     world.write(format!("{HOME}/layer/real/map.yaml"), map);
     std::os::unix::fs::symlink("real", world.current_dir().join(HOME).join("layer/link")).unwrap();
     assert_eq!(of_kind(&objects(&world, GENERATE), "ConfigMap")["metadata"]["name"], "extra");
-    let told = world.refused("bundle create -i own:v1.0.0 --file lab.tar");
+    let told = world.run_expecting_failure("bundle create -i own:v1.0.0 --file lab.tar");
     assert!(told.contains("the kustomization of `infrastructure-own` cannot go elsewhere"), "{told}");
     assert!(!world.current_dir().join("lab.tar").exists());
 }
@@ -297,11 +299,11 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
         ),
     ] {
         layer(&text);
-        let told = world.refused(GENERATE);
+        let told = world.run_expecting_failure(GENERATE);
         let message = "takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io";
         assert!(told.contains(message), "{text}\n{told}");
     }
     // The prefix applies to other objects, because kustomize does not rename definitions.
     layer("namePrefix: my-\n");
-    world.done(GENERATE);
+    world.run_expecting_success(GENERATE);
 }

@@ -2,10 +2,10 @@
 //! repositories.
 
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     git::{GitForge, GitHost},
     host::{FakeHost, Reply},
-    registry::{Guests, Registry, Transport},
+    registry::{Registry, RegistryAccess, RegistryTransport},
 };
 
 use crate::customise::{GENERATE, HOME, TWO_REPLICAS, customised, objects, of_kind, with_layer};
@@ -13,7 +13,7 @@ use crate::customise::{GENERATE, HOME, TWO_REPLICAS, customised, objects, of_kin
 const PATCH: &str = "[{op: add, path: /spec/replicas, value: 2}]\n";
 
 /// Returns a world whose configuration applies a patch from the host to one provider.
-fn with_patch_of(host: &FakeHost) -> World {
+fn with_patch_of(host: &FakeHost) -> TestEnvironment {
     host.on("files.example.org/p.yaml", Reply::text(PATCH));
     let world =
         customised("patches: [{target: {kind: Deployment}, path: 'https://files.example.org/p.yaml'}]\n");
@@ -31,16 +31,16 @@ fn only_the_kustomization_of_a_provider_that_is_rendered_is_fetched() {
         format!("{GENERATE} --kustomization mine"),
         format!("{GENERATE} --raw"),
     ] {
-        assert_eq!(world.done(&unconcerned).stderr, "", "{unconcerned}");
+        assert_eq!(world.run_expecting_success(&unconcerned).stderr, "", "{unconcerned}");
         assert_eq!(host.connections(), 0, "{unconcerned}");
     }
     assert_eq!(of_kind(&objects(&world, GENERATE), "Deployment")["spec"]["replicas"], 2);
     assert_eq!(host.connections(), 1);
     world.write(format!("{HOME}/layer/kustomization.yaml"), "resource: []\n");
-    world.done("generate provider -b kubeadm:v1.0.0");
+    world.run_expecting_success("generate provider -b kubeadm:v1.0.0");
 }
 
-fn lock(world: &World) -> String {
+fn lock(world: &TestEnvironment) -> String {
     world.read(world.current_dir().join(HOME).join("capstan.lock"))
 }
 
@@ -48,13 +48,13 @@ fn lock(world: &World) -> String {
 fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_it_stays_behind() {
     let host = FakeHost::internet();
     let world = with_patch_of(&host);
-    world.done("lock --infrastructure own:v1.0.0");
+    world.run_expecting_success("lock --infrastructure own:v1.0.0");
     assert!(lock(&world).contains("file = \"https://files.example.org/p.yaml\"\n"), "{}", lock(&world));
     let connections = host.connections();
     let offline = objects(&world, &format!("{GENERATE} --locked --offline"));
     assert_eq!(of_kind(&offline, "Deployment")["spec"]["replicas"], 2);
     assert_eq!(host.connections(), connections);
-    let told = world.refused("bundle create --from-lock --file lab.tar");
+    let told = world.run_expecting_failure("bundle create --from-lock --file lab.tar");
     let needs = "`infrastructure-own` needs `https://files.example.org/p.yaml`, which a site cannot reach";
     assert!(told.contains(needs) && told.contains("hint: copy it beside the kustomization"), "{told}");
 }
@@ -67,10 +67,10 @@ fn a_token_in_an_address_is_in_no_lock_and_no_message() {
     let layer = format!("patches: [{{target: {{kind: Deployment}}, path: '{address}'}}]\n");
     world.write(format!("{HOME}/layer/kustomization.yaml"), layer);
     let shown = "https://files.example.org/p.yaml?token=***";
-    let told = world.refused(GENERATE);
+    let told = world.run_expecting_failure(GENERATE);
     assert!(told.contains(&format!("`{shown}` cannot be fetched")) && !told.contains("s3cret"), "{told}");
     host.on("files.example.org/p.yaml?token=s3cret", Reply::text(PATCH));
-    world.done("lock --infrastructure own:v1.0.0");
+    world.run_expecting_success("lock --infrastructure own:v1.0.0");
     assert!(lock(&world).contains(&format!("file = \"{shown}\"\n")), "{}", lock(&world));
 }
 
@@ -93,7 +93,7 @@ fn forge() -> GitForge {
 }
 
 /// Returns a world whose configuration applies the kustomization of the forge to one provider.
-fn with_layer_of(forge: &GitForge, host: &GitHost) -> World {
+fn with_layer_of(forge: &GitForge, host: &GitHost) -> TestEnvironment {
     let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     let world = customised("").env("PATH", path).env("SSL_CERT_FILE", host.ca_file());
     let url = format!("'{}//overlays/own?ref=v1'", host.url("layers"));
@@ -101,7 +101,7 @@ fn with_layer_of(forge: &GitForge, host: &GitHost) -> World {
     world
 }
 
-fn assert_customised(world: &World, arguments: &str) {
+fn assert_customised(world: &TestEnvironment, arguments: &str) {
     let objects = objects(world, arguments);
     assert_eq!(of_kind(&objects, "Deployment")["spec"]["replicas"], 2, "{arguments}");
     assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "extra", "{arguments}");
@@ -113,12 +113,12 @@ fn a_kustomization_in_a_repository_is_rendered_locked_used_offline_and_carried_i
     let host = forge.serve(None);
     let world = with_layer_of(&forge, &host);
     assert_customised(&world, GENERATE);
-    world.done("lock --infrastructure own:v1.0.0");
+    world.run_expecting_success("lock --infrastructure own:v1.0.0");
     assert!(lock(&world).contains("file = \"../base/map.yaml\"\n"), "{}", lock(&world));
     let fetches = host.fetches();
     assert_customised(&world, &format!("{GENERATE} --locked --offline"));
-    world.done("bundle create --from-lock --offline --file lab.tar");
-    world.done("bundle load lab.tar --to-folder site");
+    world.run_expecting_success("bundle create --from-lock --offline --file lab.tar");
+    world.run_expecting_success("bundle load lab.tar --to-folder site");
     assert_eq!(host.fetches(), fetches);
     drop(host);
     assert_customised(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
@@ -129,21 +129,22 @@ fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() 
     let forge = forge();
     let host = forge.serve(None);
     let world = with_layer_of(&forge, &host);
-    world.done("lock --infrastructure own:v1.0.0");
+    world.run_expecting_success("lock --infrastructure own:v1.0.0");
     forge.commit("layers", &[("overlays/base/map.yaml", &MAP.replace("extra", "moved"))]);
     forge.git("layers", &["tag", "--force", "v1"]);
-    let told = world.refused(&format!("{GENERATE} --refresh"));
+    let told = world.run_expecting_failure(&format!("{GENERATE} --refresh"));
     assert!(told.contains("`../base/map.yaml` was changed"), "{told}");
 }
 
 #[test]
 fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle() {
-    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = customised(TWO_REPLICAS);
     let ca = world.write("ca.pem", registry.ca_pem());
     let world = world.env("SSL_CERT_FILE", ca);
-    world.done("bundle create -i own:v1.0.0 --file lab.tar");
-    let loaded = world.done(&format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
+    world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
+    let loaded = world
+        .run_expecting_success(&format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
     assert!(
         loaded
             .stderr
@@ -151,9 +152,9 @@ fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle
         "{loaded}"
     );
     world.write("site/clusterctl.yaml", &loaded.stdout);
-    let told = world.refused(&format!("{GENERATE} --config site/clusterctl.yaml"));
+    let told = world.run_expecting_failure(&format!("{GENERATE} --config site/clusterctl.yaml"));
     assert!(told.contains("there is no folder `[CWD]/site/kustomizations/infrastructure-own`"), "{told}");
-    world.done("bundle load lab.tar --to-folder site");
+    world.run_expecting_success("bundle load lab.tar --to-folder site");
     assert_eq!(world.read("site/clusterctl.yaml"), loaded.stdout);
     let objects = objects(&world, &format!("{GENERATE} --config site/clusterctl.yaml"));
     assert_eq!(of_kind(&objects, "Deployment")["spec"]["replicas"], 2);

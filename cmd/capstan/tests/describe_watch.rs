@@ -10,7 +10,7 @@ use std::{
 use sandbox::Fault;
 use serde_json::{Value, json};
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     cluster_api,
     fixture::Fixture,
     kind::{CLUSTER, MACHINE},
@@ -21,7 +21,7 @@ struct Lab {
     runtime: tokio::runtime::Runtime,
     fixture: Fixture,
     kubeconfig: String,
-    world: World,
+    world: TestEnvironment,
 }
 
 /// A running command.

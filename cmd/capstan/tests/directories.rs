@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::Outcome,
+    binary::RunOutput,
     fixture::Fixture,
     kind::{CLUSTER, MACHINE, SECRET},
 };
@@ -18,18 +18,18 @@ use crate::cluster_pair::ClusterPair;
 
 impl ClusterPair {
     /// Runs a command line on the source.
-    pub(crate) async fn here(&self, arguments: &str) -> Outcome {
+    pub(crate) async fn here(&self, arguments: &str) -> RunOutput {
         let [kubeconfig, _] = self.kubeconfigs().await;
         self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))
     }
 
     /// Runs a restoring command line on the target.
-    pub(crate) async fn there(&self, arguments: &str) -> Outcome {
+    pub(crate) async fn there(&self, arguments: &str) -> RunOutput {
         let [_, kubeconfig] = self.kubeconfigs().await;
         self.alone(&format!("{arguments} {kubeconfig}"))
     }
 
-    pub(crate) fn alone(&self, arguments: &str) -> Outcome {
+    pub(crate) fn alone(&self, arguments: &str) -> RunOutput {
         tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace()))
     }
 

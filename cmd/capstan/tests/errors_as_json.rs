@@ -1,20 +1,20 @@
 //! Tests of the final error of a run, in the form for scripts.
 
 use serde_json::{Value, json};
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{repository::with_repository, world};
 
 /// Runs a command line that must fail with empty stdout. Returns the last line of stderr.
 #[track_caller]
-fn error(world: &World, line: &str) -> Value {
+fn error(world: &TestEnvironment, line: &str) -> Value {
     let run = world.run_line(line);
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{line}\n{run}");
     last_line(&run)
 }
 
 #[track_caller]
-fn last_line(run: &Outcome) -> Value {
+fn last_line(run: &RunOutput) -> Value {
     let line = run.stderr.lines().last().unwrap_or_default();
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{run}"))
 }

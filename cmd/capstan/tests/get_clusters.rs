@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use support::{
     cluster_api,
-    counter::Counter,
     fixture::Fixture,
     kind::{CLUSTER, KUBEADM_CONTROL_PLANE},
+    request_counter::RequestCounter,
 };
 
 use crate::management::Management;
@@ -107,7 +107,7 @@ async fn the_number_of_requests_does_not_depend_on_that_of_clusters() {
     for number in 0..24 {
         lab.fixture.create(cluster_api::cluster(&format!("team/c{number:02}")).control_plane(1)).await;
         if number == 7 || number == 23 {
-            let counter = Counter::start(lab.fixture.sandbox());
+            let counter = RequestCounter::start(lab.fixture.sandbox());
             let run = lab.run("get clusters -A");
             assert_eq!(run.stdout.matches(" v1.36.0 ").count(), number + 1, "{run}");
             requests.push(counter.all().total());

@@ -7,7 +7,7 @@ mod hosts;
 mod releases;
 
 use serde_json::json;
-use support::{binary::Outcome, cluster_api::cluster, fixture::Fixture, kind};
+use support::{binary::RunOutput, cluster_api::cluster, fixture::Fixture, kind};
 
 use crate::{management::Management, world};
 
@@ -18,7 +18,7 @@ const HUGE: u64 = 0o77_777_777_777;
 const ESCAPE: &str = "\u{1b}[2J\u{202e}";
 
 /// Asserts the exit status, and that neither stream contains terminal control characters.
-fn ends_quietly(run: &Outcome, status: i32, row: &str) {
+fn ends_quietly(run: &RunOutput, status: i32, row: &str) {
     assert_eq!(run.status, status, "{row}: {run}");
     for stream in [&run.stdout, &run.stderr] {
         assert!(!stream.contains(['\u{1b}', '\u{202e}', '\r']), "{row}: {run:?}");
@@ -26,7 +26,7 @@ fn ends_quietly(run: &Outcome, status: i32, row: &str) {
 }
 
 /// Returns the causes of a failure, joined.
-fn causes(run: &Outcome) -> String {
+fn causes(run: &RunOutput) -> String {
     run.stderr.lines().filter_map(|line| line.strip_prefix("  cause: ")).collect::<Vec<_>>().join(": ")
 }
 

@@ -1,6 +1,6 @@
 use snapbox::{assert_data_eq, str};
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::{releases::ROOT, repository::with_repository};
 
@@ -66,7 +66,7 @@ fn images_that_are_only_named_are_told_of_and_listed_for_scripts() {
     assert!(!run.stdout.contains("solver"), "{run}");
     let told = "`registry.example.com/solver:v1` is not in the list: argument `--solver-image` of container `manager`";
     assert!(run.stderr.contains(told), "{run}");
-    let find = |world: &World| {
+    let find = |world: &TestEnvironment| {
         let json = world.run(["init", "list-images", "-i", "own", "-o", "json"]).stdout;
         let list: serde_json::Value = serde_json::from_str(&json).unwrap();
         let images = list["images"].as_array().unwrap().iter();

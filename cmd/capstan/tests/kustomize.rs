@@ -1,13 +1,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::world;
 
 const SECRET: &str = "s3cret-of-nobody";
 
-fn with_overlay() -> World {
+fn with_overlay() -> TestEnvironment {
     let world = world();
     world.write("base/kustomization.yaml", "resources: [map.yaml]\n");
     world.write("base/map.yaml", map("m"));
@@ -19,7 +19,7 @@ fn map(name: &str) -> String {
     format!("apiVersion: v1\ndata: {{b: '1', a: x}}\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
 }
 
-fn built(world: &World, arguments: &str) -> String {
+fn built(world: &TestEnvironment, arguments: &str) -> String {
     let run = world.run_line(&format!("kustomize {arguments}"));
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments}\n{run}");
     run.stdout
@@ -65,7 +65,9 @@ metadata:
     let field = &object["fields"][0];
     assert_eq!((&field["path"], &field["setBy"]["content"]), (&"/data/b".into(), &"overlay/p.yaml".into()));
     assert!(
-        world.refused("kustomize build overlay --provenance=yaml").contains("take one of comments, json")
+        world
+            .run_expecting_failure("kustomize build overlay --provenance=yaml")
+            .contains("take one of comments, json")
     );
 }
 
@@ -78,7 +80,7 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
     world.write("one/kustomization.yaml", "resources: [link.yaml, ../base/map.yaml]\n");
     world.write("other.yaml", map("other"));
     std::os::unix::fs::symlink("../other.yaml", world.current_dir().join("one/link.yaml")).unwrap();
-    let told = world.refused("kustomize build one");
+    let told = world.run_expecting_failure("kustomize build one");
     assert!(told.starts_with("error: cannot build `one`, for 2 reasons\n"), "{told}");
     for (field, file) in [("resources[0]", "other.yaml"), ("resources[1]", "base/map.yaml")] {
         let cause =
@@ -86,7 +88,11 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
         assert!(told.contains(&cause), "{told}");
     }
     assert_eq!(built(&world, "build one --load-restrictor LoadRestrictionsNone").matches("kind:").count(), 2);
-    assert!(world.refused("kustomize build one --load-restrictor none").contains("LoadRestrictionsNone"));
+    assert!(
+        world
+            .run_expecting_failure("kustomize build one --load-restrictor none")
+            .contains("LoadRestrictionsNone")
+    );
 }
 
 // Row: D-220
@@ -95,7 +101,7 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
     let world = with_overlay();
     world.write("base/kustomization.yaml", "resource: [map.yaml]\n");
     world.write("overlay/kustomization.yaml", "resources: [../base, gone.yaml]\n");
-    let told = world.refused("kustomize build overlay");
+    let told = world.run_expecting_failure("kustomize build overlay");
     assert!(told.contains("for 2 reasons"), "{told}");
     assert!(
         told.contains(
@@ -104,8 +110,8 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
         "{told}"
     );
     assert!(told.contains("overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there"), "{told}");
-    assert!(world.refused("kustomize build gone").contains("there is no folder `gone`"));
-    assert!(world.refused("kustomize build base/map.yaml").contains("hint: name the folder"));
+    assert!(world.run_expecting_failure("kustomize build gone").contains("there is no folder `gone`"));
+    assert!(world.run_expecting_failure("kustomize build base/map.yaml").contains("hint: name the folder"));
 }
 
 // Row: D-228
@@ -119,10 +125,10 @@ fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
     assert_eq!(built(&world, "build overlay -o out"), "");
     assert_eq!(world.read(world.current_dir().join("out/v1_configmap_pre-m.yaml")), text);
     world.write("base/map.yaml", map("a/b"));
-    let told = world.refused("kustomize build overlay -o out");
+    let told = world.run_expecting_failure("kustomize build overlay -o out");
     assert!(told.contains("cannot be the name of one object's file, nothing was written"), "{told}");
     world.write("base/map.yaml", "[");
-    world.refused("kustomize build overlay -o out.yaml");
+    world.run_expecting_failure("kustomize build overlay -o out.yaml");
     assert_eq!(world.read(world.current_dir().join("out.yaml")), text);
 }
 
@@ -145,8 +151,8 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
     world.write("kustomization.yaml", charts);
     world.write("charts/c/values.yaml", "b: 2\n");
-    assert!(world.refused("kustomize build").contains("--enable-helm"));
-    let told = world.refused("kustomize build --enable-helm");
+    assert!(world.run_expecting_failure("kustomize build").contains("--enable-helm"));
+    let told = world.run_expecting_failure("kustomize build --enable-helm");
     assert!(told.contains("the program `helm` cannot be run"), "{told}");
     assert!(told.contains("hint: install helm, or say where it is with `--helm-command`"), "{told}");
     world.script(
@@ -159,7 +165,7 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let text = built(&world, &format!("build {flags}"));
     assert!(text.contains("v: v1.30") && text.contains("a: v9"), "{text}");
     world.script("my-helm", "echo chart is bad >&2; exit 3");
-    let told = world.refused(&format!("kustomize build {flags}"));
+    let told = world.run_expecting_failure(&format!("kustomize build {flags}"));
     assert!(told.contains("`my-helm` ended with exit status: 3: chart is bad"), "{told}");
 }
 
@@ -175,7 +181,7 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         "[ $1 = pull ] && { /bin/mkdir $4/c; echo \"$5 $6 $7 $8 $9\" >> pulls; exit 0; }\n\
          printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
     );
-    let told = world.refused("kustomize build --enable-helm --offline");
+    let told = world.run_expecting_failure("kustomize build --enable-helm --offline");
     assert!(told.contains("offline: the chart was not fetched before"), "{told}");
     let text = built(&world, "build --enable-helm");
     assert!(text.contains("name: r"), "{text}");
@@ -193,7 +199,11 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         assert_eq!(pulls.matches("--version ^1.0.0\n").count(), times, "{pulls}");
     }
     world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
-    assert!(world.refused("kustomize build --enable-helm").contains("`--post-renderer=x` is no name"));
+    assert!(
+        world
+            .run_expecting_failure("kustomize build --enable-helm")
+            .contains("`--post-renderer=x` is no name")
+    );
 }
 
 #[cfg(unix)]
@@ -278,5 +288,9 @@ fn lint_takes_a_whole_tree_and_names_the_line_of_each_finding() {
         "{text}"
     );
     assert!(text.contains("overlays/a/kustomization.yml:3: error: resources[1]: "), "{text}");
-    assert!(world.refused("kustomize lint -r parts").contains("there is no kustomization in `parts`"));
+    assert!(
+        world
+            .run_expecting_failure("kustomize lint -r parts")
+            .contains("there is no kustomization in `parts`")
+    );
 }

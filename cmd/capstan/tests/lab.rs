@@ -6,7 +6,7 @@ use std::{
     process::{Child, Output, Stdio},
 };
 
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{
     sandbox::{Sandboxes, send},
@@ -25,13 +25,13 @@ impl Lab {
         Self(lab)
     }
 
-    pub(crate) fn run(&self, arguments: &str) -> Outcome {
+    pub(crate) fn run(&self, arguments: &str) -> RunOutput {
         let kubeconfig = self.kubeconfig().display().to_string();
         self.0.world().run(arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]))
     }
 
     /// Runs a command line that must succeed.
-    pub(crate) fn done(&self, arguments: &str) -> Outcome {
+    pub(crate) fn done(&self, arguments: &str) -> RunOutput {
         let run = self.run(arguments);
         assert_eq!(run.status, 0, "{arguments}\n{run}");
         run
@@ -43,7 +43,7 @@ impl Lab {
         self.world().command(all).current_dir(folder).stdin(Stdio::null()).output().unwrap()
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &TestEnvironment {
         self.0.world()
     }
 

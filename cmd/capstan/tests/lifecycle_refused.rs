@@ -1,7 +1,7 @@
 //! Tests of errors of `init`, `upgrade`, `delete` and `status` before any request, or with an unreachable cluster.
 
 use snapbox::{assert_data_eq, str};
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{repository::with_repository, world};
 
@@ -16,14 +16,14 @@ contexts:
 - {name: staging, context: {cluster: c, user: u}}
 "#;
 
-fn near_a_dead_server() -> World {
+fn near_a_dead_server() -> TestEnvironment {
     let world = with_repository();
     world.write("kubeconfig", KUBECONFIG);
     world.env("KUBECONFIG", "kubeconfig").env("TOKEN", "x")
 }
 
 fn refused(arguments: &str) -> String {
-    near_a_dead_server().refused(arguments)
+    near_a_dead_server().run_expecting_failure(arguments)
 }
 
 const VERBS: [&str; 5] =
@@ -61,7 +61,7 @@ hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONF
 #[test]
 fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
     for verb in VERBS {
-        let run: Outcome = near_a_dead_server().run(verb.split_whitespace());
+        let run: RunOutput = near_a_dead_server().run(verb.split_whitespace());
         assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
         assert!(run.stderr.contains("no answer from https://127.0.0.1:1"), "{run}");
         assert!(run.stderr.contains("hint: start the cluster, or name another"), "{run}");
@@ -130,7 +130,7 @@ fn a_kubeconfig_with_http_for_https_fails_at_once() {
     });
     let world = near_a_dead_server();
     world.write("http", KUBECONFIG.replace("https://127.0.0.1:1", &format!("http://{address}")));
-    let stderr = world.refused("status --kubeconfig http");
+    let stderr = world.run_expecting_failure("status --kubeconfig http");
     assert!(stderr.contains("it does not speak HTTP\n"), "{stderr}");
     assert!(stderr.contains("hint: write `https://` into `server` in the kubeconfig\n"), "{stderr}");
     assert!(!stderr.contains("trying again"), "{stderr}");

@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     host::{FakeHost, Reply},
 };
 
@@ -14,22 +14,22 @@ const LOCK: &str = "../home/.config/cluster-api/capstan.lock";
 const OWN: &str = "infrastructure-own";
 
 /// Returns a world whose four providers and cert-manager are locked.
-fn locked() -> World {
+fn locked() -> TestEnvironment {
     let world = with_repository();
-    world.done(
+    world.run_expecting_success(
         "lock --infrastructure own:v1.0.0 --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0",
     );
     world
 }
 
 /// Changes a file of the locked release.
-fn tamper(world: &World, file: &str) {
+fn tamper(world: &TestEnvironment, file: &str) {
     let path = format!("{ROOT}/{OWN}/v1.0.0/{file}");
     let text = world.read(world.current_dir().join(&path));
     world.write(path, text + "# reviewed by nobody\n");
 }
 
-fn lock_of(world: &World) -> String {
+fn lock_of(world: &TestEnvironment) -> String {
     world.read(world.current_dir().join(LOCK))
 }
 
@@ -54,17 +54,17 @@ fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
     }
     assert!(first.contains("reference = \"registry.example.com/infrastructure-own/manager:v1\""), "{first}");
     assert!(!first.contains("not-to-be-shown") && !first.contains("v1.1.0/"), "{first}");
-    let again = world.done("lock");
+    let again = world.run_expecting_success("lock");
     assert!(again.stdout.is_empty() && again.stderr.contains("nothing changed"), "{again}");
     assert_eq!(lock_of(&world), first);
-    world.done("lock --check");
+    world.run_expecting_success("lock --check");
 }
 
 // Row: D-210
 #[test]
 fn a_file_that_changed_stops_every_command_that_reads_it() {
     let world = locked().env("TOKEN", "x");
-    world.done("generate provider --infrastructure own:v1.0.0");
+    world.run_expecting_success("generate provider --infrastructure own:v1.0.0");
     tamper(&world, "infrastructure-components.yaml");
     tamper(&world, "cluster-template.yaml");
     for arguments in [
@@ -73,14 +73,14 @@ fn a_file_that_changed_stops_every_command_that_reads_it() {
         "render --infrastructure own",
         "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team",
     ] {
-        let told = world.refused(arguments);
+        let told = world.run_expecting_failure(arguments);
         assert!(told.contains("is not the file that was locked: sha256:"), "{told}");
         assert!(told.contains("accept it with `capstan lock --update infrastructure-own:v1.0.0`"), "{told}");
     }
-    let explained = world.done("explain file --infrastructure own:v1.0.0");
+    let explained = world.run_expecting_success("explain file --infrastructure own:v1.0.0");
     assert!(explained.stdout.contains("is not the file that was locked"), "{explained}");
-    world.done("generate provider --infrastructure own:v1.0.0 --lock off");
-    world.done("generate provider --core cluster-api:v1.0.0");
+    world.run_expecting_success("generate provider --infrastructure own:v1.0.0 --lock off");
+    world.run_expecting_success("generate provider --core cluster-api:v1.0.0");
 }
 
 // Row: D-210
@@ -89,13 +89,13 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     let world = locked();
     let file = format!("{OWN}/v1.0.0/metadata.yaml");
     world.write(format!("../home/.config/cluster-api/overrides/{file}"), "a: b");
-    let told = world.refused("generate provider --infrastructure own:v1.0.0");
+    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.0.0");
     assert!(told.contains(&format!("overrides/{file}`")), "{told}");
     let manifest = format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml");
     world.write(&manifest, "---\n");
-    let told = world.refused("render --lock off");
+    let told = world.run_expecting_failure("render --lock off");
     assert!(!told.contains("locked"), "{told}");
-    let told = world.refused("render");
+    let told = world.run_expecting_failure("render");
     assert!(told.contains("`cert-manager.yaml` of `cert-manager` v1.0.0 is not the file"), "{told}");
     assert!(told.contains("`capstan lock --update cert-manager`"), "{told}");
 }
@@ -104,13 +104,13 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
 #[test]
 fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
     let world = locked().env("TOKEN", "x");
-    let described = world.done("generate provider --infrastructure own --describe");
+    let described = world.run_expecting_success("generate provider --infrastructure own --describe");
     assert!(described.stdout.contains("Version:            v1.0.0\n"), "{described}");
-    let told = world.refused("generate provider --infrastructure own:v1.1.0");
+    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.1.0");
     assert!(told.contains("`infrastructure-own` is locked at v1.0.0"), "{told}");
     assert!(told.contains("`capstan lock --update infrastructure-own:v1.1.0`"), "{told}");
     world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
-    let told = world.refused(
+    let told = world.run_expecting_failure(
         "generate cluster a --infrastructure own:v1.0.0 --flavor new --kubernetes-version v1.35.0 -n team",
     );
     assert!(told.contains("`cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in"), "{told}");
@@ -119,17 +119,17 @@ fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
 #[test]
 fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
     let world = with_repository().env("TOKEN", "x");
-    let told = world.refused("generate provider --infrastructure own:v1.0.0 --locked");
+    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.0.0 --locked");
     assert!(told.contains("there is no lock at"), "{told}");
-    world.done("lock --update infrastructure-own:v1.0.0");
-    world.done("generate provider --core cluster-api:v1.0.0");
-    world.done("generate provider --infrastructure own --locked");
-    let told = world.refused("generate provider --core cluster-api:v1.0.0 --locked");
+    world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
+    world.run_expecting_success("generate provider --core cluster-api:v1.0.0");
+    world.run_expecting_success("generate provider --infrastructure own --locked");
+    let told = world.run_expecting_failure("generate provider --core cluster-api:v1.0.0 --locked");
     assert!(
         told.contains("`cluster-api` is not in") && told.contains("`capstan lock --update cluster-api`"),
         "{told}"
     );
-    world.refused("generate provider --core cluster-api:v1.0.0 --locked --lock off");
+    world.run_expecting_failure("generate provider --core cluster-api:v1.0.0 --locked --lock off");
 }
 
 #[test]
@@ -149,22 +149,22 @@ fn what_is_locked_changes_only_when_it_is_named() {
         assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
     }
     assert_eq!(lock_of(&world), before);
-    world.done("lock --update infrastructure-own:v1.0.0");
+    world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), before);
-    world.done("lock --check");
+    world.run_expecting_success("lock --check");
 }
 
 #[test]
 fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
     let world = locked();
-    let json = world.done("lock --update infrastructure-own -o json");
+    let json = world.run_expecting_success("lock --update infrastructure-own -o json");
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     let provider = &report["providers"][0];
     assert_eq!((provider["provider"].as_str(), provider["version"].as_str()), (Some(OWN), Some("v1.1.0")));
     let version = &provider["changes"][0];
     assert_eq!((version["locked"].as_str(), version["found"].as_str()), (Some("v1.0.0"), Some("v1.1.0")));
     assert!(lock_of(&world).contains("version = \"v1.1.0\""));
-    let told = world.refused("lock --update infrastructure-won");
+    let told = world.run_expecting_failure("lock --update infrastructure-won");
     assert!(told.contains("did you mean `infrastructure-own`?"), "{told}");
 }
 
@@ -177,14 +177,16 @@ fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
     ] {
         world.write(LOCK, text);
         for arguments in ["init list-images", "lock", "lock --check"] {
-            let told = world.refused(arguments);
+            let told = world.run_expecting_failure(arguments);
             assert!(told.contains(part) && told.contains("cannot use the lock"), "{told}");
         }
         assert_eq!(lock_of(&world), text);
     }
-    let elsewhere = world.done("lock --lock mine.lock --update cluster-api:v1.0.0");
+    let elsewhere = world.run_expecting_success("lock --lock mine.lock --update cluster-api:v1.0.0");
     assert!(elsewhere.stderr.contains("mine.lock"), "{elsewhere}");
-    world.done("generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked");
+    world.run_expecting_success(
+        "generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked",
+    );
 }
 
 // Row: D-211
@@ -194,7 +196,7 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     let lab = Lab::start(&[]);
     let latest = CONFIG.replace("v1.0.0/core", "latest/core").replace("v1.0.0/boot", "latest/boot");
     lab.world().configure(latest.replace("v1.0.0/control", "latest/control"));
-    lab.world().done("lock --update cluster-api:v1.0.0,bootstrap-kubeadm:v1.0.0,control-plane-kubeadm:v1.0.0,infrastructure-own:v1.0.0",
+    lab.world().run_expecting_success("lock --update cluster-api:v1.0.0,bootstrap-kubeadm:v1.0.0,control-plane-kubeadm:v1.0.0,infrastructure-own:v1.0.0",
     );
     lab.done("init --infrastructure own");
     let plan = |lab: &Lab| lab.done("upgrade plan").stdout;
@@ -202,13 +204,13 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     let refused = lab.run("upgrade apply --infrastructure own:v1.1.0");
     assert_eq!(refused.status, 1, "{refused}");
     assert!(refused.stderr.contains("lock --update infrastructure-own:v1.1.0"), "{refused}");
-    lab.world().done("lock --update infrastructure-own:v1.1.0");
+    lab.world().run_expecting_success("lock --update infrastructure-own:v1.1.0");
     assert!(plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
     lab.done("upgrade apply --infrastructure own:v1.1.0");
 }
 
 /// Returns a local registry with all images of the releases. The name of each image defines its digest.
-fn with_registry(world: &World) -> FakeHost {
+fn with_registry(world: &TestEnvironment) -> FakeHost {
     let host = FakeHost::start(&[]);
     let registry = host.address();
     let config = world.read(world.config_file());
@@ -231,9 +233,9 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     let world = locked();
     let host = with_registry(&world);
     let before = host.connections();
-    world.done("lock");
+    world.run_expecting_success("lock");
     assert_eq!((host.connections(), lock_of(&world).contains("manager:v1\"\ndigest")), (before, false));
-    world.done("lock --digests");
+    world.run_expecting_success("lock --digests");
     let first = lock_of(&world);
     let known = |name: &str| {
         let digest = transport::Digest::of(name.as_bytes());
@@ -241,14 +243,14 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     };
     assert!(first.contains(&known(OWN)) && first.contains(&known("cert-manager")), "{first}");
     assert!(host.received().iter().all(|request| request.method == "HEAD"), "{:?}", host.addresses());
-    world.done("lock --check --digests");
+    world.run_expecting_success("lock --check --digests");
     // Known digests need no registry.
-    let json = world.done("init list-images -i own -o json --offline");
+    let json = world.run_expecting_success("init list-images -i own -o json --offline");
     let list: Value = serde_json::from_str(&json.stdout).unwrap();
     assert!(list["images"].as_array().unwrap().iter().all(|image| image["digest"].is_string()), "{list}");
 
     image(&host, OWN, "another one");
-    world.done("lock --check");
+    world.run_expecting_success("lock --check");
     let checked = world.run_line("lock --check --digests");
     assert_eq!(checked.status, 1, "{checked}");
     assert!(
@@ -258,7 +260,7 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     let told = world.run_line("lock --digests");
     assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
     assert_eq!(lock_of(&world), first);
-    world.done("lock --digests --update infrastructure-own:v1.0.0");
+    world.run_expecting_success("lock --digests --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), first);
 }
 
@@ -266,19 +268,19 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
 fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
     let world = locked();
     let host = with_registry(&world);
-    world.done("lock --digests");
+    world.run_expecting_success("lock --digests");
     let first = lock_of(&world);
     let missing = Reply::json(404, "{}");
     host.on(format!("{}/v2/cluster-api/manager/manifests/v1", host.address().ip()), missing);
-    let told = world.done("lock --digests").stderr;
+    let told = world.run_expecting_success("lock --digests").stderr;
     let expected = format!("the digest of `{}/cluster-api/manager:v1` is not known", host.address());
     assert!(told.contains(&expected) && told.contains("has no such image"), "{told}");
-    let offline = world.done("lock --digests --offline").stderr;
+    let offline = world.run_expecting_success("lock --digests --offline").stderr;
     assert!(offline.contains("connections are switched off"), "{offline}");
     assert_eq!(lock_of(&world), first);
-    let told = world.refused("lock --check --digests");
+    let told = world.run_expecting_failure("lock --check --digests");
     assert!(told.contains("the digest of one image could not be checked"), "{told}");
-    let listed = world.done("init list-images --lock off --digests");
+    let listed = world.run_expecting_success("init list-images --lock off --digests");
     let of = |name: &str| listed.stdout.lines().find(|line| line.contains(name)).unwrap().to_owned();
     assert!(of("bootstrap-kubeadm/").contains("manager:v1@sha256:"), "{listed}");
     assert!(of("/cluster-api/").ends_with("manager:v1") && listed.stderr.contains(&expected), "{listed}");

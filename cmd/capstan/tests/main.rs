@@ -63,10 +63,10 @@ mod terminal;
 mod usage;
 mod version;
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
-fn world() -> World {
-    World::new(env!("CARGO_BIN_EXE_capstan"))
+fn world() -> TestEnvironment {
+    TestEnvironment::new(env!("CARGO_BIN_EXE_capstan"))
 }
 
 #[test]

@@ -4,31 +4,31 @@
 use std::process::{Child, Stdio};
 
 use support::{
-    binary::{Outcome, World},
+    binary::{RunOutput, TestEnvironment},
     cluster_api,
-    fixture::{Builder, Fixture},
+    fixture::{Fixture, FixtureBuilder},
 };
 
 /// A sandbox in this process, and a world whose environment points to the sandbox.
 /// Tests need several threads, because one thread waits for the binary.
 pub(crate) struct Management {
     pub(crate) fixture: Fixture,
-    world: World,
+    world: TestEnvironment,
 }
 
 impl Management {
-    pub(crate) async fn start(builder: Builder) -> Self {
+    pub(crate) async fn start(builder: FixtureBuilder) -> Self {
         let fixture = builder.start().await;
         cluster_api::install(&fixture).await;
         let world = crate::world().env("KUBECONFIG", fixture.kubeconfig().await.as_os_str());
         Self { fixture, world }
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &TestEnvironment {
         &self.world
     }
 
-    pub(crate) fn run(&self, arguments: &str) -> Outcome {
+    pub(crate) fn run(&self, arguments: &str) -> RunOutput {
         self.world.run(arguments.split_whitespace())
     }
 

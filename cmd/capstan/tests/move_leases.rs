@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 
 use serde_json::{Value, json};
 use support::{
-    binary::Outcome,
+    binary::RunOutput,
     fixture::Fixture,
     kind::{CLUSTER, Kind},
 };
@@ -33,11 +33,11 @@ fn creations_of_leases(side: &Fixture) -> usize {
 
 impl ClusterPair {
     /// Moves from one cluster to the other.
-    async fn moved(&self, [from, to]: [&Fixture; 2], flags: &[&str]) -> Outcome {
+    async fn moved(&self, [from, to]: [&Fixture; 2], flags: &[&str]) -> RunOutput {
         let (from, to) = (from.kubeconfig().await, to.kubeconfig().await);
         let mut command = tokio::process::Command::from(self.world.command(["move"]));
         command.arg("--kubeconfig").arg(from).arg("--to-kubeconfig").arg(to).args(flags);
-        self.world.outcome(&command.stdin(Stdio::null()).output().await.unwrap())
+        self.world.to_output(&command.stdin(Stdio::null()).output().await.unwrap())
     }
 }
 

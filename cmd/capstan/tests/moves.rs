@@ -4,22 +4,22 @@ use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::Outcome,
+    binary::RunOutput,
     cluster_api::{cluster, object},
-    counter::Counter,
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
+    request_counter::RequestCounter,
 };
 
 use crate::{cluster_pair::ClusterPair, move_leases::of_another_run};
 
 impl ClusterPair {
     /// Runs a command line with source and target.
-    async fn run(&self, arguments: &str) -> Outcome {
+    async fn run(&self, arguments: &str) -> RunOutput {
         let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
         let run = tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)));
         let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
-        Outcome { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
+        RunOutput { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
     }
 }
 
@@ -34,7 +34,7 @@ async fn two() -> ClusterPair {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
     let two = two().await;
-    let counter = Counter::start(two.target.sandbox());
+    let counter = RequestCounter::start(two.target.sandbox());
     assert_data_eq!(
         two.run("move --dry-run").await.to_string(),
         str![[r#"

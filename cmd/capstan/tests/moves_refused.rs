@@ -16,7 +16,7 @@ fn refused(arguments: &str) -> String {
     let world = world();
     world.write("kubeconfig", KUBECONFIG);
     let world = world.env("KUBECONFIG", "kubeconfig");
-    world.refused(arguments)
+    world.run_expecting_failure(arguments)
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn a_built_in_verb_is_never_a_plugin() {
     world.script("clusterctl-version", "echo mine");
     world.script("clusterctl-config-mine", "echo mine");
     assert_eq!(world.run(["version", "-o", "short"]).stdout, "v1.14.0\n");
-    assert!(world.refused("config mine").starts_with("error: unknown command `config mine`\n"));
+    assert!(world.run_expecting_failure("config mine").starts_with("error: unknown command `config mine`\n"));
 }
 
 #[test]

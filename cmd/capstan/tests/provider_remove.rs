@@ -25,7 +25,7 @@ fn removed_entry_leaves_all_else_as_it_is() {
     let world = world();
     let path = world.configure(FILE);
     assert_data_eq!(
-        world.done("provider remove mine").stderr,
+        world.run_expecting_success("provider remove mine").stderr,
         str![[r#"
 removed `infrastructure-mine` from `[HOME]/.config/cluster-api/clusterctl.yaml`
 
@@ -33,9 +33,9 @@ removed `infrastructure-mine` from `[HOME]/.config/cluster-api/clusterctl.yaml`
     );
     let entry = FILE.split_once("  - name: mine").unwrap().1.split_once("  # also").unwrap().0;
     assert_eq!(world.read(&path), FILE.replace(&format!("  - name: mine{entry}"), ""));
-    assert!(!world.done("provider list").stdout.contains("mine "));
+    assert!(!world.run_expecting_success("provider list").stdout.contains("mine "));
     assert_data_eq!(
-        world.done("provider remove aws --type infrastructure").stderr,
+        world.run_expecting_success("provider remove aws --type infrastructure").stderr,
         str![[r#"
 removed `infrastructure-aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`; the built-in one counts again
 
@@ -54,11 +54,11 @@ fn entry_that_is_not_there_is_refused_with_near_names() {
         ("aws --type bootstrap", "hint: it has one of type infrastructure\n"),
         ("aws --type bootstarp", "hint: did you mean `--type bootstrap`?\n"),
     ] {
-        let told = world.refused(&format!("provider remove {arguments}"));
+        let told = world.run_expecting_failure(&format!("provider remove {arguments}"));
         assert!(told.ends_with(hint) && told.contains("hint: ") != hint.is_empty(), "{told}");
     }
     assert_eq!(world.read(&path), FILE);
     std::fs::remove_file(path).unwrap();
-    world.refused("provider remove mine");
+    world.run_expecting_failure("provider remove mine");
     assert!(world.files().is_empty());
 }

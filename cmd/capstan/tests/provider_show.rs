@@ -69,7 +69,10 @@ fn a_release_that_is_not_there_is_answered_with_those_that_are() {
 fn provider_is_found_by_its_name_alone() {
     let world = with_repository();
     let shown = |arguments: &str| -> serde_json::Value {
-        serde_json::from_str(&world.done(&format!("provider show {arguments} -o json")).stdout).unwrap()
+        serde_json::from_str(
+            &world.run_expecting_success(&format!("provider show {arguments} -o json")).stdout,
+        )
+        .unwrap()
     };
     assert_eq!(shown("own"), shown("-i own"));
     assert_eq!(
@@ -77,7 +80,7 @@ fn provider_is_found_by_its_name_alone() {
         (&"v1.1.0".into(), &"v1.0.0".into())
     );
     assert_data_eq!(
-        world.refused("provider show onw"),
+        world.run_expecting_failure("provider show onw"),
         str![[r#"
 error: there is no provider `onw`
 hint: did you mean `own`?
@@ -85,7 +88,7 @@ hint: did you mean `own`?
 "#]]
     );
     assert_data_eq!(
-        world.refused("provider show kubeadm:v1.0.0"),
+        world.run_expecting_failure("provider show kubeadm:v1.0.0"),
         str![[r#"
 error: several types have a provider `kubeadm`
 hint: name it with `--bootstrap kubeadm:v1.0.0` or `--control-plane kubeadm:v1.0.0`
@@ -93,7 +96,7 @@ hint: name it with `--bootstrap kubeadm:v1.0.0` or `--control-plane kubeadm:v1.0
 "#]]
     );
     assert_data_eq!(
-        world.refused("provider show own -i own"),
+        world.run_expecting_failure("provider show own -i own"),
         str![[r#"
 error: `own` and a flag name two providers, only one can be given
 

@@ -9,14 +9,14 @@ use std::{
 
 use manifest::YamlLimits;
 use snapbox::{assert_data_eq, str};
-use support::binary::Outcome;
+use support::binary::RunOutput;
 
 use crate::{
     sandbox::{Sandboxes, send, signal},
     small_providers::with_small_providers,
 };
 
-fn quickstart(sandboxes: &Sandboxes, flags: &[&str]) -> Outcome {
+fn quickstart(sandboxes: &Sandboxes, flags: &[&str]) -> RunOutput {
     sandboxes.world().run(["quickstart"].iter().chain(flags))
 }
 

@@ -1,6 +1,6 @@
 //! The releases of test providers.
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 /// A configuration that names four providers and cert-manager by paths relative to the configuration.
 pub(crate) const CONFIG: &str = "providers:
@@ -16,7 +16,7 @@ pub(crate) const ROOT: &str = "../home/.config/repository";
 
 /// Writes releases of the four providers. `components` returns the components of a label and version.
 pub(crate) fn write(
-    world: &World,
+    world: &TestEnvironment,
     versions: &[&str],
     metadata: &str,
     components: impl Fn(&str, &str) -> String,

@@ -1,7 +1,7 @@
 #[cfg(unix)]
 use std::process::Command;
 
-use support::{binary::World, skip::program};
+use support::{binary::TestEnvironment, skip::program};
 
 #[cfg(unix)]
 use crate::sandbox::Sandboxes;
@@ -37,7 +37,7 @@ fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
 }
 
 /// Returns the kinds in the folders of a part, in the order in which kubectl reads them.
-fn kinds_in_order(world: &World, folder: &str) -> Vec<String> {
+fn kinds_in_order(world: &TestEnvironment, folder: &str) -> Vec<String> {
     let inside = format!("[CWD]/{folder}/");
     let files = world.files();
     let files =
@@ -67,7 +67,7 @@ fn kubectl_applies_all_folders_after_the_definitions() {
     };
     let sandboxes = Sandboxes::of(with_small_providers());
     let world = sandboxes.world();
-    world.done("render -i own:v1.0.0 --output-dir out");
+    world.run_expecting_success("render -i own:v1.0.0 --output-dir out");
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
     let kubectl = |arguments: &str| {
         let mut command = Command::new(&program);

@@ -1,6 +1,6 @@
 //! A small provider repository for verbs that read repositories.
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::{
     releases::{self, CONFIG, ROOT},
@@ -56,7 +56,7 @@ stringData: {{token: \"${{TOKEN}}\"}}
 }
 
 /// Returns a world with releases of four providers and cert-manager, and a configuration for them.
-pub(crate) fn with_repository() -> World {
+pub(crate) fn with_repository() -> TestEnvironment {
     let world = world();
     releases::write(&world, &["v0.9.0", "v1.0.0", "v1.1.0"], METADATA, |label, _| components(label));
     for version in ["v1.0.0", "v1.1.0"] {

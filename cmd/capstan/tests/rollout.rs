@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
-use support::{cluster_api::cluster, counter::Counter, fixture::Fixture, kind};
+use support::{cluster_api::cluster, fixture::Fixture, kind, request_counter::RequestCounter};
 
 use crate::management::Management;
 
@@ -62,7 +62,7 @@ hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n d
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_shows_what_would_be_changed_and_writes_nothing() {
     let lab = lab().await;
-    let counter = Counter::start(lab.fixture.sandbox());
+    let counter = RequestCounter::start(lab.fixture.sandbox());
     for verb in ["restart", "pause"] {
         let run = lab.run(&format!("alpha rollout {verb} md/a-md kcp/a-control-plane --dry-run"));
         assert_eq!(
@@ -185,15 +185,16 @@ MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_is_followed_to_its_end() {
     // All objects are years old at the restart, because objects of the same second would not be replaced.
-    let builder =
-        Fixture::builder().controllers(sandbox::Switches::default()).clock_at("2020-01-01T00:00:00Z");
+    let builder = Fixture::builder()
+        .controllers(sandbox::ControllerSwitches::default())
+        .clock_at("2020-01-01T00:00:00Z");
     let lab = Management::start(builder).await;
     let made_by_controllers =
         [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];
     let objects = cluster("default/a").control_plane(1).machine_deployment("md", 2);
     let roots = objects.into_iter().filter(|object| !made_by_controllers.contains(&object.kind()));
     lab.fixture.create(roots).await;
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     lab.fixture.advance(Duration::from_hours(24 * 365 * 100));
     assert_eq!(lab.run("alpha rollout restart md/a-md").status, 0);
     let run = lab.run("alpha rollout status md/a-md --watch --timeout 5m");

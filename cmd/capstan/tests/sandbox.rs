@@ -13,10 +13,10 @@ use conformance::api::{Https, Server as _};
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 use snapbox::{assert_data_eq, str};
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 /// A world that stops its sandboxes when dropped.
-pub(crate) struct Sandboxes(World);
+pub(crate) struct Sandboxes(TestEnvironment);
 
 impl Sandboxes {
     pub(crate) fn new() -> Self {
@@ -24,16 +24,16 @@ impl Sandboxes {
     }
 
     /// Adds sandboxes to an existing world.
-    pub(crate) fn of(world: World) -> Self {
+    pub(crate) fn of(world: TestEnvironment) -> Self {
         let state = world.home().join("state");
         Self(world.env("XDG_STATE_HOME", state))
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &TestEnvironment {
         &self.0
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
         self.0.run(["sandbox"].iter().chain(arguments))
     }
 

@@ -1,6 +1,6 @@
 //! Small providers in two versions.
 
-use support::binary::World;
+use support::binary::TestEnvironment;
 
 use crate::{
     releases::{self, CONFIG, ROOT},
@@ -85,7 +85,7 @@ fn cert_manager() -> String {
 }
 
 /// Returns a world with releases v1.0.0 and v1.1.0 of four providers, and cert-manager.
-pub(crate) fn with_small_providers() -> World {
+pub(crate) fn with_small_providers() -> TestEnvironment {
     let world = world();
     releases::write(&world, &["v1.0.0", "v1.1.0"], METADATA, components);
     world.write(format!("{ROOT}/infrastructure-own/v1.0.0/cluster-template.yaml"), TEMPLATE);

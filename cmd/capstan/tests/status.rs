@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use serde_json::{Value, json};
-use support::binary::Outcome;
+use support::binary::RunOutput;
 
 use crate::{
     lab::Lab,
@@ -13,7 +13,7 @@ const DEPLOYMENT: &str =
     "/apis/apps/v1/namespaces/infrastructure-own-system/deployments/infrastructure-own-manager";
 const SECRET: &str = "/api/v1/namespaces/infrastructure-own-system/secrets/infrastructure-own-credentials";
 
-fn judged(run: &Outcome) -> (i32, &str) {
+fn judged(run: &RunOutput) -> (i32, &str) {
     (run.status, run.stderr.as_str())
 }
 

@@ -1,7 +1,7 @@
 //! Tests that every suggested command can be pasted.
 #![cfg(unix)]
 
-use support::binary::{Outcome, World};
+use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{
     cluster_pair::ClusterPair, repository::with_repository, sandbox::Sandboxes,
@@ -13,11 +13,11 @@ use crate::{
 /// # Panics
 /// Panics without suggestions, or if a suggestion is not a command of this program.
 #[track_caller]
-fn pasted(world: &World, run: &Outcome) -> Vec<String> {
+fn pasted(world: &TestEnvironment, run: &RunOutput) -> Vec<String> {
     let suggested = run.suggested_commands();
     assert!(!suggested.is_empty(), "nothing is suggested\n{run}");
     for command in &suggested {
-        let pasted = world.paste(command);
+        let pasted = world.run_suggestion(command);
         assert_eq!(
             (pasted.status, pasted.stderr.as_str()),
             (0, ""),
@@ -84,11 +84,11 @@ fn next_steps_work_on_the_sandbox_of_the_run() {
     let sandboxes = Sandboxes::of(with_small_providers());
     let world = sandboxes.world();
     let kubeconfig = "~/state/capstan/sandboxes/lab/kubeconfig";
-    let init = world.done("init --sandbox lab --infrastructure own");
+    let init = world.run_expecting_success("init --sandbox lab --infrastructure own");
     let generate = "capstan generate cluster [name] --kubernetes-version [version] --sandbox lab";
     let expected = format!("{generate} | kubectl --kubeconfig {kubeconfig} apply -f -");
     assert!(pasted(world, &init).contains(&expected), "{init}");
-    let saved = world.done("delete --all --sandbox lab --out plan.json");
+    let saved = world.run_expecting_success("delete --all --sandbox lab --out plan.json");
     assert_eq!(pasted(world, &saved), ["capstan delete --plan plan.json --sandbox lab"]);
     let missing = world.run_line("describe cluster nonsense --sandbox lab");
     assert_eq!(pasted(world, &missing), ["capstan get clusters -A --sandbox lab"]);

@@ -35,32 +35,32 @@ const DRAWN: &str = "└─Machine";
 async fn q_and_signals_end_a_watch_and_leave_the_terminal_as_it_was() {
     let lab = lab().await;
     for signal in [None, Some(Signal::INT), Some(Signal::TERM), Some(Signal::HUP)] {
-        let terminal = Terminal::of_columns(80);
+        let terminal = Terminal::with_columns(80);
         let watch = terminal.spawn(command(&lab, WATCH));
-        terminal.read_to(DRAWN);
-        assert!(!terminal.is_as_shells_leave_it());
+        terminal.read_until(DRAWN);
+        assert!(!terminal.is_in_line_mode());
         match signal {
             None => terminal.press("xq"),
             Some(signal) => watch.signal(signal),
         }
-        assert_eq!(watch.end(), (Some(0), true), "{signal:?}");
+        assert_eq!(watch.wait(), (Some(0), true), "{signal:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
     let lab = lab().await;
-    let terminal = Terminal::of_columns(80);
+    let terminal = Terminal::with_columns(80);
     let watch = terminal.spawn(command(&lab, WATCH));
-    terminal.read_to(DRAWN);
+    terminal.read_until(DRAWN);
     watch.suspend();
-    assert!(terminal.is_as_shells_leave_it());
+    assert!(terminal.is_in_line_mode());
     watch.resume();
     // The header is redrawn, because other output may have changed the screen. The watch reads `q` only in single-key
     // mode.
-    terminal.read_to("q or Ctrl-C ends it");
+    terminal.read_until("q or Ctrl-C ends it");
     terminal.press("q");
-    assert_eq!(watch.end(), (Some(0), true));
+    assert_eq!(watch.wait(), (Some(0), true));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,11 +68,11 @@ async fn q_ends_a_watch_of_rollouts() {
     let lab = lab().await;
     let paused = json!({"spec": {"replicas": 7}});
     lab.fixture.merge(support::kind::MACHINE_DEPLOYMENT, "team/one-md", &paused).await;
-    let terminal = Terminal::of_columns(80);
+    let terminal = Terminal::with_columns(80);
     let watch = terminal.spawn(command(&lab, "alpha rollout status md/one-md -n team --watch"));
-    terminal.read_to("MachineDeployment team/one-md: ");
+    terminal.read_until("MachineDeployment team/one-md: ");
     terminal.press("q");
-    assert_eq!(watch.end(), (Some(130), true));
+    assert_eq!(watch.wait(), (Some(130), true));
 }
 
 // Row: D-338
@@ -80,7 +80,7 @@ async fn q_ends_a_watch_of_rollouts() {
 async fn narrow_terminals_keep_status_reason_and_message() {
     let lab = lab().await;
     let shown = |columns, line: &str| {
-        let (status, text) = Terminal::of_columns(columns).run(command(&lab, line));
+        let (status, text) = Terminal::with_columns(columns).run(command(&lab, line));
         assert_eq!(status, Some(0), "{text}");
         text
     };
@@ -139,7 +139,7 @@ fn tables_are_no_wider_than_the_terminal() {
             if !line.ends_with(" list") && line != "config repositories" {
                 command.args(["--sandbox", "lab"]);
             }
-            let (status, text) = Terminal::of_columns(columns).run(command);
+            let (status, text) = Terminal::with_columns(columns).run(command);
             assert_eq!(status, Some(0), "{line}: {text}");
             let is_heading =
                 |line: &&str| line.starts_with("NAME ") || line.trim_start().starts_with("ACTION ");

@@ -192,7 +192,7 @@ fn a_misspelt_verb_of_a_group_is_an_error_with_the_near_name() {
         ("alpha rolout", "alpha rollout"),
         ("sandbox strat lab", "sandbox start"),
     ] {
-        let stderr = world().refused(line);
+        let stderr = world().run_expecting_failure(line);
         assert!(stderr.starts_with("error: unknown command `"), "{stderr}");
         assert!(stderr.contains(&format!("hint: did you mean `{meant}`?\n")), "{stderr}");
     }
@@ -220,10 +220,10 @@ fn a_misspelt_verb_is_reported_before_its_flags() {
         ("statsu --sandbox dr", "statsu"),
         ("--sandbox dr statsu", "statsu"),
     ] {
-        let stderr = world().refused(line);
+        let stderr = world().run_expecting_failure(line);
         assert!(stderr.starts_with(&format!("error: unknown command `{unknown}`\n")), "{line}: {stderr}");
     }
-    let stderr = world().refused("upgrade apply --contrct v1beta2");
+    let stderr = world().run_expecting_failure("upgrade apply --contrct v1beta2");
     assert!(stderr.starts_with("error: unknown flag `--contrct`\n"), "{stderr}");
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{say::say, workspace};
+use crate::{print::print_line, workspace};
 
 /// Build the real Kubernetes API server that tests compare the sandbox with, and kubectl, from `e2e/apiserver`.
 #[derive(clap::Args)]
@@ -42,12 +42,12 @@ pub(crate) fn run(args: &ApiServer) -> Result<bool> {
         let built_from = fingerprint(&sources, program)?;
         let is_fresh = fs::read_to_string(&stamp).is_ok_and(|text| text == built_from) && binary.is_file();
         if is_fresh && !args.force {
-            say(&format!("apiserver: `{}` is up to date", binary.display()));
+            print_line(&format!("apiserver: `{}` is up to date", binary.display()));
             continue;
         }
         build(program, &sources, &binary)?;
         fs::write(&stamp, built_from).with_context(|| format!("cannot write `{}`", stamp.display()))?;
-        say(&format!("apiserver: built `{}`", binary.display()));
+        print_line(&format!("apiserver: built `{}`", binary.display()));
     }
     Ok(true)
 }

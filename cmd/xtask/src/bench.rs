@@ -1,10 +1,10 @@
 mod cases;
 mod figures;
-mod journey;
 mod kustomization;
 mod population;
 mod releases;
 mod servers;
+mod steps;
 mod table;
 mod target;
 
@@ -17,10 +17,10 @@ use tempfile::TempDir;
 pub(crate) use figures::{Measure, measure};
 
 use self::{
-    figures::{Programs, once, scrubbed},
-    servers::Sandbox,
+    figures::{Programs, clean_command, measure_once},
+    servers::SandboxServer,
 };
-use crate::{golden, say::say, workspace};
+use crate::{golden, print::print_line, workspace};
 
 /// Measure a built binary, and clusterctl for comparison if available. The results are not enforced.
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ enum Part {
 }
 
 impl Bench {
-    fn measures(&self, part: Part) -> bool {
+    fn is_selected(&self, part: Part) -> bool {
         self.only.map_or(part != Part::Fleet, |only| only == part)
     }
 
@@ -79,7 +79,7 @@ impl Bench {
 }
 
 /// The maximum size of the binary, in bytes.
-const LARGEST_BINARY: u64 = 20_000_000;
+const MAX_BINARY_BYTES: u64 = 20_000_000;
 
 /// Measures every selected part, and prints tables.
 pub(crate) fn run(args: &Bench) -> Result<bool> {
@@ -87,12 +87,16 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     let programs = programs(args)?;
     let folder = TempDir::new().context("cannot make a temporary folder")?;
     let folder = folder.path();
-    say(&format!("capstan:    {} {}", version(&programs.ours, folder)?, programs.ours.display()));
-    say(&match &programs.theirs {
+    print_line(&format!(
+        "capstan:    {} {}",
+        version(&programs.capstan, folder)?,
+        programs.capstan.display()
+    ));
+    print_line(&match &programs.reference {
         Some(peer) => format!("clusterctl: {} {}", version(peer, folder)?, peer.display()),
         None => "clusterctl: not found; name one with --peer".to_owned(),
     });
-    for part in Part::value_variants().iter().filter(|part| args.measures(**part)) {
+    for part in Part::value_variants().iter().filter(|part| args.is_selected(**part)) {
         let measure = match part {
             Part::Commands => commands,
             Part::Kustomize => cases::kustomize,
@@ -109,21 +113,21 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
 /// Measures commands that use no server, the size of the binary, and the start of a sandbox.
 fn commands(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
     cases::commands(args, programs, folder)?;
-    let size = programs.ours.metadata()?.len();
-    let verdict = if size <= LARGEST_BINARY { "met" } else { "not met" };
-    say(&format!("the binary has {} KB; {} KB: {verdict}", size / 1000, LARGEST_BINARY / 1000));
-    let floor = once(Path::new("true"), &[], folder)?.memory;
-    say(&format!(
+    let size = programs.capstan.metadata()?.len();
+    let verdict = if size <= MAX_BINARY_BYTES { "met" } else { "not met" };
+    print_line(&format!("the binary has {} KB; {} KB: {verdict}", size / 1000, MAX_BINARY_BYTES / 1000));
+    let floor = measure_once(Path::new("true"), &[], folder)?.memory;
+    print_line(&format!(
         "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
          memory is the peak, and below {} it cannot be told apart",
         args.runs,
-        table::mib(floor)
+        table::mib_text(floor)
     ));
-    let (ready_after, memory) = Sandbox::median_start(&programs.ours, folder, args.runs)?;
-    say(&format!(
+    let (ready_after, memory) = SandboxServer::median_start(&programs.capstan, folder, args.runs)?;
+    print_line(&format!(
         "a sandbox answers {} after the start of its process, and holds {} then",
-        table::span(ready_after),
-        memory.map_or_else(|| "an unknown amount".to_owned(), table::mib)
+        table::duration_text(ready_after),
+        memory.map_or_else(|| "an unknown amount".to_owned(), table::mib_text)
     ));
     Ok(())
 }
@@ -132,18 +136,21 @@ fn programs(args: &Bench) -> Result<Programs> {
     let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
         bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
     };
-    let theirs = args.peer.clone().or_else(|| on_path("clusterctl"));
-    Ok(Programs { ours: whole(&binary)?, theirs: theirs.as_deref().map(whole).transpose()? })
+    let theirs = args.peer.clone().or_else(|| find_on_path("clusterctl"));
+    Ok(Programs {
+        capstan: absolute_path(&binary)?,
+        reference: theirs.as_deref().map(absolute_path).transpose()?,
+    })
 }
 
 /// The absolute path. Needed because each run has its own working folder.
-fn whole(path: &Path) -> Result<PathBuf> {
+fn absolute_path(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("there is no `{}`", path.display()))
 }
 
 /// The version that a program reports. For capstan, the capstan version, not the version of the matching clusterctl.
 fn version(program: &Path, folder: &Path) -> Result<String> {
-    let output = scrubbed(program, folder).args(["version", "--output", "json"]).output()?;
+    let output = clean_command(program, folder).args(["version", "--output", "json"]).output()?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout)
         .with_context(|| format!("`{}` does not tell its version", program.display()))?;
     let field = |name: &str| report["clusterctl"][name].as_str();
@@ -151,7 +158,7 @@ fn version(program: &Path, folder: &Path) -> Result<String> {
     Ok(version.context("a version is text")?.to_owned())
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+fn find_on_path(name: &str) -> Option<PathBuf> {
     let path = workspace::variable("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

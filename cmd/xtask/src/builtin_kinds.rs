@@ -7,7 +7,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::{say::say, workspace};
+use crate::{print::print_line, workspace};
 use documents::Documents;
 use protos::Protos;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &BuiltinKinds) -> Result<bool> {
     ] {
         let path = workspace::root().join(name);
         fs::write(&path, &text).with_context(|| format!("cannot write `{}`", path.display()))?;
-        say(&format!("{name}: {} lines, {} bytes", text.lines().count(), text.len()));
+        print_line(&format!("{name}: {} lines, {} bytes", text.lines().count(), text.len()));
     }
     Ok(true)
 }

@@ -8,7 +8,7 @@ use std::{fs, path::PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::{
-    say::say,
+    print::print_line,
     workspace::{self, Workspace},
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Generate) -> Result<bool> {
     if args.check {
         let stale = stale(&pages);
         for path in &stale {
-            say(&format!("{path}: stale; run `cargo xtask gen`"));
+            print_line(&format!("{path}: stale; run `cargo xtask gen`"));
         }
         return Ok(stale.is_empty());
     }
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Generate) -> Result<bool> {
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     let man = write_man_pages()?;
-    say(&format!("{} pages in {REFERENCE}, man pages in {}", pages.len(), man.display()));
+    print_line(&format!("{} pages in {REFERENCE}, man pages in {}", pages.len(), man.display()));
     Ok(true)
 }
 

@@ -6,8 +6,8 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 
 use crate::{
-    say::say,
-    workspace::{self, beside},
+    print::print_line,
+    workspace::{self, shared_folder},
 };
 
 /// Compare the output of a built binary with that of the reference release.
@@ -22,13 +22,13 @@ pub(crate) struct Golden {
 
 /// Runs the check of the golden data. If data or binary are missing, prints a message and returns true.
 pub(crate) fn run(args: &Golden) -> Result<bool> {
-    let check = beside("CAPSTAN_GOLDEN", "golden").join("check");
+    let check = shared_folder("CAPSTAN_GOLDEN", "golden").join("check");
     if !check.is_file() {
-        say(&format!("golden: skipped, there is no `{}`", check.display()));
+        print_line(&format!("golden: skipped, there is no `{}`", check.display()));
         return Ok(true);
     }
     let Some(binary) = args.binary.clone().or_else(built_binary) else {
-        say("golden: skipped, no binary is built; run `cargo build --profile ci --bin capstan`");
+        print_line("golden: skipped, no binary is built; run `cargo build --profile ci --bin capstan`");
         return Ok(true);
     };
     if !binary.is_file() {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
     }
     let mut command = Command::new(&check);
     command.arg(&binary);
-    let departures = workspace::root().join(DEPARTURES);
+    let departures = workspace::root().join(DEPARTURES_FILE);
     if departures.is_file() {
         command.arg("--departures").arg(&departures);
     }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
 }
 
 /// The list of golden cases with intended differences.
-pub(crate) const DEPARTURES: &str = "test/conformance/departures.txt";
+pub(crate) const DEPARTURES_FILE: &str = "test/conformance/departures.txt";
 
 /// The binary of the last optimised build.
 pub(crate) fn built_binary() -> Option<PathBuf> {

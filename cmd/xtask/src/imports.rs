@@ -7,21 +7,21 @@ mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::paths::Source;
+use self::paths::ParsedModule;
 use crate::{rust_source::RustSource, workspace::Workspace};
 
 /// A module of a crate, as an index in file order.
 pub(crate) type ModuleId = usize;
 
 /// The maximum number of re-exports to follow, which also ends cycles of re-exports. The name then counts as external.
-const MOST_REEXPORTS: usize = 12;
+const MAX_REEXPORTS: usize = 12;
 
 struct Module<'a> {
     /// The path of the module inside the crate, separated by `/`. Empty for the crate root.
     name: &'a str,
     children: BTreeMap<&'a str, ModuleId>,
     parent: Option<ModuleId>,
-    source: Source<'a>,
+    source: ParsedModule<'a>,
 }
 
 /// The modules of one crate.
@@ -60,7 +60,7 @@ impl<'a> Imports<'a> {
             // A `main` beside a library is a separate crate with one module.
             let is_program = is_library && file.path.ends_with("/src/main.rs");
             if !is_program && (!file.product.trim().is_empty() || name.is_empty()) {
-                let source = Source::parse(file);
+                let source = ParsedModule::parse(file);
                 modules.push(Module { name, children: BTreeMap::new(), parent: None, source });
             }
         }
@@ -83,7 +83,7 @@ impl<'a> Imports<'a> {
     }
 
     /// The modules that a module imports.
-    pub(crate) fn of(&self, id: ModuleId) -> &BTreeSet<ModuleId> {
+    pub(crate) fn imports_of(&self, id: ModuleId) -> &BTreeSet<ModuleId> {
         &self.edges[id]
     }
 
@@ -146,7 +146,7 @@ impl<'a> Imports<'a> {
         if module.source.items.contains(name) {
             return Some(Target::ItemOf(at));
         }
-        if depth > MOST_REEXPORTS {
+        if depth > MAX_REEXPORTS {
             return Some(Target::OtherCrate);
         }
         let named = module.source.imports.iter().find(|import| import.name == Some(name));

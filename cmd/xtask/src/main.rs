@@ -14,9 +14,9 @@ mod builtin_kinds;
 mod generate;
 mod golden;
 mod imports;
+mod print;
 mod rows;
 mod rust_source;
-mod say;
 mod test;
 mod tidy;
 mod workspace;
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            say::complain(&format!("error: {error:#}"));
+            print::print_error_line(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -1,12 +1,12 @@
 use crate::{
+    print::print_line,
     rust_source::RustSource,
-    say::say,
     workspace::{TextFile, Workspace},
 };
 
 /// List the rows of the contract and of the compatibility pages with the tests that verify them.
 ///
-/// A test names its rows on the lines directly above it: `// Row: PRV-24, D-58`.
+/// A test names its rows on the lines directly above it: `// ContractRow: PRV-24, D-58`.
 #[derive(clap::Args)]
 pub(crate) struct Rows {
     /// List only rows whose id starts with this text.
@@ -17,11 +17,11 @@ pub(crate) struct Rows {
 /// The page with the promises, a table for each area.
 pub(crate) const CONTRACT: &str = "docs/contract.md";
 /// The folder of the pages with the departures from clusterctl and kustomize.
-pub(crate) const DEPARTURES: &str = "docs/compatibility/";
+pub(crate) const DEPARTURE_PAGES: &str = "docs/compatibility/";
 
 /// A row named in a comment.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mark<'a> {
+pub(crate) struct RowMark<'a> {
     pub(crate) row: &'a str,
     pub(crate) path: &'a str,
     /// The line of the comment, from 1.
@@ -36,17 +36,17 @@ pub(crate) fn run(args: &Rows, workspace: &Workspace) {
     let marks = marks(&rust);
     let mut rows = rows(workspace);
     rows.sort_by_key(|row| row.id);
-    for Row { id, text, .. } in rows.iter().filter(|row| row.id.starts_with(&args.only)) {
-        say(&format!("{id}  {text}"));
-        for Mark { path, line, test, .. } in marks.iter().filter(|mark| mark.row == *id) {
-            say(&format!("    {path}:{line} {}", test.unwrap_or("(no test below)")));
+    for ContractRow { id, text, .. } in rows.iter().filter(|row| row.id.starts_with(&args.only)) {
+        print_line(&format!("{id}  {text}"));
+        for RowMark { path, line, test, .. } in marks.iter().filter(|mark| mark.row == *id) {
+            print_line(&format!("    {path}:{line} {}", test.unwrap_or("(no test below)")));
         }
     }
 }
 
 /// A line of a page: `| PRV-01 | text |`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Row<'a> {
+pub(crate) struct ContractRow<'a> {
     pub(crate) id: &'a str,
     pub(crate) page: &'a str,
     text: &'a str,
@@ -55,25 +55,25 @@ pub(crate) struct Row<'a> {
 }
 
 /// Returns the rows of all pages, in the order of the pages.
-pub(crate) fn rows(workspace: &Workspace) -> Vec<Row<'_>> {
-    let has_rows = |path: &str| path == CONTRACT || path.starts_with(DEPARTURES);
-    let pages = workspace.files().iter().filter(|file| file.is("md") && has_rows(&file.path));
+pub(crate) fn rows(workspace: &Workspace) -> Vec<ContractRow<'_>> {
+    let has_rows = |path: &str| path == CONTRACT || path.starts_with(DEPARTURE_PAGES);
+    let pages = workspace.files().iter().filter(|file| file.has_extension("md") && has_rows(&file.path));
     pages.flat_map(rows_of).collect()
 }
 
-fn rows_of(page: &TextFile) -> impl Iterator<Item = Row<'_>> {
+fn rows_of(page: &TextFile) -> impl Iterator<Item = ContractRow<'_>> {
     page.text.lines().enumerate().filter_map(|(at, line)| {
         let (id, text) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
-        is_row_id(id).then_some(Row { id, page: &page.path, text, line: at + 1 })
+        is_row_id(id).then_some(ContractRow { id, page: &page.path, text, line: at + 1 })
     })
 }
 
 /// Every row named in a comment, in file order.
-pub(crate) fn marks<'a>(rust: &'a [RustSource<'a>]) -> Vec<Mark<'a>> {
+pub(crate) fn marks<'a>(rust: &'a [RustSource<'a>]) -> Vec<RowMark<'a>> {
     rust.iter().flat_map(marks_of).collect()
 }
 
-fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<Mark<'a>> {
+fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<RowMark<'a>> {
     let lines: Vec<&str> = source.text.lines().collect();
     // Comparing with the code alone excludes text inside literals.
     let code: Vec<&str> = source.code.lines().collect();
@@ -81,8 +81,8 @@ fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<Mark<'a>> {
     for (at, line) in lines.iter().enumerate() {
         let is_comment = code.get(at).is_none_or(|code| code.trim().is_empty());
         let Some(rows) = line.trim_start().strip_prefix("// Row:").filter(|_| is_comment) else { continue };
-        let test = test_below(&lines[at + 1..]);
-        marks.extend(rows.split(',').map(|row| Mark {
+        let test = following_test(&lines[at + 1..]);
+        marks.extend(rows.split(',').map(|row| RowMark {
             row: row.trim(),
             path: source.path,
             line: at + 1,
@@ -93,7 +93,7 @@ fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<Mark<'a>> {
 }
 
 /// The name of the test function below the following comments and attributes.
-fn test_below<'a>(lines: &[&'a str]) -> Option<&'a str> {
+fn following_test<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let mut is_test = false;
     for line in lines.iter().map(|line| line.trim()) {
         if line.starts_with("#[") {
@@ -122,7 +122,7 @@ mod tests {
     fn marks_in(text: &str) -> Vec<(String, Option<String>)> {
         let workspace = Workspace::of([("pkg/a/src/lib.rs", text)]);
         let rust = workspace.rust();
-        let named = |mark: Mark<'_>| (mark.row.to_owned(), mark.test.map(str::to_owned));
+        let named = |mark: RowMark<'_>| (mark.row.to_owned(), mark.test.map(str::to_owned));
         marks(&rust).into_iter().map(named).collect()
     }
 

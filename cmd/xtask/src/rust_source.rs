@@ -42,7 +42,7 @@ impl<'a> RustSource<'a> {
     /// Modules declared as `#[cfg(test)] mod name;`, as file paths without `.rs`.
     pub(crate) fn test_only_modules(files: &[TextFile]) -> BTreeSet<String> {
         let mut modules = BTreeSet::new();
-        for file in files.iter().filter(|file| file.is("rs")) {
+        for file in files.iter().filter(|file| file.has_extension("rs")) {
             let folder = module_folder(&file.path);
             let code = mask::mask(&file.text);
             for (at, attribute) in code.match_indices(TEST_ATTRIBUTES[0]) {
@@ -60,7 +60,7 @@ impl<'a> RustSource<'a> {
     }
 
     /// The number of non-test lines: 0 for test folders and test files, excluding test modules inside files.
-    pub(crate) fn lines_of_product(&self) -> usize {
+    pub(crate) fn product_lines(&self) -> usize {
         let is_test = ["test/", "e2e/"].iter().any(|folder| self.path.starts_with(folder))
             || self.path.contains("/tests/")
             || self.path.ends_with("/tests.rs");
@@ -111,11 +111,11 @@ impl<'a> RustSource<'a> {
         let code = &self.product;
         let path = format!("{root}::{module}");
         let mut lines: Vec<usize> =
-            word_places(code, &path).into_iter().map(|at| line_of(code, at)).collect();
+            word_offsets(code, &path).into_iter().map(|at| line_of(code, at)).collect();
         for (at, opening) in code.match_indices(&format!("{root}::{{")) {
             let start = at + opening.len();
             let end = at + closing_brace(&code[at..], opening.len() - 1);
-            for place in word_places(&code[start..end], module) {
+            for place in word_offsets(&code[start..end], module) {
                 let before = code[start..start + place].trim_end();
                 // In such a list, `io::fs` is another module with the same name.
                 if !before.ends_with("::") {
@@ -128,7 +128,7 @@ impl<'a> RustSource<'a> {
 
     /// The lines of product code that contain a whole word.
     pub(crate) fn lines_with(&self, word: &str) -> Vec<usize> {
-        word_places(&self.product, word).into_iter().map(|at| line_of(&self.product, at)).collect()
+        word_offsets(&self.product, word).into_iter().map(|at| line_of(&self.product, at)).collect()
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// The positions of a whole word.
-fn word_places(code: &str, word: &str) -> Vec<usize> {
+fn word_offsets(code: &str, word: &str) -> Vec<usize> {
     let alone = |at: &usize| {
         let before = code[..*at].chars().next_back();
         let after = code[at + word.len()..].chars().next();

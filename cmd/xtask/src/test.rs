@@ -15,7 +15,7 @@ use serde_json::Value;
 use support::skip::RECORD_VARIABLE;
 
 use crate::{
-    say::say,
+    print::print_line,
     workspace::{self, variable},
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct Test {
 }
 
 /// The slowest test binaries, which start first.
-const LONGEST: [&str; 6] = ["e2e", "verbs", "management", "guide", "sandbox", "main"];
+const SLOWEST_BINARIES: [&str; 6] = ["e2e", "verbs", "management", "guide", "sandbox", "main"];
 
 /// A test binary, or all examples of the documentation.
 struct Job {
@@ -65,20 +65,20 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
         }
     }
     let start = Instant::now();
-    let outcomes = side_by_side(cores, jobs, &folder)?;
+    let outcomes = run_jobs(cores, jobs, &folder)?;
     let (mut passed, mut failed) = (0, 0);
     for Outcome { succeeded, output, .. } in &outcomes {
         passed += count(output, "passed");
         // A binary may exit without a result.
         failed += count(output, "failed").max(usize::from(!succeeded));
     }
-    say(&slow_tests(&outcomes, args.slowest));
+    print_line(&slow_tests(&outcomes, args.slowest));
     let skipped =
         fs::read_to_string(&record).with_context(|| format!("cannot read `{}`", record.display()))?;
     let (line, is_complete) = skip_line(&skipped);
     let (verdict, seconds) = (if failed == 0 { "ok" } else { "FAILED" }, start.elapsed().as_secs());
-    say(&line);
-    say(&format!("test result: {verdict}. {passed} passed; {failed} failed; finished in {seconds}s"));
+    print_line(&line);
+    print_line(&format!("test result: {verdict}. {passed} passed; {failed} failed; finished in {seconds}s"));
     Ok(failed == 0 && (is_complete || !args.strict))
 }
 
@@ -106,7 +106,9 @@ fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
     let mut examples = cargo();
     examples.args(["--doc", "--quiet", "--"]).args(filter);
     jobs.push(Job { name: "documentation".to_owned(), command: examples });
-    jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
+    jobs.sort_by_key(|job| {
+        SLOWEST_BINARIES.iter().position(|name| *name == job.name).unwrap_or(SLOWEST_BINARIES.len())
+    });
     Ok(jobs)
 }
 
@@ -124,7 +126,7 @@ fn binary(message: &Value) -> Option<Job> {
 }
 
 /// Runs this many jobs concurrently, and prints each result when it arrives. Prints the whole output of a failed job.
-fn side_by_side(width: usize, jobs: Vec<Job>, folder: &Path) -> Result<Vec<Outcome>> {
+fn run_jobs(width: usize, jobs: Vec<Job>, folder: &Path) -> Result<Vec<Outcome>> {
     let queue = Mutex::new(jobs.into_iter());
     let work = || {
         let mut outcomes = Vec::new();
@@ -135,9 +137,9 @@ fn side_by_side(width: usize, jobs: Vec<Job>, folder: &Path) -> Result<Vec<Outco
             let seconds = start.elapsed().as_secs_f64();
             let Outcome { name, succeeded, output } = &outcome;
             let result = if *succeeded { "ok" } else { "FAILED" };
-            say(&format!("{seconds:7.1} s  {result}  {name}: {} passed", count(output, "passed")));
+            print_line(&format!("{seconds:7.1} s  {result}  {name}: {} passed", count(output, "passed")));
             if !succeeded {
-                say(output);
+                print_line(output);
             }
             outcomes.push(outcome);
         }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::rust_source::RustSource;
 
 /// Paths with generated content.
-const NOT_OURS: [&str; 5] =
+const GENERATED_PATHS: [&str; 5] =
     ["target", ".git", "docs/book", "pkg/manifest/fuzz/corpus", "pkg/manifest/fuzz/artifacts"];
 
 /// Every text file of the project, read once. Rules are functions of this value.
@@ -26,7 +26,7 @@ pub(crate) struct TextFile {
 
 impl TextFile {
     /// True if the file has this extension, given without a dot.
-    pub(crate) fn is(&self, ending: &str) -> bool {
+    pub(crate) fn has_extension(&self, ending: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|found| found == ending)
     }
 }
@@ -38,7 +38,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// The folder beside the workspace for data that is too large for the project: golden cases and the corpus.
-pub(crate) fn beside(name: &str, path: &str) -> PathBuf {
+pub(crate) fn shared_folder(name: &str, path: &str) -> PathBuf {
     variable(name).map_or_else(|| root().join("../shared").join(path), PathBuf::from)
 }
 
@@ -74,7 +74,7 @@ impl Workspace {
                 let path = relative(root, &entry.path());
                 let kind = entry.file_type()?;
                 // `.git` is a file in a linked worktree.
-                if NOT_OURS.contains(&path.as_str()) || path.ends_with("/target") {
+                if GENERATED_PATHS.contains(&path.as_str()) || path.ends_with("/target") {
                     continue;
                 }
                 if kind.is_dir() {
@@ -117,7 +117,7 @@ impl Workspace {
         let test_only = RustSource::test_only_modules(&self.files);
         self.files
             .iter()
-            .filter(|file| file.is("rs"))
+            .filter(|file| file.has_extension("rs"))
             .map(|file| RustSource::new(&file.path, &file.text, &test_only))
             .collect()
     }

@@ -2,7 +2,7 @@
 
 use kube::Client;
 use serde_json::{Value, json};
-use support::everything::client_of;
+use support::object_snapshot::client_from_kubeconfig;
 
 use super::Management;
 use crate::project;
@@ -15,7 +15,7 @@ const PROVIDERS: [(&str, &str, &str, &str); 4] = [
 ];
 
 pub(super) async fn first_installation(cluster: &Management) {
-    let client = client_of(cluster.kubeconfig()).await;
+    let client = client_from_kubeconfig(cluster.kubeconfig()).await;
     post(&client, &inventory()).await;
     for mut object in cert_manager() {
         object["metadata"]["labels"]["clusterctl.cluster.x-k8s.io"] = json!("");

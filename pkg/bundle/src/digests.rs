@@ -56,7 +56,7 @@ async fn image_digest(context: &Context, reference: &str) -> Result<Digest, Imag
 #[cfg(test)]
 mod tests {
     use api::with_causes;
-    use support::host::{FakeHost, Received, Reply};
+    use support::host::{FakeHost, ReceivedRequest, Reply};
 
     use super::*;
     use crate::tests::{context, settings};
@@ -82,7 +82,7 @@ mod tests {
         let found: Vec<Digest> = found.into_iter().map(Result::unwrap).collect();
         assert_eq!(found, [digest; 3]);
         let gets: Vec<String> =
-            host.received().iter().filter(|it| it.method == "GET").map(Received::address).collect();
+            host.received().iter().filter(|it| it.method == "GET").map(ReceivedRequest::address).collect();
         assert_eq!(gets, [format!("{HOST}/v2/lab/second/manifests/v1")]);
     }
 

@@ -82,13 +82,13 @@ pub fn storage_version(definition: &Object) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{NEW, components, core, objects};
+    use crate::tests::{NEW_VERSION, components, core, objects};
 
     const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], is_optional: false };
 
     #[test]
     fn the_version_objects_are_stored_in_is_the_contract() {
-        let components = components(&core(), NEW).replace(
+        let components = components(&core(), NEW_VERSION).replace(
             "- name: v1beta2\n",
             "- {name: v1beta1, served: true, storage: false}\n  - name: v1beta2\n",
         );

@@ -96,7 +96,7 @@ mod tests {
     use provider::ManagementCluster as _;
     use support::fixture::Fixture;
 
-    use crate::tests::{NEW, cluster, components, core, objects};
+    use crate::tests::{NEW_VERSION, cluster, components, core, objects};
 
     #[tokio::test]
     async fn templates_learn_what_is_there_and_what_is_not() {
@@ -118,7 +118,7 @@ mod tests {
         }
         let namespace = objects("{apiVersion: v1, kind: Namespace, metadata: {name: default}}").remove(0);
         assert!(cluster.has_object(&namespace).await.unwrap());
-        let definition = objects(&components(&core(), NEW)).remove(1);
+        let definition = objects(&components(&core(), NEW_VERSION)).remove(1);
         assert!(!cluster.has_object(&definition).await.unwrap());
     }
 }

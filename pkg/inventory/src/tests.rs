@@ -3,7 +3,7 @@
 use api::ProviderId;
 use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
 use provider::InstalledProvider;
-pub(crate) use support::small_providers::{NEW, components, core, docker, objects};
+pub(crate) use support::small_providers::{NEW_VERSION, components, core, docker, objects};
 use support::{fixture::Fixture, small_providers::namespace_of};
 
 use crate::ManagementCluster;

@@ -14,12 +14,12 @@ use provider::{
     config::{Config, ConfigFile, ConfigFormat, Environment},
 };
 use repository::{Overrides, RepositoryContext};
-use support::{fixture::Fixture, wire::Wire};
+use support::{fixture::Fixture, scripted_connection::ScriptedConnection};
 use tempfile::TempDir;
 
 pub(crate) use support::small_providers::{
-    NEW, OLD, bootstrap, cert_manager, components, control_plane, core, docker, metadata, namespace_of,
-    objects,
+    NEW_VERSION, OLD_VERSION, bootstrap, cert_manager, components, control_plane, core, docker, metadata,
+    namespace_of, objects,
 };
 
 use crate::{
@@ -62,7 +62,7 @@ impl Releases {
     pub(crate) fn small() -> Self {
         let mut releases = Self::empty();
         for id in [core(), bootstrap(), control_plane(), docker()] {
-            for version in [OLD, NEW] {
+            for version in [OLD_VERSION, NEW_VERSION] {
                 releases = releases.with(&id, version, &components(&id, version));
             }
         }
@@ -146,8 +146,8 @@ impl Releases {
                 "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {id}-system}}\n"
             )
         };
-        let old = components(&id, OLD) + &extra("dropped");
-        self.with(&id, OLD, &old).with(&id, NEW, &(new.to_owned() + &extra("added")))
+        let old = components(&id, OLD_VERSION) + &extra("dropped");
+        self.with(&id, OLD_VERSION, &old).with(&id, NEW_VERSION, &(new.to_owned() + &extra("added")))
     }
 
     pub(crate) fn sources(&self) -> Sources<'_> {
@@ -239,6 +239,6 @@ pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
 }
 
 /// Returns the management cluster behind a wire. Retries take as long as for users.
-pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
+pub(crate) async fn cluster_behind(wire: &ScriptedConnection) -> ManagementCluster {
     cluster_through(wire.client()).await
 }

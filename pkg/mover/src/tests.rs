@@ -10,8 +10,8 @@ use apply::{
 };
 use inventory::ManagementCluster;
 use serde_json::Value;
-pub(crate) use support::small_providers::{NEW, OLD, bootstrap, control_plane, core, docker};
-use support::{everything::Everything, fixture::Fixture, wire::Wire};
+pub(crate) use support::small_providers::{NEW_VERSION, OLD_VERSION, bootstrap, control_plane, core, docker};
+use support::{fixture::Fixture, object_snapshot::ObjectSnapshot, scripted_connection::ScriptedConnection};
 
 /// Returns a lease request with which this process acts as a separate run.
 pub(crate) fn lease_request(process: &str) -> LeaseRequest {
@@ -31,7 +31,7 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
 
 /// Returns all objects except leases, with all their fields.
 pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let all = Everything::of(&fixture.client()).await;
+    let all = ObjectSnapshot::read(&fixture.client()).await;
     let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
     others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
 }
@@ -53,6 +53,6 @@ pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
 }
 
 /// Connects to the management cluster at the end of a wire. Temporary failures are retried for as long as for users.
-pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
+pub(crate) async fn cluster_behind(wire: &ScriptedConnection) -> ManagementCluster {
     cluster_through(wire.client()).await
 }

@@ -26,7 +26,7 @@ use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
-use sandbox::{Control, Identity, Listener, Options, Sandbox};
+use sandbox::{ControlService, Identity, Listener, Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -394,7 +394,7 @@ async fn serve(folder: &Path, keep: bool) -> Result<()> {
     let data_dir = keep.then(|| folder.join("data"));
     let sandbox = Sandbox::start(Options { data_dir, ..Options::default() }).await?;
     let identity = Identity::generate()?;
-    let listener = Listener::bind(Control::new(sandbox), &identity, 0).await?;
+    let listener = Listener::bind(ControlService::new(sandbox), &identity, 0).await?;
     let path = folder.join("kubeconfig");
     fs::write(&path, sandbox::kubeconfig("bench", &listener.url(), &identity).to_string())?;
     say(&json!({"kubeconfig": path}).to_string());

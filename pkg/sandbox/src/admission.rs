@@ -13,7 +13,7 @@
 //! Deliberately absent: audit annotations, admission policies, and version conversion beyond `apiVersion`.
 
 mod call;
-mod conditions;
+mod match_conditions;
 mod matching;
 mod review;
 mod webhook;
@@ -24,7 +24,7 @@ use futures::future::join_all;
 use serde_json::Value;
 
 pub(crate) use self::webhook::{Webhook, Webhooks};
-use self::{matching::Invocation, review::Verdict};
+use self::{matching::Invocation, review::ReviewResponse};
 use crate::{
     kinds::{Kinds, ResourceType},
     patch,
@@ -59,7 +59,7 @@ pub(crate) struct User {
 
 /// A write request before the object is stored, without the new object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request<'a> {
+pub(crate) struct WriteRequest<'a> {
     pub(crate) operation: Operation,
     pub(crate) resource: &'a ResourceType,
     /// Empty if the request addresses the object itself.
@@ -79,7 +79,7 @@ pub(crate) struct Request<'a> {
 
 /// The server state that calls of webhooks need besides the request.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct AdmissionContext<'a> {
     /// The served kinds; a webhook may require another version of the resource than the version of the request.
     pub(crate) kinds: &'a Kinds,
     /// Returns the complete Namespace with a name, for its labels.
@@ -105,8 +105,8 @@ enum Failure {
 /// Returns the refusal of a webhook with its own message. Returns 500 if a call fails and `failurePolicy` is `Fail`.
 pub(crate) async fn mutate(
     webhooks: &Webhooks,
-    request: &Request<'_>,
-    surroundings: &Surroundings<'_>,
+    request: &WriteRequest<'_>,
+    context: &AdmissionContext<'_>,
     mut object: Option<Value>,
 ) -> Result<(Option<Value>, Vec<String>), Status> {
     let mut warnings = Vec::new();
@@ -118,20 +118,19 @@ pub(crate) async fn mutate(
     for round in 0..2 {
         let mut changed_by_any = false;
         for (index, webhook) in webhooks.mutating().iter().enumerate() {
-            let Some(invocation) = matching::invocation(webhook, request, surroundings, object.as_ref())?
-            else {
+            let Some(invocation) = matching::invocation(webhook, request, context, object.as_ref())? else {
                 continue;
             };
             if round == 1 && !again.contains(&index) {
                 continue;
             }
             let called =
-                mutate_once(webhook, &invocation, request, surroundings, &mut object, &mut warnings).await;
-            if settle(webhook, called)? == Some(true) {
+                mutate_once(webhook, &invocation, request, context, &mut object, &mut warnings).await;
+            if apply_failure_policy(webhook, called)? == Some(true) {
                 changed_by_any = true;
                 again.append(&mut waiting);
             }
-            if webhook.reinvoked {
+            if webhook.reinvoke_if_needed {
                 waiting.insert(index);
             }
         }
@@ -148,8 +147,8 @@ pub(crate) async fn mutate(
 /// Returns the refusal of a webhook with its own message. Returns 500 if a call fails and `failurePolicy` is `Fail`.
 pub(crate) async fn validate(
     webhooks: &Webhooks,
-    request: &Request<'_>,
-    surroundings: &Surroundings<'_>,
+    request: &WriteRequest<'_>,
+    context: &AdmissionContext<'_>,
     object: Option<&Value>,
 ) -> Result<Vec<String>, Status> {
     if webhooks.validating().is_empty() || matching::is_exempt(request) {
@@ -157,9 +156,9 @@ pub(crate) async fn validate(
     }
     let mut calls = Vec::new();
     for webhook in webhooks.validating() {
-        if let Some(invocation) = matching::invocation(webhook, request, surroundings, object)? {
+        if let Some(invocation) = matching::invocation(webhook, request, context, object)? {
             calls.push(async move {
-                let verdict = ask(webhook, &invocation, request, surroundings, object, false).await;
+                let verdict = send_review(webhook, &invocation, request, context, object, false).await;
                 (webhook, verdict)
             });
         }
@@ -167,8 +166,8 @@ pub(crate) async fn validate(
     let mut warnings = Vec::new();
     let mut refusal = None;
     for (webhook, verdict) in join_all(calls).await {
-        let verdict = verdict.and_then(|verdict| heard(webhook, verdict, &mut warnings));
-        match settle(webhook, verdict) {
+        let verdict = verdict.and_then(|verdict| accept_response(webhook, verdict, &mut warnings));
+        match apply_failure_policy(webhook, verdict) {
             Ok(_) => {}
             Err(status) => refusal = refusal.or(Some(status)),
         }
@@ -180,13 +179,13 @@ pub(crate) async fn validate(
 async fn mutate_once(
     webhook: &Webhook,
     invocation: &Invocation<'_>,
-    request: &Request<'_>,
-    surroundings: &Surroundings<'_>,
+    request: &WriteRequest<'_>,
+    context: &AdmissionContext<'_>,
     object: &mut Option<Value>,
     warnings: &mut Vec<String>,
 ) -> Result<bool, Failure> {
-    let verdict = ask(webhook, invocation, request, surroundings, object.as_ref(), true).await?;
-    let Some(operations) = heard(webhook, verdict, warnings)? else {
+    let verdict = send_review(webhook, invocation, request, context, object.as_ref(), true).await?;
+    let Some(operations) = accept_response(webhook, verdict, warnings)? else {
         return Ok(false);
     };
     let Some(before) = object else {
@@ -196,31 +195,31 @@ async fn mutate_once(
             webhook.name
         ))));
     };
-    let sent = invocation.in_its_version(before);
+    let sent = invocation.to_webhook_version(before);
     let patched = patch::json(&sent, &operations);
     let mut after = patched.map_err(|status| Failure::Refused(Status::internal(&status.message)))?;
-    invocation.back(before, &mut after);
-    (surroundings.set_defaults)(&mut after);
+    invocation.restore_version(before, &mut after);
+    (context.set_defaults)(&mut after);
     let changed = *before != after;
     *before = after;
     Ok(changed)
 }
 
 /// Sends one review and reads the verdict.
-async fn ask(
+async fn send_review(
     webhook: &Webhook,
     invocation: &Invocation<'_>,
-    request: &Request<'_>,
-    surroundings: &Surroundings<'_>,
+    request: &WriteRequest<'_>,
+    context: &AdmissionContext<'_>,
     object: Option<&Value>,
     mutating: bool,
-) -> Result<Verdict, Failure> {
-    if request.dry_run && !webhook.without_side_effects {
+) -> Result<ReviewResponse, Failure> {
+    if request.dry_run && !webhook.is_dry_run_safe {
         let words = format!("admission webhook \"{}\" does not support dry run", webhook.name);
         return Err(Failure::Refused(Status::bad_request(words)));
     }
-    let Some(url) = webhook.url(surroundings.services).map_err(Failure::Call)? else {
-        return Ok(Verdict::default());
+    let Some(url) = webhook.url(context.services).map_err(Failure::Call)? else {
+        return Ok(ReviewResponse::default());
     };
     let review = review::Review::of(webhook, invocation, request, object).ok_or_else(|| {
         Failure::Call(
@@ -229,15 +228,19 @@ async fn ask(
                 .to_owned(),
         )
     })?;
-    let answer = call::post(&url, &webhook.authorities, webhook.timeout, review.body()).await;
-    let answer = answer.and_then(|body| review.answer(&body));
+    let answer = call::post(&url, &webhook.ca_bundle, webhook.timeout, review.body()).await;
+    let answer = answer.and_then(|body| review.parse_response(&body));
     let answer = answer.map_err(|error| Failure::Call(format!("failed to call webhook: {error}")))?;
-    let verdict = review.verdict(&answer, mutating);
+    let verdict = review.read_response(&answer, mutating);
     verdict.map_err(|error| Failure::Call(format!("received invalid webhook response: {error}")))
 }
 
 /// Collects the warnings of a verdict and returns its patch operations. Fails if the webhook refused the request.
-fn heard(webhook: &Webhook, verdict: Verdict, warnings: &mut Vec<String>) -> Result<Option<Value>, Failure> {
+fn accept_response(
+    webhook: &Webhook,
+    verdict: ReviewResponse,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Value>, Failure> {
     warnings.extend(verdict.warnings);
     if !verdict.allowed {
         return Err(Failure::Refused(review::refusal(&webhook.name, &verdict.status)));
@@ -249,7 +252,7 @@ fn heard(webhook: &Webhook, verdict: Verdict, warnings: &mut Vec<String>) -> Res
 }
 
 /// Applies `failurePolicy` to a failed call: `None` if the failure is ignored.
-fn settle<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>, Status> {
+fn apply_failure_policy<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>, Status> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Failure::Refused(status)) => Err(status),
@@ -262,7 +265,7 @@ fn settle<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>,
 
 impl Operation {
     /// The name of the operation in reviews and rules.
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
             Self::Update => "UPDATE",

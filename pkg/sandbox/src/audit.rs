@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// One answered request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Request {
+pub struct AuditEntry {
     /// The number of the request since the start of the server, from 1.
     pub number: u64,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For paths outside the API,
@@ -37,33 +37,33 @@ pub struct Request {
 
 /// The newest requests in the order of their answers.
 #[derive(Debug)]
-pub struct Audit {
-    log: Mutex<Log>,
-    kept: usize,
+pub struct AuditLog {
+    log: Mutex<AuditEntries>,
+    capacity: usize,
 }
 
 #[derive(Debug, Default)]
-struct Log {
+struct AuditEntries {
     answered: u64,
-    newest: VecDeque<Request>,
+    newest: VecDeque<AuditEntry>,
 }
 
-impl Audit {
-    /// Creates a log that keeps the newest `kept` requests and counts all requests.
-    pub(crate) fn keeping(kept: usize) -> Self {
-        Self { log: Mutex::default(), kept }
+impl AuditLog {
+    /// Creates a log that keeps the newest `capacity` requests and counts all requests.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { log: Mutex::default(), capacity }
     }
 
     /// Adds an answered request with the next number.
-    pub(crate) fn record(&self, request: Request) {
+    pub(crate) fn record(&self, request: AuditEntry) {
         let mut log = self.lock();
         log.answered += 1;
         let number = log.answered;
-        if log.newest.len() == self.kept {
+        if log.newest.len() == self.capacity {
             log.newest.pop_front();
         }
-        if self.kept > 0 {
-            log.newest.push_back(Request { number, ..request });
+        if self.capacity > 0 {
+            log.newest.push_back(AuditEntry { number, ..request });
         }
     }
 
@@ -73,12 +73,12 @@ impl Audit {
     }
 
     /// The kept requests with a greater number; 0 returns all kept requests.
-    pub fn since(&self, number: u64) -> Vec<Request> {
+    pub fn since(&self, number: u64) -> Vec<AuditEntry> {
         self.lock().newest.iter().filter(|request| request.number > number).cloned().collect()
     }
 
     /// Locks the log. A panic elsewhere leaves the log consistent: every critical section completes its change.
-    fn lock(&self) -> MutexGuard<'_, Log> {
+    fn lock(&self) -> MutexGuard<'_, AuditEntries> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn the_oldest_requests_go_but_are_counted() {
-        let audit = Audit::keeping(2);
+        let audit = AuditLog::with_capacity(2);
         for name in ["a", "b", "c"] {
-            audit.record(Request { name: name.into(), ..Request::default() });
+            audit.record(AuditEntry { name: name.into(), ..AuditEntry::default() });
         }
         let kept: Vec<_> = audit.since(0).into_iter().map(|request| (request.number, request.name)).collect();
         assert_eq!(kept, [(2, "b".into()), (3, "c".into())]);

@@ -7,41 +7,41 @@ use std::thread;
 use kube_cel::cel::Program;
 
 /// The maximum length of an expression in characters.
-const MOST_CHARACTERS: usize = 100_000;
+const MAX_CHARACTERS: usize = 100_000;
 /// The maximum nesting depth of an expression. The parser itself fails at fewer brackets.
-const DEEPEST: usize = 250;
+const MAX_DEPTH: usize = 250;
 /// The maximum depth that is safe on the smaller stacks of request handlers.
-const SHALLOW: usize = 24;
+const SAFE_DEPTH: usize = 24;
 /// A stack size that suffices to parse and run an expression of maximum depth.
 const STACK_BYTES: usize = 32 << 20;
 
 /// Parses an expression. Fails if the expression is invalid, too long or too deep.
 pub(crate) fn compile(text: &str) -> Result<Program, String> {
     let length = text.chars().count();
-    if length > MOST_CHARACTERS {
-        return Err(refused(&format!(
-            "expression code point size exceeds limit: size: {length}, limit {MOST_CHARACTERS}"
+    if length > MAX_CHARACTERS {
+        return Err(expression_error(&format!(
+            "expression code point size exceeds limit: size: {length}, limit {MAX_CHARACTERS}"
         )));
     }
-    let Depth { brackets, all } = depth(text);
-    if brackets > DEEPEST {
-        return Err(refused(&format!("expression recursion limit exceeded: {DEEPEST}")));
+    let Depth { brackets, tree: all } = depth(text);
+    if brackets > MAX_DEPTH {
+        return Err(expression_error(&format!("expression recursion limit exceeded: {MAX_DEPTH}")));
     }
-    if all > DEEPEST {
-        return Err(refused("max recursion depth exceeded"));
+    if all > MAX_DEPTH {
+        return Err(expression_error("max recursion depth exceeded"));
     }
     // The parser panics on some invalid expressions.
-    let read = with_room(|| Program::compile(text).map_err(|error| error.to_string()));
-    read.unwrap_or_else(|| Err(refused("the expression cannot be read")))
+    let read = with_large_stack(|| Program::compile(text).map_err(|error| error.to_string()));
+    read.unwrap_or_else(|| Err(expression_error("the expression cannot be read")))
 }
 
-/// True if an expression nests too deep to run without [`with_room`].
+/// True if an expression nests too deep to run without [`with_large_stack`].
 pub(crate) fn is_deep(text: &str) -> bool {
-    depth(text).all > SHALLOW
+    depth(text).tree > SAFE_DEPTH
 }
 
 /// Runs work that recurses as deep as an expression, on a large stack: `None` if the work panics.
-pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
         worker.ok()?.join().ok()
@@ -49,7 +49,7 @@ pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
 }
 
 /// An error message for the expression as a whole.
-fn refused(why: &str) -> String {
+fn expression_error(why: &str) -> String {
     format!("ERROR: <input>:-1:0: {why}")
 }
 
@@ -57,14 +57,14 @@ fn refused(why: &str) -> String {
 struct Depth {
     brackets: usize,
     /// An upper bound of the tree depth: brackets, plus the successive selections, calls and operators of each level.
-    all: usize,
+    tree: usize,
 }
 
 fn depth(text: &str) -> Depth {
-    let (mut levels, mut row, mut depth) = (Vec::new(), 0, Depth { brackets: 0, all: 0 });
+    let (mut levels, mut row, mut depth) = (Vec::new(), 0, Depth { brackets: 0, tree: 0 });
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        if let Some(literal) = literal(rest) {
+        if let Some(literal) = literal_length(rest) {
             rest = &rest[literal..];
             continue;
         }
@@ -86,14 +86,14 @@ fn depth(text: &str) -> Depth {
             '.' | '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '?' | ':' => row += 1,
             _ => {}
         }
-        depth = Depth { brackets: depth.brackets.max(levels.len()), all: depth.all.max(row) };
+        depth = Depth { brackets: depth.brackets.max(levels.len()), tree: depth.tree.max(row) };
         rest = &rest[c.len_utf8()..];
     }
     depth
 }
 
 /// The length of the string literal or comment at the start of `text`: `None` if `text` starts with neither.
-fn literal(text: &str) -> Option<usize> {
+fn literal_length(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));
     }
@@ -148,7 +148,7 @@ mod tests {
                 Ok(program) => {
                     assert!(readable, "{start}");
                     let run = || program.execute(&Context::default());
-                    let outcome = if is_deep(&text) { with_room(run).unwrap() } else { run() };
+                    let outcome = if is_deep(&text) { with_large_stack(run).unwrap() } else { run() };
                     assert_eq!(outcome, Ok(Value::Bool(true)), "{start}");
                 }
                 Err(_) => assert!(!readable, "{start}"),
@@ -167,7 +167,7 @@ mod tests {
             ("'''a'(''' == '('", 2),
             ("matches('^(([a-z])+)$')", 1),
         ] {
-            assert_eq!(depth(text).all, expected, "{text}");
+            assert_eq!(depth(text).tree, expected, "{text}");
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::{
     kinds::{Kinds, ResourceType},
     meta,
     object_ref::ObjectRef,
-    request::options::{DeleteOptions, Dependents},
+    request::options::{DeleteOptions, PropagationPolicy},
     server::Server,
     status::Status,
-    store::{Key, ListOptions, ResourceName, Scope, Stored},
+    store::{Key, ListOptions, ResourceName, Scope, StoredObject},
     verbs::{
         self, Call, object,
         patch::{Patch, PatchType},
-        written::Written,
+        write_result::WriteResult,
     },
 };
 
@@ -42,7 +42,7 @@ impl Client {
     }
 
     /// Returns the same client with another field manager.
-    pub(crate) fn named(&self, manager: &str) -> Self {
+    pub(crate) fn with_manager(&self, manager: &str) -> Self {
         Self::new(Arc::clone(&self.server), manager)
     }
 
@@ -56,7 +56,7 @@ impl Client {
 
     /// Returns a complete stored object in the preferred version of its kind: `None` if its resource is no longer
     /// served.
-    pub(crate) fn read(&self, stored: &Stored) -> Option<Value> {
+    pub(crate) fn read(&self, stored: &StoredObject) -> Option<Value> {
         let kinds = self.server.kinds();
         find(&kinds, &stored.key.resource).map(|resource| object::read(resource, stored))
     }
@@ -138,7 +138,7 @@ impl Client {
         if subresource == "scale" {
             return verbs::scale::update(&call, |_| Ok(object.clone())).await;
         }
-        let (written, _): (Written, bool) = verbs::update::update(&call, object).await?;
+        let (written, _): (WriteResult, bool) = verbs::update::update(&call, object).await?;
         Ok(written.into_value(&call))
     }
 
@@ -155,7 +155,7 @@ impl Client {
     }
 
     /// Every object in a namespace, sorted by resource and name.
-    pub(crate) fn everything_in(&self, namespace: &str) -> Vec<ObjectRef> {
+    pub(crate) fn list_namespace(&self, namespace: &str) -> Vec<ObjectRef> {
         let kinds = self.server.kinds();
         let mut found = Vec::new();
         for name in self.server.store.resources() {
@@ -196,12 +196,12 @@ impl Client {
         let mut call = self.call(kinds, resource);
         (call.namespace, call.name) = (&object.namespace, &object.name);
         let dependents = match propagation {
-            Propagation::Background => Dependents::Background,
-            Propagation::Foreground => Dependents::Foreground,
-            Propagation::Orphan => Dependents::Orphan,
+            Propagation::Background => PropagationPolicy::Background,
+            Propagation::Foreground => PropagationPolicy::Foreground,
+            Propagation::Orphan => PropagationPolicy::Orphan,
         };
         let options = DeleteOptions {
-            dependents: Some(dependents),
+            propagation_policy: Some(dependents),
             uid,
             grace_period_seconds,
             ..DeleteOptions::default()

@@ -34,7 +34,7 @@ impl Clock {
 
     /// The current time in the format of object fields: RFC 3339, UTC, whole seconds.
     pub fn now(&self) -> String {
-        Self::print(self.timestamp())
+        Self::format(self.timestamp())
     }
 
     /// The current time in the format of the header `Date`.
@@ -43,7 +43,7 @@ impl Clock {
     }
 
     /// Formats a time as object fields record times.
-    pub fn print(time: Timestamp) -> String {
+    pub fn format(time: Timestamp) -> String {
         time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 }

@@ -24,7 +24,7 @@ use tower_service::Service;
 
 use crate::{
     Fault, Identity, Sandbox, audit,
-    respond::{Body, Cut},
+    respond::{Body, ConnectionCut},
     tls,
 };
 
@@ -33,24 +33,24 @@ const BODY_LIMIT: usize = 1 << 20;
 
 /// A sandbox with the control endpoints.
 #[derive(Clone, Debug)]
-pub struct Control {
+pub struct ControlService {
     sandbox: Sandbox,
     stop: Arc<watch::Sender<bool>>,
 }
 
-impl Control {
+impl ControlService {
     /// Adds the control endpoints to a sandbox.
     pub fn new(sandbox: Sandbox) -> Self {
         Self { sandbox, stop: Arc::new(watch::Sender::new(false)) }
     }
 
     /// Waits until a client has called the stop endpoint.
-    pub async fn stopped(&self) {
+    pub async fn wait_for_stop(&self) {
         // `self` holds the sender, so the wait always succeeds.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
 
-    async fn answer(self, request: Request<Incoming>) -> Response<Body> {
+    async fn handle(self, request: Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         match (&parts.method, parts.uri.path()) {
             (&Method::POST, "/sandbox/stop") => {
@@ -82,7 +82,7 @@ impl Control {
             return answer(StatusCode::BAD_REQUEST, &json!({"error": why}));
         };
         let audit = self.sandbox.audit();
-        let requests = Requests { answered: audit.answered(), requests: audit.since(number) };
+        let requests = AuditPage { answered: audit.answered(), requests: audit.since(number) };
         answer(StatusCode::OK, &json!(requests))
     }
 
@@ -92,19 +92,19 @@ impl Control {
     }
 }
 
-impl Service<Request<Incoming>> for Control {
+impl Service<Request<Incoming>> for ControlService {
     type Response = Response<Body>;
-    type Error = Cut;
-    type Future = BoxFuture<'static, Result<Response<Body>, Cut>>;
+    type Error = ConnectionCut;
+    type Future = BoxFuture<'static, Result<Response<Body>, ConnectionCut>>;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Cut>> {
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), ConnectionCut>> {
         std::task::Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         if request.uri().path().starts_with("/sandbox/") {
             let control = self.clone();
-            Box::pin(async move { Ok(control.answer(request).await) })
+            Box::pin(async move { Ok(control.handle(request).await) })
         } else {
             Box::pin(self.sandbox.call(request))
         }
@@ -130,31 +130,31 @@ fn answer(status: StatusCode, value: &Value) -> Response<Body> {
 pub enum ControlError {
     /// The URL is not the URL of a sandbox.
     #[error("`{0}` is no address of a sandbox")]
-    Address(String),
+    InvalidUrl(String),
     /// The sandbox cannot be reached.
     #[error("cannot reach the sandbox at {0}")]
     Connect(SocketAddr, #[source] std::io::Error),
     /// The certificate authority of the sandbox cannot be used.
     #[error("cannot use the sandbox's certificate authority")]
-    Authority(#[source] rustls::Error),
+    CertificateAuthority(#[source] rustls::Error),
     /// The connection failed.
     #[error("the sandbox did not answer")]
-    Exchange(#[source] hyper::Error),
+    Connection(#[source] hyper::Error),
     /// The sandbox answered with an error status.
     #[error("the sandbox answers {0}")]
-    Answer(StatusCode),
+    ErrorStatus(StatusCode),
     /// The answer has an unexpected format, for example because the version of the sandbox differs.
     #[error("cannot read what the sandbox answers")]
-    Form(#[source] serde_json::Error),
+    InvalidResponse(#[source] serde_json::Error),
 }
 
 /// A part of the audit log of a listening sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Requests {
+pub struct AuditPage {
     /// The number of requests answered since the start.
     pub answered: u64,
     /// The requested part of the kept requests, oldest first.
-    pub requests: Vec<audit::Request>,
+    pub requests: Vec<audit::AuditEntry>,
 }
 
 /// Requests a stop of the listening sandbox at the URL `server`. Returns when the sandbox has received the request, not
@@ -163,36 +163,37 @@ pub struct Requests {
 /// # Errors
 /// Fails if the sandbox cannot be reached or rejects the identity.
 pub async fn stop(server: &str, identity: &Identity) -> Result<(), ControlError> {
-    ask(server, identity, Method::POST, "/sandbox/stop").await.map(drop)
+    send(server, identity, Method::POST, "/sandbox/stop").await.map(drop)
 }
 
 /// Returns the requests that the listening sandbox at the URL `server` answered after request number `since`.
 ///
 /// # Errors
 /// Fails if the sandbox cannot be reached, rejects the identity or returns an unknown format.
-pub async fn requests(server: &str, identity: &Identity, since: u64) -> Result<Requests, ControlError> {
-    let answer = ask(server, identity, Method::GET, &format!("/sandbox/requests?since={since}")).await?;
-    let read = answer.into_body().collect().await.map_err(ControlError::Exchange)?;
-    serde_json::from_slice(&read.to_bytes()).map_err(ControlError::Form)
+pub async fn requests(server: &str, identity: &Identity, since: u64) -> Result<AuditPage, ControlError> {
+    let answer = send(server, identity, Method::GET, &format!("/sandbox/requests?since={since}")).await?;
+    let read = answer.into_body().collect().await.map_err(ControlError::Connection)?;
+    serde_json::from_slice(&read.to_bytes()).map_err(ControlError::InvalidResponse)
 }
 
-async fn ask(
+async fn send(
     server: &str,
     identity: &Identity,
     method: Method,
     path: &str,
 ) -> Result<Response<Incoming>, ControlError> {
     let address = server.strip_prefix("https://").and_then(|address| address.parse::<SocketAddr>().ok());
-    let address = address.ok_or_else(|| ControlError::Address(server.to_owned()))?;
+    let address = address.ok_or_else(|| ControlError::InvalidUrl(server.to_owned()))?;
     let connect = |error| ControlError::Connect(address, error);
     let stream = TcpStream::connect(address).await.map_err(connect)?;
     let mut roots = RootCertStore::empty();
-    roots.add(identity.authority_der()).map_err(ControlError::Authority)?;
-    let connector = tls::connector(roots).map_err(ControlError::Authority)?;
+    roots.add(identity.authority_der()).map_err(ControlError::CertificateAuthority)?;
+    let connector = tls::connector(roots).map_err(ControlError::CertificateAuthority)?;
     let name = ServerName::from(address.ip());
     let stream = connector.connect(name, stream).await.map_err(connect)?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(ControlError::Exchange)?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(ControlError::Connection)?;
     // The task ends with the answer or when the server stops. `send_request` reports errors of the connection.
     tokio::spawn(connection);
     let request = Request::builder()
@@ -201,7 +202,11 @@ async fn ask(
         .header(header::HOST, address.to_string())
         .header(header::AUTHORIZATION, format!("Bearer {}", identity.token()))
         .body(Empty::<Bytes>::new())
-        .map_err(|_| ControlError::Address(server.to_owned()))?;
-    let response = sender.send_request(request).await.map_err(ControlError::Exchange)?;
-    if response.status().is_success() { Ok(response) } else { Err(ControlError::Answer(response.status())) }
+        .map_err(|_| ControlError::InvalidUrl(server.to_owned()))?;
+    let response = sender.send_request(request).await.map_err(ControlError::Connection)?;
+    if response.status().is_success() {
+        Ok(response)
+    } else {
+        Err(ControlError::ErrorStatus(response.status()))
+    }
 }

@@ -6,22 +6,22 @@ mod cert_manager;
 mod cluster_api;
 mod conditions;
 mod controller;
-mod garbage;
+mod garbage_collector;
 mod namespaces;
 pub(crate) mod runner;
 mod workloads;
 
 use std::sync::Arc;
 
-pub(crate) use self::controller::{Controller, Look, Next};
+pub(crate) use self::controller::{Controller, Reconciliation, Requeue};
 pub(crate) use crate::object_ref::{ObjectRef, group_of};
-use crate::options::Switches;
+use crate::options::ControllerSwitches;
 
-pub(crate) fn controllers(switches: &Switches) -> Vec<Arc<dyn Controller>> {
+pub(crate) fn controllers(switches: &ControllerSwitches) -> Vec<Arc<dyn Controller>> {
     let mut chosen: Vec<Arc<dyn Controller>> = Vec::new();
-    if switches.garbage {
-        chosen.push(Arc::new(garbage::GarbageCollector::default()));
-        chosen.push(Arc::new(namespaces::Namespaces));
+    if switches.garbage_collection {
+        chosen.push(Arc::new(garbage_collector::GarbageCollector::default()));
+        chosen.push(Arc::new(namespaces::NamespaceController));
     }
     if switches.workloads {
         chosen.extend(workloads::controllers());

@@ -7,9 +7,9 @@
 
 mod check;
 mod correlate;
+mod defaults;
 mod definition;
 mod embedded;
-mod fill;
 mod format;
 mod lists;
 mod names;
@@ -17,16 +17,16 @@ mod path;
 mod prune;
 mod rules;
 mod scale;
-mod serve;
+mod served_resources;
 #[cfg(test)]
 mod tests;
-mod walk;
+mod visit_values;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::{
-    definition::validate, embedded::prune_embedded, fill::default, names::status, prune::prune,
-    serve::resources,
+    defaults::fill_defaults, definition::validate, embedded::prune_embedded, names::status, prune::prune,
+    served_resources::resources,
 };
 use crate::{
     kinds::ResourceType,
@@ -64,7 +64,7 @@ fn fill_text(names: &mut Map<String, Value>, field: &str, text: impl FnOnce() ->
 /// Sets the status fields that the server controls at a write, such as `storedVersions` with the storage version.
 /// Source: apiextensions-apiserver 1.36, registry of definitions, `PrepareForCreate` and `PrepareForUpdate`.
 pub(crate) fn prepare(definition: &mut Value) {
-    let stored = definition::stored(definition, Some(definition));
+    let stored = definition::new_stored_versions(definition, Some(definition));
     let Some(fields) = definition.as_object_mut() else { return };
     if let Some(status) = fields.entry("status").or_insert_with(|| json!({})).as_object_mut() {
         status.entry("conditions").or_insert(Value::Null);
@@ -133,9 +133,9 @@ pub(crate) fn validate_object(
     let correlated = old.map(|old| correlate::Correlated { new: object, old, schema });
     let mut errors = check::check(schema, object, correlated);
     if let Some(paths) = resource.custom.as_ref().and_then(|custom| custom.scale.as_ref()) {
-        errors.extend(scale::faults(paths, object));
+        errors.extend(scale::validate_scale(paths, object));
     }
-    errors.extend(embedded::faults(schema, object));
+    errors.extend(embedded::validate_embedded(schema, object));
     if old.is_none_or(|old| lists::duplicates(schema, old).is_empty()) {
         errors.extend(lists::duplicates(schema, object));
     }
@@ -145,7 +145,7 @@ pub(crate) fn validate_object(
                           errors to complete validation";
             errors.push(FieldError::invalid("<nil>", Value::Null, detail));
         } else {
-            errors.extend(rules::faults(schema, object, old));
+            errors.extend(rules::validate_rules(schema, object, old));
         }
     }
     for error in errors.iter_mut().filter(|_| subresource == "status") {

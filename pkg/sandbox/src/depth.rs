@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// The maximum number of nested objects and lists that `serde_json` reads.
-pub(crate) const MOST: usize = 127;
+pub(crate) const MAX_DEPTH: usize = 127;
 
 /// True if a value nests at most this many levels of objects and lists.
 pub(crate) fn fits(value: &Value, levels: usize) -> bool {
@@ -22,9 +22,9 @@ mod tests {
 
     #[test]
     fn what_fits_can_be_read_again_and_what_does_not_cannot() {
-        for (levels, expected) in [(1, true), (MOST, true), (MOST + 1, false), (1000, false)] {
+        for (levels, expected) in [(1, true), (MAX_DEPTH, true), (MAX_DEPTH + 1, false), (1000, false)] {
             let value = (1..levels).fold(Value::Array(Vec::new()), |inner, _| Value::Array(vec![inner]));
-            assert_eq!(fits(&value, MOST), expected, "{levels}");
+            assert_eq!(fits(&value, MAX_DEPTH), expected, "{levels}");
             assert_eq!(serde_json::from_str::<Value>(&value.to_string()).is_ok(), expected, "{levels}");
         }
     }

@@ -11,7 +11,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-pub(crate) use self::order::in_order;
+pub(crate) use self::order::discovery_order;
 use crate::{
     builtin,
     kinds::{Kinds, ResourceType, Subresource},
@@ -31,7 +31,7 @@ pub(crate) fn core_versions(address: &str) -> Value {
 /// Source: custom groups are sorted by the APIService name of their preferred version, such as `v1.example.com`
 /// (kube-aggregator 0.36, ByGroupPriorityMinimum). The aggregated document sorts custom groups by their own name.
 pub(crate) fn groups(kinds: &Kinds) -> Value {
-    let mut groups: Vec<_> = of_groups(kinds).filter(|group| !group[0].group.is_empty()).collect();
+    let mut groups: Vec<_> = by_group(kinds).filter(|group| !group[0].group.is_empty()).collect();
     groups.sort_by_key(|group| {
         group[0].custom.as_ref().map(|_| format!("{}.{}", group[0].version, group[0].group))
     });
@@ -41,7 +41,7 @@ pub(crate) fn groups(kinds: &Kinds) -> Value {
 
 /// `/apis/{group}`: `None` if the group is not served.
 pub(crate) fn group(kinds: &Kinds, group: &str) -> Option<Value> {
-    let resources = of_groups(kinds).find(|resources| !group.is_empty() && &*resources[0].group == group)?;
+    let resources = by_group(kinds).find(|resources| !group.is_empty() && &*resources[0].group == group)?;
     let mut value = group_value(resources);
     value["kind"] = "APIGroup".into();
     value["apiVersion"] = "v1".into();
@@ -50,11 +50,11 @@ pub(crate) fn group(kinds: &Kinds, group: &str) -> Option<Value> {
 
 /// The `APIResourceList` of `/api/v1` and `/apis/{group}/{version}`: `None` if the version is not served.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
-    let is_it = |resource: &&Served| &*resource.group == group && &*resource.version == version;
+    let is_it = |resource: &&SharedResource| &*resource.group == group && &*resource.version == version;
     let mut list = Vec::new();
     for resource in kinds.resources().iter().filter(is_it) {
         list.push(resource_value(kinds, resource));
-        list.extend(resource.subresources.iter().map(|part| part_value(resource, part)));
+        list.extend(resource.subresources.iter().map(|part| subresource_value(resource, part)));
     }
     if list.is_empty() {
         return None;
@@ -73,10 +73,10 @@ pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Val
 
 /// The aggregated document (`apidiscovery.k8s.io/v2 APIGroupDiscoveryList`) of `/api` (core) or `/apis`.
 pub(crate) fn aggregated(kinds: &Kinds, core: bool) -> Value {
-    let groups = of_groups(kinds).filter(|group| group[0].group.is_empty() == core).map(|group| {
+    let groups = by_group(kinds).filter(|group| group[0].group.is_empty() == core).map(|group| {
         let name = &*group[0].group;
         let metadata = if core { json!({}) } else { json!({"name": name}) };
-        let versions = of_versions(group).map(|version| {
+        let versions = by_version(group).map(|version| {
             let resources: Vec<_> = version.iter().map(|resource| aggregated_resource(resource)).collect();
             json!({"version": &*version[0].version, "resources": resources, "freshness": "Current"})
         });
@@ -90,19 +90,19 @@ pub(crate) fn aggregated(kinds: &Kinds, core: bool) -> Value {
     })
 }
 
-type Served = Arc<ResourceType>;
+type SharedResource = Arc<ResourceType>;
 
-/// The resources of each group; [`in_order`] makes the resources of a group adjacent.
-fn of_groups(kinds: &Kinds) -> impl Iterator<Item = &[Served]> {
+/// The resources of each group; [`discovery_order`] makes the resources of a group adjacent.
+fn by_group(kinds: &Kinds) -> impl Iterator<Item = &[SharedResource]> {
     kinds.resources().chunk_by(|a, b| a.group == b.group)
 }
 
-fn of_versions(group: &[Served]) -> impl Iterator<Item = &[Served]> {
+fn by_version(group: &[SharedResource]) -> impl Iterator<Item = &[SharedResource]> {
     group.chunk_by(|a, b| a.version == b.version)
 }
 
-fn group_value(resources: &[Served]) -> Value {
-    let versions: Vec<_> = of_versions(resources)
+fn group_value(resources: &[SharedResource]) -> Value {
+    let versions: Vec<_> = by_version(resources)
         .map(|version| json!({"groupVersion": version[0].api_version(), "version": &*version[0].version}))
         .collect();
     json!({"name": &*resources[0].group, "preferredVersion": versions[0], "versions": versions})
@@ -123,7 +123,7 @@ fn resource_value(kinds: &Kinds, resource: &ResourceType) -> Value {
     value
 }
 
-fn part_value(owner: &ResourceType, part: &Subresource) -> Value {
+fn subresource_value(owner: &ResourceType, part: &Subresource) -> Value {
     let mut value = json!({
         "name": format!("{}/{}", owner.plural, part.name),
         "singularName": "",
@@ -131,14 +131,14 @@ fn part_value(owner: &ResourceType, part: &Subresource) -> Value {
         "kind": &*part.kind,
         "verbs": words(&part.verbs),
     });
-    if is_foreign(owner, part) {
+    if is_of_other_group_version(owner, part) {
         value["group"] = (*part.group).into();
         value["version"] = (*part.version).into();
     }
     value
 }
 
-fn is_foreign(owner: &ResourceType, part: &Subresource) -> bool {
+fn is_of_other_group_version(owner: &ResourceType, part: &Subresource) -> bool {
     (&part.group, &part.version) != (&owner.group, &owner.version)
 }
 
@@ -146,7 +146,7 @@ fn is_foreign(owner: &ResourceType, part: &Subresource) -> bool {
 /// the storage version of a custom resource is not served.
 fn storage_version_hash(kinds: &Kinds, resource: &ResourceType) -> Option<String> {
     let is_stored = resource.verbs.iter().any(|verb| &**verb == "watch");
-    let (group, version) = builtin::stored_as(resource);
+    let (group, version) = builtin::storage_group_version(resource);
     if !is_stored || resource.custom.is_some() && kinds.find(group, version, &resource.plural).is_none() {
         return None;
     }
@@ -171,7 +171,8 @@ fn aggregated_resource(resource: &ResourceType) -> Value {
     add_names(&mut value, resource);
     if !resource.subresources.is_empty() {
         let parts = resource.subresources.iter().map(|part| {
-            let of = if is_foreign(resource, part) { (&*part.group, &*part.version) } else { own };
+            let of =
+                if is_of_other_group_version(resource, part) { (&*part.group, &*part.version) } else { own };
             json!({
                 "subresource": &*part.name,
                 "responseKind": kind(of, &part.kind),

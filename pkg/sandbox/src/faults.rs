@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::audit::Request;
+use crate::audit::AuditEntry;
 
 /// One kind of fault and the requests that trigger it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,29 +65,29 @@ pub enum Effect {
 
 /// The faults of a running server, with their counters. They may change while the server runs.
 #[derive(Debug, Default)]
-pub struct Faults {
-    list: Mutex<List>,
+pub struct ActiveFaults {
+    list: Mutex<FaultList>,
 }
 
 #[derive(Debug, Default)]
-struct List {
-    entries: Vec<Entry>,
+struct FaultList {
+    entries: Vec<FaultEntry>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct FaultEntry {
     id: FaultId,
     fault: Fault,
     /// The number of matching requests.
-    seen: u64,
+    matched: u64,
     /// The number of strikes.
-    struck: u64,
+    applied: u64,
 }
 
 /// The combined effect of all faults on one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Strike {
+pub(crate) struct AppliedFaults {
     /// The total added delay.
     pub(crate) latency: Duration,
     /// The effect besides latency.
@@ -115,7 +115,7 @@ impl RequestFilter {
     /// True if the filter matches the request. A filter with a resource matches resource requests only. A filter
     /// without one matches every request that its other fields allow. The `code` and `number` of the request are
     /// ignored.
-    pub fn matches(&self, request: &Request) -> bool {
+    pub fn matches(&self, request: &AuditEntry) -> bool {
         let writes = ["create", "update", "patch", "delete", "deletecollection"];
         let verb = match &*self.verb {
             "" | "*" => true,
@@ -130,7 +130,7 @@ impl RequestFilter {
             && any(&self.name, &request.name)
     }
 
-    fn resource_matches(&self, request: &Request) -> bool {
+    fn resource_matches(&self, request: &AuditEntry) -> bool {
         let group = self.group == "*" || request.group == "*" || self.group == request.group;
         match &*self.resource {
             "" => self.group.is_empty() || group,
@@ -141,16 +141,16 @@ impl RequestFilter {
     }
 }
 
-impl List {
+impl FaultList {
     fn add(&mut self, fault: Fault) -> FaultId {
         let id = FaultId(self.next);
         self.next += 1;
-        self.entries.push(Entry { id, fault, seen: 0, struck: 0 });
+        self.entries.push(FaultEntry { id, fault, matched: 0, applied: 0 });
         id
     }
 }
 
-impl Faults {
+impl ActiveFaults {
     /// The faults of a new server.
     pub(crate) fn new(faults: impl IntoIterator<Item = Fault>) -> Self {
         let new = Self::default();
@@ -193,21 +193,21 @@ impl Faults {
     }
 
     /// Returns the number of strikes of a fault so far. `None` if the fault does not exist.
-    pub fn struck(&self, id: FaultId) -> Option<u64> {
-        self.lock().entries.iter().find(|entry| entry.id == id).map(|entry| entry.struck)
+    pub fn applied_count(&self, id: FaultId) -> Option<u64> {
+        self.lock().entries.iter().find(|entry| entry.id == id).map(|entry| entry.applied)
     }
 
     /// Returns the effect on this request. Call this method once per request: every matching fault counts the call.
     /// Latencies add up. Among other due faults, the one added first takes effect.
-    pub(crate) fn strike(&self, request: &Request) -> Strike {
-        let mut strike = Strike::default();
+    pub(crate) fn apply(&self, request: &AuditEntry) -> AppliedFaults {
+        let mut strike = AppliedFaults::default();
         for entry in &mut self.lock().entries {
             if !entry.fault.requests.matches(request) {
                 continue;
             }
-            entry.seen += 1;
-            let due =
-                entry.seen > entry.fault.skip && entry.fault.times.is_none_or(|times| entry.struck < times);
+            entry.matched += 1;
+            let due = entry.matched > entry.fault.skip
+                && entry.fault.times.is_none_or(|times| entry.applied < times);
             if !due {
                 continue;
             }
@@ -216,24 +216,24 @@ impl Faults {
                 ref effect if strike.effect.is_none() => strike.effect = Some(effect.clone()),
                 _ => continue,
             }
-            entry.struck += 1;
+            entry.applied += 1;
         }
         strike
     }
 
     /// True if an [`Effect::Forbid`] matches the request. Access reviews use this method; the call is not counted.
-    pub(crate) fn forbids(&self, request: &Request) -> bool {
+    pub(crate) fn forbids(&self, request: &AuditEntry) -> bool {
         let list = self.lock();
         let mut forbidding = list.entries.iter().filter(|entry| entry.fault.effect == Effect::Forbid);
         forbidding.any(|entry| entry.fault.requests.matches(request))
     }
 
     /// True if any [`Effect::Forbid`] exists.
-    pub(crate) fn forbid_anything(&self) -> bool {
+    pub(crate) fn forbids_anything(&self) -> bool {
         self.lock().entries.iter().any(|entry| entry.fault.effect == Effect::Forbid)
     }
 
-    fn lock(&self) -> MutexGuard<'_, List> {
+    fn lock(&self) -> MutexGuard<'_, FaultList> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -242,8 +242,8 @@ impl Faults {
 mod tests {
     use super::*;
 
-    fn request(verb: &'static str, group: &str, resource: &str, namespace: &str, name: &str) -> Request {
-        Request {
+    fn request(verb: &'static str, group: &str, resource: &str, namespace: &str, name: &str) -> AuditEntry {
+        AuditEntry {
             number: 1,
             verb: verb.into(),
             path: String::new(),
@@ -287,47 +287,47 @@ mod tests {
 
     #[test]
     fn a_fault_strikes_after_those_it_lets_pass_and_no_more_often_than_told() {
-        let faults = Faults::new([Fault::parse("500,verb=create,skip=2,times=2").unwrap()]);
+        let faults = ActiveFaults::new([Fault::parse("500,verb=create,skip=2,times=2").unwrap()]);
         let create = request("create", "", "pods", "team", "");
         let get = request("get", "", "pods", "team", "one");
-        let struck: Vec<_> = (0..6).map(|_| faults.strike(&create).effect.is_some()).collect();
+        let struck: Vec<_> = (0..6).map(|_| faults.apply(&create).effect.is_some()).collect();
         assert_eq!(struck, [false, false, true, true, false, false]);
-        assert_eq!(faults.strike(&get), Strike::default());
+        assert_eq!(faults.apply(&get), AppliedFaults::default());
     }
 
     #[test]
     fn the_first_of_several_faults_strikes_and_the_others_count() {
-        let faults = Faults::default();
+        let faults = ActiveFaults::default();
         let first = faults.add(Fault::parse("409,times=1").unwrap());
         let second = faults.add(Fault::parse("cut-before,skip=1").unwrap());
         let get = request("get", "", "pods", "team", "one");
-        assert_eq!(faults.strike(&get).effect, Some(Effect::Answer { code: 409, retry_after_seconds: None }));
-        assert_eq!(faults.strike(&get).effect, Some(Effect::CutBefore));
-        assert_eq!((faults.struck(first), faults.struck(second)), (Some(1), Some(1)));
+        assert_eq!(faults.apply(&get).effect, Some(Effect::Answer { code: 409, retry_after_seconds: None }));
+        assert_eq!(faults.apply(&get).effect, Some(Effect::CutBefore));
+        assert_eq!((faults.applied_count(first), faults.applied_count(second)), (Some(1), Some(1)));
         assert!(faults.remove(second) && !faults.remove(second));
-        assert_eq!(faults.strike(&get), Strike::default());
+        assert_eq!(faults.apply(&get), AppliedFaults::default());
         faults.clear();
-        assert_eq!(faults.struck(first), None);
+        assert_eq!(faults.applied_count(first), None);
     }
 
     #[test]
     fn latencies_add_up_and_hide_no_other_fault() {
         let faults =
             ["latency:20ms", "409,times=1", "latency:2s,verb=create"].map(|text| Fault::parse(text).unwrap());
-        let faults = Faults::new(faults);
-        let strike = faults.strike(&request("create", "", "pods", "team", ""));
+        let faults = ActiveFaults::new(faults);
+        let strike = faults.apply(&request("create", "", "pods", "team", ""));
         assert_eq!(strike.latency, Duration::from_millis(2020));
         assert_eq!(strike.effect, Some(Effect::Answer { code: 409, retry_after_seconds: None }));
-        let strike = faults.strike(&request("get", "", "pods", "team", "one"));
-        assert_eq!(strike, Strike { latency: Duration::from_millis(20), effect: None });
+        let strike = faults.apply(&request("get", "", "pods", "team", "one"));
+        assert_eq!(strike, AppliedFaults { latency: Duration::from_millis(20), effect: None });
     }
 
     #[test]
     fn a_review_of_access_learns_of_what_is_forbidden_without_counting() {
-        let faults = Faults::new([Fault::parse("forbid,resource=secrets,times=1").unwrap()]);
+        let faults = ActiveFaults::new([Fault::parse("forbid,resource=secrets,times=1").unwrap()]);
         let get = request("get", "", "secrets", "team", "one");
         assert!(faults.forbids(&get) && faults.forbids(&get));
         assert!(!faults.forbids(&request("get", "", "pods", "team", "one")));
-        assert_eq!(faults.strike(&get).effect, Some(Effect::Forbid));
+        assert_eq!(faults.apply(&get).effect, Some(Effect::Forbid));
     }
 }

@@ -12,12 +12,12 @@
 
 mod compare;
 mod conflict;
-mod element;
 mod empty;
 mod last_applied;
 mod managed;
 mod merge;
 mod ownership;
+mod path_element;
 mod set;
 mod shape;
 #[cfg(test)]
@@ -28,8 +28,8 @@ use serde_json::Value;
 
 pub(crate) use self::empty::empty;
 use self::{
-    managed::{ManagerId, Managers, Operation, Owned},
-    ownership::Versions,
+    managed::{ManagerId, Managers, Operation, OwnedFields},
+    ownership::VersionedShapes,
     set::FieldSet,
 };
 use crate::{schema::Schema, status::Status};
@@ -53,7 +53,7 @@ pub(crate) struct Manager<'a> {
 impl Manager<'_> {
     /// Records the time. The real server stores entries of scale under the object of another kind and loses their
     /// times.
-    fn stamp(self, owned: &mut Owned) {
+    fn record_time(self, owned: &mut OwnedFields) {
         if self.subresource != "scale" {
             owned.time = Some(self.time.into());
         }
@@ -61,19 +61,19 @@ impl Manager<'_> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct TrackedKind<'a> {
     /// The kind, such as `Deployment`.
     pub kind: &'a str,
     /// The shape of the objects in the request's version.
     pub schema: Schema<'a>,
     /// The other served API versions. Entries of versions that are not served are dropped.
-    pub others: &'a [OtherVersion<'a>],
-    /// An object without written fields: `apiVersion` and `kind` for custom resources, the result of [`empty`] for
+    pub other_versions: &'a [OtherVersion<'a>],
+    /// An object without written fields: `apiVersion` and `kind` for custom resources, the result of [`empty_object`] for
     /// built-in kinds.
-    pub empty: &'a Value,
+    pub empty_object: &'a Value,
     /// Fields that cannot be written through this endpoint, such as `status`, or `spec` for the status subresource. No
     /// manager can own them through this endpoint.
-    pub reset: &'a [&'a [&'a str]],
+    pub reset_fields: &'a [&'a [&'a str]],
 }
 
 /// Another API version of the same resource.
@@ -83,9 +83,9 @@ pub(crate) struct OtherVersion<'a> {
     pub api_version: &'a str,
     /// The schema of objects in this version.
     pub schema: Schema<'a>,
-    /// See [`Target::reset`]. Built-in kinds have the same fields in all versions. For custom resources the list is
+    /// See [`TrackedKind::reset_fields`]. Built-in kinds have the same fields in all versions. For custom resources the list is
     /// empty. An ignored `status` therefore still costs its owner in another version the field, as on the real server.
-    pub reset: &'a [&'a [&'a str]],
+    pub reset_fields: &'a [&'a [&'a str]],
 }
 
 /// Records a write other than an apply: fields that differ between the two objects now belong to the manager.
@@ -93,20 +93,25 @@ pub(crate) struct OtherVersion<'a> {
 /// Shape: `live` is the stored object, or `None` at creation. `new` is the object to store, with defaults, and with the
 /// managed fields that the client sent. An empty list or a list of one empty entry resets them. If they are missing or
 /// unreadable, those of `live` apply. The function sets `metadata.managedFields` of `new`.
-pub(crate) fn track_update(live: Option<&Value>, new: &mut Value, target: Target<'_>, manager: Manager<'_>) {
-    let mut managers = live_or_new(live, new, manager);
+pub(crate) fn track_update(
+    live: Option<&Value>,
+    new: &mut Value,
+    target: TrackedKind<'_>,
+    manager: Manager<'_>,
+) {
+    let mut managers = current_managers(live, new, manager);
     managed::clear(new);
     // An untracked object stays untracked until its first apply.
     if managers.is_empty() && live.is_some() {
         return;
     }
-    if update(live.unwrap_or(target.empty), new, &mut managers, target, manager).is_ok() {
+    if update(live.unwrap_or(target.empty_object), new, &mut managers, target, manager).is_ok() {
         managed::encode(new, &managers);
     }
 }
 
 /// Returns the managed fields before an update.
-fn live_or_new(live: Option<&Value>, new: &Value, manager: Manager<'_>) -> Managers {
+fn current_managers(live: Option<&Value>, new: &Value, manager: Manager<'_>) -> Managers {
     let of_live = || live.and_then(managed::entries).and_then(|entries| managed::decode(entries).ok());
     let sent = managed::entries(new).filter(|_| manager.subresource.is_empty());
     match sent {
@@ -121,28 +126,28 @@ fn update(
     live: &Value,
     new: &Value,
     managers: &mut Managers,
-    target: Target<'_>,
+    target: TrackedKind<'_>,
     manager: Manager<'_>,
 ) -> Result<(), String> {
-    let versions = Versions::new(target, manager.api_version);
+    let versions = VersionedShapes::new(target, manager.api_version);
     typed::check(new, versions.current(), true)?;
     typed::check(live, versions.current(), true)?;
-    let fields = ownership::update(live, new, managers, versions).difference(&unowned());
+    let fields = ownership::update(live, new, managers, versions).difference(&unowned_fields());
     if !fields.is_empty() {
         let id = ManagerId::new(manager.name, Operation::Update, manager.api_version, manager.subresource);
-        let owned = managers.entry(id).or_insert_with(|| Owned {
+        let owned = managers.entry(id).or_insert_with(|| OwnedFields {
             fields: FieldSet::default(),
             api_version: manager.api_version.into(),
             time: None,
         });
         owned.fields.extend(&fields);
-        manager.stamp(owned);
+        manager.record_time(owned);
     }
     managed::cap_updaters(managers);
     Ok(())
 }
 
-fn unowned() -> FieldSet {
+fn unowned_fields() -> FieldSet {
     FieldSet::of_fields(&[
         &["apiVersion"],
         &["kind"],
@@ -169,18 +174,18 @@ fn unowned() -> FieldSet {
 pub(crate) fn apply(
     live: Option<&Value>,
     configuration: &Value,
-    target: Target<'_>,
+    target: TrackedKind<'_>,
     manager: Manager<'_>,
     force: bool,
 ) -> Result<Value, Status> {
     check_kind(configuration, target, manager)?;
-    let live = live.unwrap_or(target.empty);
+    let live = live.unwrap_or(target.empty_object);
     let entries = managed::entries(live).map_or(&[][..], Vec::as_slice);
     let mut managers = managed::decode(entries)
         .map_err(|problem| internal(format!("failed to decode managed fields: {problem}")))?;
     if managers.is_empty() {
         let before = Manager { name: BEFORE_FIRST_APPLY, ..manager };
-        update(target.empty, live, &mut managers, target, before).map_err(|problem| {
+        update(target.empty_object, live, &mut managers, target, before).map_err(|problem| {
             internal(format!("failed to create manager for existing fields: {problem}"))
         })?;
     }
@@ -198,11 +203,11 @@ fn apply_checked(
     live: &Value,
     configuration: &Value,
     managers: &mut Managers,
-    target: Target<'_>,
+    target: TrackedKind<'_>,
     manager: Manager<'_>,
     force: bool,
 ) -> Result<Value, Status> {
-    let versions = Versions::new(target, manager.api_version);
+    let versions = VersionedShapes::new(target, manager.api_version);
     let id = ManagerId::new(manager.name, Operation::Apply, manager.api_version, manager.subresource);
     let before = managers.clone();
     let object = match ownership::apply(live, configuration, managers, versions, &id, force) {
@@ -222,9 +227,9 @@ fn apply_checked(
         }
     };
     if let Some(owned) = managers.get_mut(&id) {
-        owned.fields = owned.fields.difference(&unowned());
-        if !element::same(live, &object) {
-            manager.stamp(owned);
+        owned.fields = owned.fields.difference(&unowned_fields());
+        if !path_element::equals(live, &object) {
+            manager.record_time(owned);
         }
         if owned.fields.is_empty() {
             managers.remove(&id);
@@ -233,25 +238,25 @@ fn apply_checked(
     Ok(object)
 }
 
-fn check_kind(configuration: &Value, target: Target<'_>, manager: Manager<'_>) -> Result<(), Status> {
+fn check_kind(configuration: &Value, target: TrackedKind<'_>, manager: Manager<'_>) -> Result<(), Status> {
     let text = |name: &str| configuration.get(name).and_then(Value::as_str).unwrap_or_default();
     if (text("apiVersion"), text("kind")) == (manager.api_version, target.kind) {
         return Ok(());
     }
-    Err(bad_request(format!("invalid object type: {}", shown_kind(text("apiVersion"), text("kind")))))
+    Err(bad_request(format!("invalid object type: {}", format_kind(text("apiVersion"), text("kind")))))
 }
 
 /// Fails unless the configuration may be applied and both objects fit the schema.
 fn check_configuration(
     live: &Value,
     configuration: &Value,
-    target: Target<'_>,
+    target: TrackedKind<'_>,
     manager: Manager<'_>,
 ) -> Result<(), Status> {
     if managed::entries(configuration).is_some() {
         return Err(bad_request("metadata.managedFields must be nil".to_owned()));
     }
-    let shape = Versions::new(target, manager.api_version).current();
+    let shape = VersionedShapes::new(target, manager.api_version).current();
     let misfit = |what: &str, object: &Value, problem: String| {
         let text = |name: &str| {
             object.get("metadata").and_then(|metadata| metadata.get(name)).and_then(Value::as_str)
@@ -260,15 +265,15 @@ fn check_configuration(
             "failed to create typed {what} object ({}/{}; {}): {problem}",
             text("namespace").unwrap_or_default(),
             text("name").unwrap_or_default(),
-            shown_kind(manager.api_version, target.kind),
+            format_kind(manager.api_version, target.kind),
         ))
     };
     typed::check(configuration, shape, false).map_err(|problem| misfit("patch", configuration, problem))?;
     typed::check(live, shape, true).map_err(|problem| misfit("live", live, problem))
 }
 
-/// Formats a kind as Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`.
-fn shown_kind(api_version: &str, kind: &str) -> String {
+/// Formats a kind as Go prints it: `apps/v1, ShapeClass=Deployment`, `/v1, ShapeClass=Pod`.
+fn format_kind(api_version: &str, kind: &str) -> String {
     let slash = if api_version.contains('/') { "" } else { "/" };
     format!("{slash}{api_version}, Kind={kind}")
 }
@@ -285,7 +290,7 @@ fn internal(message: String) -> Status {
 /// Shape: call this function last, just before `new` replaces `live`.
 ///
 /// Source: kube-apiserver 1.36 `IgnoreManagedFieldsTimestampsTransformer`.
-pub(crate) fn keep_times(live: &Value, new: &mut Value) {
+pub(crate) fn restore_times(live: &Value, new: &mut Value) {
     let timeless = |entry: &Value| {
         let mut entry = entry.clone();
         if let Some(entry) = entry.as_object_mut() {

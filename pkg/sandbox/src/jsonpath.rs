@@ -64,7 +64,7 @@ impl JsonPath {
         for step in &self.steps {
             let mut found = Vec::new();
             for value in values {
-                step.follow(value, &mut found)?;
+                step.select(value, &mut found)?;
             }
             values = found;
         }
@@ -73,7 +73,7 @@ impl JsonPath {
 }
 
 impl Step {
-    fn follow<'a>(&'a self, value: &'a Value, found: &mut Vec<&'a Value>) -> Option<()> {
+    fn select<'a>(&'a self, value: &'a Value, found: &mut Vec<&'a Value>) -> Option<()> {
         match self {
             Self::Field(name) => found.extend(value.get(name)),
             Self::Wildcard => match value {

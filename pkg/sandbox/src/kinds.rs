@@ -71,7 +71,7 @@ pub(crate) struct CustomResource {
     pub deprecation_warning: Option<Arc<str>>,
     /// True if the definition names a conversion webhook. The sandbox calls none: objects are equal in both versions,
     /// and a warning says so.
-    pub wants_conversion: bool,
+    pub has_conversion_webhook: bool,
 }
 
 /// The fields of a scale subresource, as simple JSON paths (`.spec.replicas`).
@@ -102,13 +102,13 @@ pub(crate) struct PrinterColumn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     resources: Vec<Arc<ResourceType>>,
-    counter: u64,
+    generation: u64,
 }
 
 impl Kinds {
     /// Combines the built-in resources with those of all accepted definitions.
     pub(crate) fn new(resources: Vec<Arc<ResourceType>>, counter: u64) -> Self {
-        Self { resources, counter }
+        Self { resources, generation: counter }
     }
 
     /// Returns the resources in discovery order: core first, then groups and versions by priority.
@@ -118,8 +118,8 @@ impl Kinds {
 
     /// Returns a number that grows with each change. Documents made from these kinds stay valid until the number
     /// changes.
-    pub(crate) fn counter(&self) -> u64 {
-        self.counter
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Finds a resource by its plural.

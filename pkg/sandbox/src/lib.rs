@@ -1,6 +1,6 @@
 //! A Kubernetes API server in memory, for tests, for newcomers and for CI.
 //!
-//! [`Sandbox::start`] starts a server in this process. [`Listener`] serves the sandbox over TLS, and [`Control`] adds
+//! [`Sandbox::start`] starts a server in this process. [`Listener`] serves the sandbox over TLS, and [`ControlService`] adds
 //! endpoints for its operator.
 //!
 //! ```text
@@ -71,12 +71,12 @@ mod verbs;
 
 pub use admission::ServiceWebhooks;
 pub use clock::Clock;
-pub use control::Control;
+pub use control::ControlService;
 pub use faults::Fault;
 pub use identity::{Identity, IdentityError};
 pub use kubeconfig::kubeconfig;
 pub use listener::{ListenError, Listener};
-pub use options::{Options, Switches};
-pub use respond::{Body, Cut};
+pub use options::{ControllerSwitches, Options};
+pub use respond::{Body, ConnectionCut};
 pub use server::{Sandbox, StartError};
-pub use store::{CutOff, JournalReport, OpenError};
+pub use store::{JournalReport, OpenError, TruncatedEnd};

@@ -25,8 +25,8 @@ use tower_service::Service;
 
 use crate::{
     identity::{Identity, IdentityError},
-    respond::{self, Accepted, Body, Cut},
-    server::{forbidden, logged},
+    respond::{self, Accepted, Body, ConnectionCut},
+    server::{audit_entry, forbidden},
     status::Status,
 };
 
@@ -51,7 +51,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 pub struct Listener {
     address: SocketAddr,
     stop: watch::Sender<bool>,
-    accepting: JoinHandle<()>,
+    accept_task: JoinHandle<()>,
 }
 
 /// A failure to listen.
@@ -76,7 +76,11 @@ impl Listener {
     /// Fails if the port is taken or the identity is unusable.
     pub async fn bind<S>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
     where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
         S::Future: Send,
     {
         Self::bind_within(CLIENT_LIMITS, service, identity, port).await
@@ -89,7 +93,11 @@ impl Listener {
         port: u16,
     ) -> Result<Self, ListenError>
     where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
         S::Future: Send,
     {
         let acceptor = TlsAcceptor::from(identity.server_config()?);
@@ -97,9 +105,9 @@ impl Listener {
         let listener = bound.map_err(|source| ListenError::Bind { port, source })?;
         let address = listener.local_addr().map_err(|source| ListenError::Bind { port, source })?;
         let (stop, stopping) = watch::channel(false);
-        let guarded = Guarded { service, token: Sha256::digest(identity.token()).into() };
+        let guarded = AuthenticatedService { service, token: Sha256::digest(identity.token()).into() };
         let accepting = tokio::spawn(accept(listener, acceptor, guarded, limits, stopping));
-        Ok(Self { address, stop, accepting })
+        Ok(Self { address, stop, accept_task: accepting })
     }
 
     /// Returns the address of the listener.
@@ -116,7 +124,7 @@ impl Listener {
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         // The task panics only if it cannot spawn a connection's task; then nothing remains to wait for.
-        let _ = (&mut self.accepting).await;
+        let _ = (&mut self.accept_task).await;
     }
 }
 
@@ -129,18 +137,22 @@ impl Drop for Listener {
 async fn accept<S>(
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    service: Guarded<S>,
+    service: AuthenticatedService<S>,
     limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
     S::Future: Send,
 {
     let mut connections = tokio::task::JoinSet::new();
     let others = stopping.clone();
     loop {
         tokio::select! {
-            () = told(&mut stopping) => break,
+            () = wait_for_stop(&mut stopping) => break,
             accepted = listener.accept(), if connections.len() < limits.connections => {
                 // The client left early, or no file descriptor is free: try the next connection.
                 let Ok((stream, _)) = accepted else {
@@ -158,7 +170,7 @@ async fn accept<S>(
 }
 
 /// Waits for the stop signal. The guard of the value is not `Send`, so it is dropped here.
-async fn told(stopping: &mut watch::Receiver<bool>) {
+async fn wait_for_stop(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
@@ -166,11 +178,15 @@ async fn told(stopping: &mut watch::Receiver<bool>) {
 async fn serve<S>(
     stream: TcpStream,
     acceptor: TlsAcceptor,
-    service: Guarded<S>,
+    service: AuthenticatedService<S>,
     limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
     S::Future: Send,
 {
     let _ = stream.set_nodelay(true);
@@ -182,7 +198,7 @@ async fn serve<S>(
         let (cut, started) = (Arc::clone(&cut), Arc::clone(&started));
         move |request| {
             started.notify_one();
-            answer(service.clone(), request, Arc::clone(&cut))
+            handle(service.clone(), request, Arc::clone(&cut))
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -207,13 +223,13 @@ async fn serve<S>(
 }
 
 /// Answers one request. A cut drops the whole connection without a shutdown message, in every protocol.
-async fn answer<S>(
-    mut service: Guarded<S>,
+async fn handle<S>(
+    mut service: AuthenticatedService<S>,
     request: Request<Incoming>,
     cut: Arc<Notify>,
-) -> Result<Response<Body>, Cut>
+) -> Result<Response<Body>, ConnectionCut>
 where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut>,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>,
 {
     let answer = service.call(request).await;
     if answer.is_err() {
@@ -225,7 +241,7 @@ where
 
 /// A service that requires the token.
 #[derive(Clone)]
-struct Guarded<S> {
+struct AuthenticatedService<S> {
     service: S,
     /// The digest of the token. The time of a comparison reveals nothing about the token.
     token: [u8; 32],
@@ -236,20 +252,22 @@ struct Guarded<S> {
 enum Caller {
     User,
     /// A sender with an unknown token.
-    Stranger,
+    UnknownToken,
     /// A sender without a token, limited to health checks.
     Anonymous,
 }
 
-impl<S> Guarded<S> {
-    async fn call(&mut self, request: Request<Incoming>) -> Result<Response<Body>, Cut>
+impl<S> AuthenticatedService<S> {
+    async fn call(&mut self, request: Request<Incoming>) -> Result<Response<Body>, ConnectionCut>
     where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut>,
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>,
     {
         let open = ["/livez", "/readyz", "/healthz", "/version"].contains(&request.uri().path());
         let status = match self.caller(request.headers()) {
-            Caller::Stranger => Status::new(401, "Unauthorized", "Unauthorized"),
-            Caller::Anonymous if !open => forbidden(&logged(&request.into_parts().0), "system:anonymous"),
+            Caller::UnknownToken => Status::new(401, "Unauthorized", "Unauthorized"),
+            Caller::Anonymous if !open => {
+                forbidden(&audit_entry(&request.into_parts().0), "system:anonymous")
+            }
             Caller::User | Caller::Anonymous => return self.service.call(request).await,
         };
         Ok(respond::failure(&Accepted::default(), &status))
@@ -266,18 +284,18 @@ impl<S> Guarded<S> {
             None => Caller::Anonymous,
             Some((_, token)) if token.trim().is_empty() => Caller::Anonymous,
             Some((_, token)) if *Sha256::digest(token.trim()) == self.token => Caller::User,
-            Some(_) => Caller::Stranger,
+            Some(_) => Caller::UnknownToken,
         }
     }
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for ConnectionCut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the sandbox cut the connection, as a fault asks for")
     }
 }
 
-impl std::error::Error for Cut {}
+impl std::error::Error for ConnectionCut {}
 
 #[cfg(test)]
 mod tests;

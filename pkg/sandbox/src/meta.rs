@@ -43,7 +43,7 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) const ORPHAN: &str = "orphan";
 
 /// Returns a random suffix of five letters for a generated name.
-pub(crate) fn random_end() -> String {
+pub(crate) fn random_suffix() -> String {
     (0..5).map(|_| char::from(SAFE_LETTERS[fastrand::usize(..SAFE_LETTERS.len())])).collect()
 }
 
@@ -205,8 +205,8 @@ fn expect_objects(value: &Value, name: &str, list: &str, item: &str) -> Option<S
     }
 }
 
-fn mismatch(value: &Value, name: &str, wanted: &str) -> String {
-    format!("{} into Go struct field ObjectMeta.{name} of type {wanted}", go::json_kind(value))
+fn mismatch(value: &Value, name: &str, expected: &str) -> String {
+    format!("{} into Go struct field ObjectMeta.{name} of type {expected}", go::json_kind(value))
 }
 
 /// Removes duplicate owner references. Returns a warning if there were any.

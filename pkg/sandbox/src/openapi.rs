@@ -24,7 +24,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     builtin,
     kinds::{Kinds, ResourceType},
-    openapi::{definitions::Definitions, paths::Paths},
+    openapi::{definitions::OpenApiDefinitions, paths::Paths},
 };
 
 /// Returns a reference to a definition.
@@ -36,7 +36,7 @@ fn reference(name: &str) -> Value {
 /// document, because clients cache documents by URL.
 pub(crate) fn v3_index(kinds: &Kinds) -> Value {
     let mut paths = Map::new();
-    for resources in of_versions(kinds) {
+    for resources in by_version(kinds) {
         let path = match &*resources[0].group {
             "" => format!("api/{}", resources[0].version),
             _ => format!("apis/{}", resources[0].api_version()),
@@ -51,22 +51,22 @@ pub(crate) fn v3_index(kinds: &Kinds) -> Value {
 pub(crate) fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     let is_it =
         |resources: &&[Arc<ResourceType>]| &*resources[0].group == group && &*resources[0].version == version;
-    let resources = of_versions(kinds).find(is_it)?;
-    let (mut paths, mut definitions) = (Paths::default(), Definitions::new());
+    let resources = by_version(kinds).find(is_it)?;
+    let (mut paths, mut definitions) = (Paths::default(), OpenApiDefinitions::new());
     for resource in resources {
         paths.add(resource);
         definitions.add(resource);
     }
     let info = match resources[0].custom {
         Some(_) => json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}),
-        None => json!({"title": "Kubernetes", "version": format!("1.{}", builtin::RELEASE.1)}),
+        None => json!({"title": "Kubernetes", "version": format!("1.{}", builtin::KUBERNETES_RELEASE.1)}),
     };
     let schemas = definitions.into_value();
     Some(json!({"openapi": "3.0.0", "info": info, "paths": paths.0, "components": {"schemas": schemas}}))
 }
 
 /// Returns the resources of each version of each group. Resources of one version are adjacent.
-fn of_versions(kinds: &Kinds) -> impl Iterator<Item = &[Arc<ResourceType>]> {
+fn by_version(kinds: &Kinds) -> impl Iterator<Item = &[Arc<ResourceType>]> {
     kinds.resources().chunk_by(|a, b| (&a.group, &a.version) == (&b.group, &b.version))
 }
 

@@ -10,13 +10,13 @@ pub struct Options {
     /// The data directory. `None` keeps objects in memory only.
     pub data_dir: Option<PathBuf>,
     /// The id of this process, shown to other processes that want the same data directory.
-    pub process: Option<u32>,
+    pub process_id: Option<u32>,
     /// The number of remembered changes. The server answers older watches and lists with 410.
-    pub history: usize,
+    pub history_limit: usize,
     /// The number of requests in the audit log.
-    pub audited: usize,
+    pub audit_limit: usize,
     /// Simulated controllers.
-    pub controllers: Switches,
+    pub controllers: ControllerSwitches,
     /// The handling of admission webhooks behind a service.
     pub service_webhooks: ServiceWebhooks,
     /// Faults from the start.
@@ -27,10 +27,10 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             data_dir: None,
-            process: None,
-            history: DEFAULT_HISTORY,
-            audited: 100_000,
-            controllers: Switches::default(),
+            process_id: None,
+            history_limit: DEFAULT_HISTORY,
+            audit_limit: 100_000,
+            controllers: ControllerSwitches::default(),
             service_webhooks: ServiceWebhooks::default(),
             faults: Vec::new(),
         }
@@ -39,9 +39,9 @@ impl Default for Options {
 
 /// Switches for the simulated controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Switches {
+pub struct ControllerSwitches {
     /// Owner garbage collection and namespace deletion. Every real cluster has both.
-    pub garbage: bool,
+    pub garbage_collection: bool,
     /// Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs, their pods on one node, endpoints, default objects of
     /// namespaces, and aggregated roles.
     pub workloads: bool,
@@ -53,11 +53,11 @@ pub struct Switches {
     pub cluster_api: bool,
 }
 
-impl Switches {
+impl ControllerSwitches {
     /// Disables all controllers.
     pub fn none() -> Self {
         Self {
-            garbage: false,
+            garbage_collection: false,
             workloads: false,
             api_services: false,
             cert_manager: false,
@@ -66,8 +66,14 @@ impl Switches {
     }
 }
 
-impl Default for Switches {
+impl Default for ControllerSwitches {
     fn default() -> Self {
-        Self { garbage: true, workloads: true, api_services: true, cert_manager: true, cluster_api: true }
+        Self {
+            garbage_collection: true,
+            workloads: true,
+            api_services: true,
+            cert_manager: true,
+            cluster_api: true,
+        }
     }
 }

@@ -13,16 +13,16 @@ mod scalar;
 
 use serde_json::{Map, Value};
 
-use self::message::{Content, Fault, Reader};
+use self::message::{DecodeError, FieldContent, Reader};
 use crate::{
-    builtin::{self, Field, Form, Inner, Shape, ValueType},
+    builtin::{self, DefinitionKind, ElementType, Field, TypeDefinition, ValueType},
     status::Status,
 };
 
 /// The first bytes of every body.
 const PREFIX: &[u8] = b"k8s\0";
 /// The maximum nesting depth, the same as for JSON.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Decodes the object in a body.
 /// Errors: 400 if the body is malformed or its kind is not built-in.
@@ -35,8 +35,8 @@ pub(crate) fn decode(body: &[u8]) -> Result<Value, Status> {
     })
 }
 
-fn object(body: &[u8], depth: usize) -> Result<Value, Fault> {
-    let envelope = body.strip_prefix(PREFIX).ok_or(Fault::NoPrefix)?;
+fn object(body: &[u8], depth: usize) -> Result<Value, DecodeError> {
+    let envelope = body.strip_prefix(PREFIX).ok_or(DecodeError::NoPrefix)?;
     let (mut api_version, mut kind, mut raw) = (String::new(), String::new(), &[][..]);
     for part in Reader::new(envelope) {
         match part? {
@@ -54,22 +54,28 @@ fn object(body: &[u8], depth: usize) -> Result<Value, Fault> {
         }
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    let found = builtin::shape_of(group, version, &kind).filter(|id| builtin::shapes().get(*id).is_kind);
+    let found = builtin::find_definition(group, version, &kind)
+        .filter(|id| builtin::type_definitions().get(*id).is_kind);
     let Some(id) = found else {
-        return Err(Fault::UnknownKind { api_version, kind });
+        return Err(DecodeError::UnknownKind { api_version, kind });
     };
-    let mut value = shape(builtin::shapes().get(id), raw, depth)?.unwrap_or_else(|| Map::new().into());
+    let mut value = definition_value(builtin::type_definitions().get(id), raw, depth)?
+        .unwrap_or_else(|| Map::new().into());
     value["apiVersion"] = api_version.into();
     value["kind"] = kind.into();
     Ok(value)
 }
 
 /// Decodes the value of a definition. `None` if the value is unset, such as a zero time.
-fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
-    if depth > DEEPEST {
-        return Err(Fault::TooDeep);
+fn definition_value(
+    definition: &TypeDefinition,
+    bytes: &[u8],
+    depth: usize,
+) -> Result<Option<Value>, DecodeError> {
+    if depth > MAX_DEPTH {
+        return Err(DecodeError::TooDeep);
     }
-    match shape.name.strip_prefix("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.") {
+    match definition.name.strip_prefix("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.") {
         Some(name) if name.starts_with("JSONSchemaPropsOr") => {
             return schema_or(name, bytes, depth).map(Some);
         }
@@ -77,21 +83,21 @@ fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fau
         Some("CustomResourceSubresourceStatus") => return Ok(Some(Map::new().into())),
         _ => {}
     }
-    match &shape.form {
-        Form::Fields(fields) => {
+    match &definition.kind {
+        DefinitionKind::Fields(fields) => {
             let mut object = Map::new();
             add_fields(&mut object, fields, &[], bytes, depth)?;
             Ok(Some(Value::Object(object)))
         }
-        Form::Text(_) => scalar::time(bytes, shape.name.ends_with(".MicroTime")),
-        Form::Quantity => Ok(Some(scalar::quantity(bytes)?)),
-        Form::IntOrString => Ok(Some(scalar::int_or_string(bytes)?)),
-        Form::Object | Form::Any => raw(bytes, depth),
+        DefinitionKind::Text(_) => scalar::time(bytes, definition.name.ends_with(".MicroTime")),
+        DefinitionKind::Quantity => Ok(Some(scalar::quantity(bytes)?)),
+        DefinitionKind::IntOrString => Ok(Some(scalar::int_or_string(bytes)?)),
+        DefinitionKind::Object | DefinitionKind::Any => raw(bytes, depth),
     }
 }
 
 /// Decodes `JSONSchemaPropsOrArray` and similar types: a union in JSON, separate fields in protobuf.
-fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, Fault> {
+fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, DecodeError> {
     let (mut schema, mut allows, mut list) = (None, false, Vec::new());
     for part in Reader::new(bytes) {
         match (part?, name) {
@@ -108,22 +114,24 @@ fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, Fault> {
     Ok(schema.unwrap_or(other))
 }
 
-fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
-    match builtin::shape_of("apiextensions.k8s.io", "v1", "JSONSchemaProps") {
-        Some(id) => shape(builtin::shapes().get(id), bytes, depth + 1),
+fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, DecodeError> {
+    match builtin::find_definition("apiextensions.k8s.io", "v1", "JSONSchemaProps") {
+        Some(id) => definition_value(builtin::type_definitions().get(id), bytes, depth + 1),
         None => Ok(None),
     }
 }
 
 /// Decodes JSON or a protobuf object inside a message with one field (`RawExtension`, `JSON`, `FieldsV1`).
-fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
+fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, DecodeError> {
     let mut value = None;
     for part in Reader::new(bytes) {
         if let (1, content) = part? {
             value = match content.bytes()? {
                 [] => None,
                 raw if raw.starts_with(PREFIX) => Some(object(raw, depth + 1)?),
-                raw => Some(serde_json::from_slice(raw).map_err(|error| Fault::Json(error.to_string()))?),
+                raw => {
+                    Some(serde_json::from_slice(raw).map_err(|error| DecodeError::Json(error.to_string()))?)
+                }
             };
         }
     }
@@ -134,20 +142,22 @@ fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
 fn add_fields(
     object: &mut Map<String, Value>,
     fields: &[Field],
-    way: &[u32],
+    outer_numbers: &[u32],
     bytes: &[u8],
     depth: usize,
-) -> Result<(), Fault> {
+) -> Result<(), DecodeError> {
     for part in Reader::new(bytes) {
         let (number, content) = part?;
-        let under = |field: &&Field| match field.numbers.strip_prefix(way) {
+        let under = |field: &&Field| match field.protobuf_numbers.strip_prefix(outer_numbers) {
             Some([first, ..]) => *first == number,
             _ => false,
         };
         match fields.iter().find(under) {
-            Some(field) if field.numbers.len() == way.len() + 1 => add_field(object, field, content, depth)?,
+            Some(field) if field.protobuf_numbers.len() == outer_numbers.len() + 1 => {
+                add_field(object, field, content, depth)?
+            }
             Some(_) => {
-                let way = [way, &[number]].concat();
+                let way = [outer_numbers, &[number]].concat();
                 add_fields(object, fields, &way, content.bytes()?, depth)?;
             }
             None => {}
@@ -159,9 +169,9 @@ fn add_fields(
 fn add_field(
     object: &mut Map<String, Value>,
     field: &Field,
-    content: Content<'_>,
+    content: FieldContent<'_>,
     depth: usize,
-) -> Result<(), Fault> {
+) -> Result<(), DecodeError> {
     match &field.value {
         ValueType::List(items) => {
             let list = object.entry(field.name).or_insert_with(|| Value::Array(Vec::new()));
@@ -176,7 +186,7 @@ fn add_field(
         }
         kind => {
             let found = value(kind, content, depth)?;
-            if let Some(value) = found.filter(|value| field.is_kept() || !is_empty(kind, value)) {
+            if let Some(value) = found.filter(|value| field.keeps_empty() || !is_empty(kind, value)) {
                 object.insert(field.name.to_owned(), value);
             }
         }
@@ -185,9 +195,14 @@ fn add_field(
 }
 
 /// Adds an item, or all numbers of a packed list.
-fn add_item(list: &mut Vec<Value>, items: &Inner, content: Content<'_>, depth: usize) -> Result<(), Fault> {
+fn add_item(
+    list: &mut Vec<Value>,
+    items: &ElementType,
+    content: FieldContent<'_>,
+    depth: usize,
+) -> Result<(), DecodeError> {
     match (&items.value, content) {
-        (ValueType::Int32 | ValueType::Int64, Content::Bytes(bytes)) => {
+        (ValueType::Int32 | ValueType::Int64, FieldContent::Bytes(bytes)) => {
             list.extend(message::packed(bytes)?.into_iter().map(Value::from));
         }
         (kind, content) => list.push(value(kind, content, depth)?.unwrap_or(Value::Null)),
@@ -196,7 +211,7 @@ fn add_item(list: &mut Vec<Value>, items: &Inner, content: Content<'_>, depth: u
 }
 
 /// Decodes the key and value of a map entry. Missing parts are empty.
-fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), Fault> {
+fn entry(values: &ElementType, bytes: &[u8], depth: usize) -> Result<(String, Value), DecodeError> {
     let (mut key, mut found) = (String::new(), None);
     for part in Reader::new(bytes) {
         match part? {
@@ -209,7 +224,7 @@ fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), 
         // A list in a map is a separate message.
         (ValueType::List(items), found) => {
             let mut list = Vec::new();
-            for part in Reader::new(found.map_or(Ok(&[][..]), Content::bytes)?) {
+            for part in Reader::new(found.map_or(Ok(&[][..]), FieldContent::bytes)?) {
                 if let (1, content) = part? {
                     add_item(&mut list, items, content, depth)?;
                 }
@@ -222,14 +237,16 @@ fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), 
     Ok((key, value))
 }
 
-fn value(kind: &ValueType, content: Content<'_>, depth: usize) -> Result<Option<Value>, Fault> {
+fn value(kind: &ValueType, content: FieldContent<'_>, depth: usize) -> Result<Option<Value>, DecodeError> {
     Ok(Some(match kind {
         ValueType::Bool => (content.integer()? != 0).into(),
         ValueType::Int32 | ValueType::Int64 => content.integer()?.into(),
         ValueType::Double => content.double()?.into(),
         ValueType::Text => content.text()?.into(),
         ValueType::Bytes => scalar::base64(content.bytes()?),
-        ValueType::Shape(id) => return shape(builtin::shapes().get(*id), content.bytes()?, depth + 1),
+        ValueType::Shape(id) => {
+            return definition_value(builtin::type_definitions().get(*id), content.bytes()?, depth + 1);
+        }
         ValueType::Object => return raw(content.bytes()?, depth),
         // No field contains a list of lists or a map of maps; [`add_field`] and [`entry`] read the other lists and
         // maps.

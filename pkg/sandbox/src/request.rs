@@ -41,7 +41,7 @@ pub(crate) enum Verb {
 
 impl Verb {
     /// Returns the word for the verb in discovery, audit and faults.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::List => "list",
@@ -55,7 +55,7 @@ impl Verb {
     }
 
     /// Returns the verb with this word.
-    pub(crate) fn of_word(word: &str) -> Option<Self> {
+    pub(crate) fn from_name(word: &str) -> Option<Self> {
         let all = [
             Self::Get,
             Self::List,
@@ -66,7 +66,7 @@ impl Verb {
             Self::Delete,
             Self::DeleteCollection,
         ];
-        all.into_iter().find(|verb| verb.word() == word)
+        all.into_iter().find(|verb| verb.name() == word)
     }
 
     /// Returns the verb of a method at a path. `None` if resources do not support the method.

@@ -8,11 +8,11 @@
 
 mod accept;
 mod body;
-mod present;
+mod presenter;
 
-pub(crate) use accept::{Accepted, Form, unknown_media_types};
-pub use body::{Body, Cut};
-pub(crate) use present::{Presenter, list_metadata};
+pub(crate) use accept::{Accepted, Representation, unknown_media_types};
+pub use body::{Body, ConnectionCut};
+pub(crate) use presenter::{Presenter, list_metadata};
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -42,7 +42,7 @@ pub(crate) fn failure(accepted: &Accepted, status: &Status) -> Response<Body> {
 }
 
 /// Returns the response for unknown paths.
-pub(crate) fn no_page() -> Response<Body> {
+pub(crate) fn page_not_found() -> Response<Body> {
     let mut response = text(404, Bytes::from_static(b"404 page not found\n"));
     response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     response

@@ -20,7 +20,7 @@ use std::{
 
 use serde_json::Value;
 
-pub(crate) use checks::{Bound, Checks};
+pub(crate) use checks::{Bound, ValueChecks};
 pub(crate) use definition::{parse, unknown_formats};
 pub(crate) use object_meta::object_meta;
 pub(crate) use pattern::Pattern;
@@ -30,7 +30,7 @@ pub(crate) use rule::{Compiled, Rule, RuleReason};
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
     nodes: Vec<Node>,
-    /// True if some rule nests so deep that it needs extra stack ([`crate::cel::with_room`]).
+    /// True if some rule nests so deep that it needs extra stack ([`crate::cel::with_large_stack`]).
     deep_rules: bool,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct PatchStrategy {
 
 /// The rule for fields outside [`Node::properties`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Additional {
+pub(crate) enum AdditionalProperties {
     #[default]
     None,
     Any,
@@ -121,7 +121,7 @@ pub(crate) struct Node {
     /// The fields of an object.
     pub properties: BTreeMap<Arc<str>, NodeId>,
     /// The rule for other fields of an object.
-    pub additional: Additional,
+    pub additional: AdditionalProperties,
     /// The items of a list.
     pub items: Option<NodeId>,
     pub required: Vec<Arc<str>>,
@@ -140,8 +140,8 @@ pub(crate) struct Node {
     /// True for a whole object with `apiVersion`, `kind` and `metadata` (`x-kubernetes-embedded-resource`).
     pub embedded_resource: bool,
     /// Further conditions on values. `None` without conditions, as for built-in kinds.
-    pub checks: Option<Arc<Checks>>,
-    /// True if this node or a descendant has rules ([`Checks::rules`]).
+    pub checks: Option<Arc<ValueChecks>>,
+    /// True if this node or a descendant has rules ([`ValueChecks::rules`]).
     pub rules_below: bool,
 }
 
@@ -205,8 +205,8 @@ impl<'a> Schema<'a> {
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         let node = self.node();
         let id = node.properties.get(name).copied().or(match node.additional {
-            Additional::Of(id) => Some(id),
-            Additional::None | Additional::Any => None,
+            AdditionalProperties::Of(id) => Some(id),
+            AdditionalProperties::None | AdditionalProperties::Any => None,
         })?;
         Some(Self { id, ..self })
     }
@@ -216,7 +216,7 @@ impl<'a> Schema<'a> {
         Some(Self { id: self.node().items?, ..self })
     }
 
-    /// True if some rule of the same source needs extra stack ([`crate::cel::with_room`]).
+    /// True if some rule of the same source needs extra stack ([`crate::cel::with_large_stack`]).
     pub(crate) fn has_deep_rules(self) -> bool {
         self.schemas.deep_rules
     }
@@ -227,7 +227,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Returns the checks on values, if any.
-    pub(crate) fn checks(self) -> Option<&'a Checks> {
+    pub(crate) fn checks(self) -> Option<&'a ValueChecks> {
         self.node().checks.as_deref()
     }
 }

@@ -9,7 +9,7 @@
 pub(crate) mod bootstrap;
 mod definitions;
 mod documents;
-mod hooks;
+mod fault_injection;
 mod service;
 mod shared;
 mod start;
@@ -17,9 +17,9 @@ mod start;
 pub use self::start::{Sandbox, StartError};
 pub(crate) use self::{
     bootstrap::api_service,
-    definitions::{CLEANUP, Origin, Served},
-    hooks::forbidden,
-    service::logged,
+    definitions::{CLEANUP, DefinitionOrigin, ServedDefinition},
+    fault_injection::forbidden,
+    service::audit_entry,
     shared::Server,
 };
 

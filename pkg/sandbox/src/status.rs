@@ -84,7 +84,7 @@ pub(crate) enum FieldErrorKind {
 
 impl FieldErrorKind {
     /// Returns the first words of the message.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn message(self) -> &'static str {
         match self {
             Self::Required => "Required value",
             Self::Invalid | Self::InvalidUnquoted | Self::TypeInvalid => "Invalid value",
@@ -164,7 +164,7 @@ impl FieldError {
 
     /// Returns the error without its path: the message of its cause.
     pub(crate) fn body(&self) -> String {
-        let mut text = self.kind.words().to_owned();
+        let mut text = self.kind.message().to_owned();
         if self.kind.quotes_the_value() {
             text.push_str(": ");
             match &self.value {
@@ -198,7 +198,7 @@ impl Status {
     }
 
     /// Returns status 500 with only the message of an internal error, like the real server for unforeseen errors.
-    pub(crate) fn unforeseen(message: impl Into<String>) -> Self {
+    pub(crate) fn internal_without_details(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
@@ -206,25 +206,25 @@ impl Status {
     pub(crate) fn internal(message: &str) -> Self {
         let cause = Cause { reason: "", message: message.to_owned(), field: String::new() };
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
-            .about(Details { causes: vec![cause], ..Details::default() })
+            .with_details(Details { causes: vec![cause], ..Details::default() })
     }
 
     /// Returns status 404: the object does not exist.
     pub(crate) fn not_found(group: &str, plural: &str, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} {} not found", qualified(plural, group), go::quoted(name)))
-            .about_object(group, plural, name)
+            .with_object(group, plural, name)
     }
 
     /// Returns status 404: the path does not exist.
     pub(crate) fn no_such_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
-            .about(Details::default())
+            .with_details(Details::default())
     }
 
     /// Returns status 405: the path does not support the method.
     pub(crate) fn method_not_allowed() -> Self {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
-            .about(Details::default())
+            .with_details(Details::default())
     }
 
     /// Returns status 409: the object already exists.
@@ -234,7 +234,7 @@ impl Status {
             "AlreadyExists",
             format!("{} {} already exists", qualified(plural, group), go::quoted(name)),
         )
-        .about_object(group, plural, name)
+        .with_object(group, plural, name)
     }
 
     /// Returns status 409: the object differs from the request's expectation; `why` gives the reason.
@@ -245,7 +245,7 @@ impl Status {
             "Conflict",
             format!("Operation cannot be fulfilled on {what} {}: {why}", go::quoted(name)),
         )
-        .about_object(group, plural, name)
+        .with_object(group, plural, name)
     }
 
     /// Returns status 409: the object was modified concurrently.
@@ -259,7 +259,7 @@ impl Status {
     pub(crate) fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let what = qualified(plural, group);
         Self::new(403, "Forbidden", format!("{what} {} is forbidden: {why}", go::quoted(name)))
-            .about_object(group, plural, name)
+            .with_object(group, plural, name)
     }
 
     /// Returns status 410: the requested revision is no longer in the history.
@@ -284,7 +284,7 @@ impl Status {
             })
             .collect();
         let message = format!("{} {} is invalid: {list}", qualified(kind, group), go::quoted(name));
-        Self::new(422, "Invalid", message).about(Details {
+        Self::new(422, "Invalid", message).with_details(Details {
             name: name.to_owned(),
             group: group.to_owned(),
             kind: kind.to_owned(),
@@ -300,27 +300,27 @@ impl Status {
 
     /// Returns status 504: the server has not reached the requested revision. (The real server first waits three
     /// seconds.)
-    pub(crate) fn revision_too_large(asked: u64, current: u64) -> Self {
-        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+    pub(crate) fn revision_too_large(requested: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
         let cause = Cause {
             reason: "ResourceVersionTooLarge",
             message: "Too large resource version".to_owned(),
             field: String::new(),
         };
         let details = Details { causes: vec![cause], retry_after_seconds: 1, ..Details::default() };
-        Self::new(504, "Timeout", message).about(details)
+        Self::new(504, "Timeout", message).with_details(details)
     }
 
     /// Adds details to the status.
     #[must_use]
-    pub(crate) fn about(mut self, details: Details) -> Self {
+    pub(crate) fn with_details(mut self, details: Details) -> Self {
         self.details = Some(Box::new(details));
         self
     }
 
-    fn about_object(self, group: &str, kind: &str, name: &str) -> Self {
+    fn with_object(self, group: &str, kind: &str, name: &str) -> Self {
         let (name, group, kind) = (name.to_owned(), group.to_owned(), kind.to_owned());
-        self.about(Details { name, group, kind, ..Details::default() })
+        self.with_details(Details { name, group, kind, ..Details::default() })
     }
 
     pub(crate) fn to_value(&self) -> Value {

@@ -34,13 +34,13 @@ use std::{
 
 pub use self::{
     directory::OpenError,
-    journal::{CutOff, JournalReport},
+    journal::{JournalReport, TruncatedEnd},
 };
 pub(crate) use self::{
     directory::{DEFAULT_HISTORY, DirectoryOptions},
     types::{
-        Change, CommitError, Draft, Expected, Expired, Key, ListOptions, Page, ResourceName, Revision, Scope,
-        Stored,
+        Change, CommitError, Draft, Expired, Key, ListOptions, Page, Precondition, ResourceName, Revision,
+        Scope, StoredObject,
     },
     watch::{Watch, WatchEnd},
 };
@@ -56,15 +56,15 @@ use self::{
 pub(crate) struct Store {
     shared: Arc<Shared>,
     /// Held during a whole commit: revisions are assigned, journaled and published in one order.
-    journal: Mutex<Keeping>,
+    journal: Mutex<Persistence>,
 }
 
 #[derive(Debug)]
-enum Keeping {
+enum Persistence {
     Memory,
     Directory(Journal),
-    /// No storage any more, see [`Store::leave`].
-    Nowhere,
+    /// No storage any more, see [`Store::release`].
+    Released,
 }
 
 impl Store {
@@ -73,7 +73,7 @@ impl Store {
     /// `history` is the number of changes kept for watches and earlier lists. Older changes are dropped, and so are
     /// changes beyond 32 MiB in total.
     pub(crate) fn in_memory(history: usize) -> Self {
-        Self::new(State::new(history), Keeping::Memory)
+        Self::new(State::new(history), Persistence::Memory)
     }
 
     /// Opens a store in a directory, which belongs to this process for the lifetime of the store. Creates a missing
@@ -86,7 +86,7 @@ impl Store {
     /// Fails if the directory is in use, damaged or inaccessible. The directory is then unchanged.
     pub(crate) fn open(directory: &Path, options: &DirectoryOptions) -> Result<Self, OpenError> {
         let (journal, state) = Journal::open(directory, options)?;
-        Ok(Self::new(state, Keeping::Directory(journal)))
+        Ok(Self::new(state, Persistence::Directory(journal)))
     }
 
     /// Returns the report about the data directory. `None` without a data directory.
@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// Returns the current object.
-    pub(crate) fn get(&self, key: &Key) -> Option<Arc<Stored>> {
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<StoredObject>> {
         self.shared.read().get(key).cloned()
     }
 
@@ -114,7 +114,7 @@ impl Store {
         self.shared.read().resources()
     }
 
-    /// Creates an object ([`Expected::Absent`]) or replaces one ([`Expected::At`]).
+    /// Creates an object ([`Precondition::Absent`]) or replaces one ([`Precondition::At`]).
     ///
     /// `draft` is called at most once, with the revision of the object. Other commits wait during the call, so `draft`
     /// should only insert the revision. `draft` must not commit.
@@ -125,9 +125,9 @@ impl Store {
     pub(crate) fn commit_with(
         &self,
         key: &Key,
-        expected: Expected,
+        expected: Precondition,
         draft: impl FnOnce(Revision) -> Draft,
-    ) -> Result<Arc<Stored>, CommitError> {
+    ) -> Result<Arc<StoredObject>, CommitError> {
         self.write(key, expected, false, draft)
     }
 
@@ -138,8 +138,8 @@ impl Store {
         key: &Key,
         at: Revision,
         draft: impl FnOnce(Revision) -> Draft,
-    ) -> Result<Arc<Stored>, CommitError> {
-        self.write(key, Expected::At(at), true, draft)
+    ) -> Result<Arc<StoredObject>, CommitError> {
+        self.write(key, Precondition::At(at), true, draft)
     }
 
     /// Lists objects. The filter may be slow: it runs on a copy that shares the objects.
@@ -171,38 +171,40 @@ impl Store {
 
     /// Rejects further writes, ends all watches and releases the data directory, even if other owners still hold the
     /// store.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn release(&self) {
         self.close();
-        *self.lock_journal() = Keeping::Nowhere;
+        *self.lock_journal() = Persistence::Released;
     }
 
     fn write(
         &self,
         key: &Key,
-        expected: Expected,
+        expected: Precondition,
         deleted: bool,
         draft: impl FnOnce(Revision) -> Draft,
-    ) -> Result<Arc<Stored>, CommitError> {
+    ) -> Result<Arc<StoredObject>, CommitError> {
         let mut journal = self.lock_journal();
         let (before, revision) = {
             let state = self.shared.read();
             (state.get(key).cloned(), state.revision().next())
         };
         let key = match (expected, &before) {
-            (Expected::Absent, None) => self.shared.read().own(key),
-            (Expected::Absent, Some(there)) => return Err(CommitError::Exists(Arc::clone(there))),
-            (Expected::At(_), None) => return Err(CommitError::Gone),
-            (Expected::At(at), Some(there)) if there.revision != at => {
+            (Precondition::Absent, None) => self.shared.read().shared_key(key),
+            (Precondition::Absent, Some(there)) => return Err(CommitError::Exists(Arc::clone(there))),
+            (Precondition::At(_), None) => return Err(CommitError::Gone),
+            (Precondition::At(at), Some(there)) if there.revision != at => {
                 return Err(CommitError::Changed(Arc::clone(there)));
             }
-            (Expected::At(_), Some(there)) => there.key.clone(),
+            (Precondition::At(_), Some(there)) => there.key.clone(),
         };
-        let after = Arc::new(Stored::new(key, revision, draft(revision)));
+        let after = Arc::new(StoredObject::new(key, revision, draft(revision)));
         let change = Change { revision, before, after: Arc::clone(&after), deleted };
         match &mut *journal {
-            Keeping::Memory => {}
-            Keeping::Directory(journal) => journal.append(&change).map_err(CommitError::Journal)?,
-            Keeping::Nowhere => return Err(CommitError::Journal(io::Error::other("the server has ended"))),
+            Persistence::Memory => {}
+            Persistence::Directory(journal) => journal.append(&change).map_err(CommitError::Journal)?,
+            Persistence::Released => {
+                return Err(CommitError::Journal(io::Error::other("the server has ended")));
+            }
         }
         self.shared.apply(change);
         if let Some(journal) = journal.as_mut().filter(|journal| journal.is_long()) {
@@ -211,7 +213,7 @@ impl Store {
         Ok(after)
     }
 
-    fn new(state: State, journal: Keeping) -> Self {
+    fn new(state: State, journal: Persistence) -> Self {
         Self { shared: Arc::new(Shared::new(state)), journal: Mutex::new(journal) }
     }
 
@@ -221,16 +223,16 @@ impl Store {
     }
 
     /// Locks the journal. A draft panics before any change, so a poisoned lock is safe to use.
-    fn lock_journal(&self) -> MutexGuard<'_, Keeping> {
+    fn lock_journal(&self) -> MutexGuard<'_, Persistence> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Keeping {
+impl Persistence {
     fn as_mut(&mut self) -> Option<&mut Journal> {
         match self {
             Self::Directory(journal) => Some(journal),
-            Self::Memory | Self::Nowhere => None,
+            Self::Memory | Self::Released => None,
         }
     }
 }

@@ -17,7 +17,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use self::view::View;
+use self::view::ObjectView;
 use crate::kinds::ResourceType;
 
 /// The content of a row besides its cells (`includeObject`).
@@ -97,7 +97,7 @@ pub(crate) fn table(
     now: i64,
 ) -> Value {
     let scale = objects.first().is_some_and(|object| object["kind"] == "Scale");
-    let views = objects.iter().map(|object| View { object, now });
+    let views = objects.iter().map(|object| ObjectView { object, now });
     let (columns, cells): (Value, Vec<Vec<Value>>) = match &resource.custom {
         Some(custom) if !scale => {
             let table = custom::Columns::of(custom);
@@ -132,7 +132,7 @@ fn row(resource: &ResourceType, object: &Value, cells: Vec<Value>, include: Incl
     };
     let mut row = Map::from_iter([("cells".to_owned(), Value::Array(cells)), ("object".to_owned(), carried)]);
     let pods = resource.group.is_empty() && *resource.plural == *"pods";
-    if let Some(condition) = pods.then(|| pods::completed(object)).flatten() {
+    if let Some(condition) = pods.then(|| pods::completed_condition(object)).flatten() {
         row.insert("conditions".to_owned(), Value::Array(vec![condition]));
     }
     Value::Object(row)

@@ -13,7 +13,6 @@
 //! fields, validation, validating admission, commit. After a conflict, the write restarts from the stored object.
 
 pub(crate) mod admission;
-pub(crate) mod answer;
 mod call;
 pub(crate) mod collection;
 pub(crate) mod continue_token;
@@ -22,18 +21,19 @@ pub(crate) mod decode;
 pub(crate) mod definitions;
 pub(crate) mod delete;
 pub(crate) mod dispatch;
-mod grace;
+mod grace_period;
 pub(crate) mod kind;
 pub(crate) mod managed;
 pub(crate) mod object;
 pub(crate) mod patch;
 pub(crate) mod pods;
 pub(crate) mod read;
+pub(crate) mod response;
 pub(crate) mod reviews;
 pub(crate) mod scale;
 pub(crate) mod update;
 pub(crate) mod watch;
 pub(crate) mod webhooks;
-pub(crate) mod written;
+pub(crate) mod write_result;
 
 pub(crate) use call::{Call, resource_name};

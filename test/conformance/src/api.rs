@@ -8,15 +8,15 @@
 //!
 //! A page is Markdown: prose, and fenced blocks for the steps. `api/README.md` describes the format.
 
-pub mod departures;
-mod normal;
+pub mod known_differences;
 mod page;
 mod path;
+mod placeholders;
 mod request;
 mod run;
 mod server;
 
-pub use page::{Action, Ask, Case, Page, PageError, Step, Until};
-pub use path::Cut;
-pub use run::{Broken, Difference, Report, compare, record};
+pub use page::{Action, Case, Page, PageError, RequestTemplate, Step, WaitCondition};
+pub use path::BodyFilter;
+pub use run::{CaseFailure, Difference, Report, compare, record};
 pub use server::{Https, InProcess, Reply, Server, ServerError};

@@ -15,7 +15,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::skip::{Need, built_programs};
+use crate::skip::{TestRequirement, built_programs};
 
 /// The variable with the path of the server binary. If unset, the output of `cargo xtask apiserver` is used.
 pub const SERVER_VARIABLE: &str = "CAPSTAN_TEST_APISERVER";
@@ -28,7 +28,7 @@ const COMPACTION: &str = "--etcd-compaction-interval=4s";
 
 /// The programs of a real API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ApiServerSource {
     /// One binary that contains all parts.
     Bundle(PathBuf),
     /// A folder with `etcd` and `kube-apiserver`.
@@ -54,12 +54,12 @@ struct Process {
     _stdin: Option<ChildStdin>,
 }
 
-impl Source {
-    /// Finds the server like [`Source::find`]. If there is none, marks the running test as skipped.
-    pub fn of_this_machine() -> Option<Self> {
+impl ApiServerSource {
+    /// Finds the server like [`ApiServerSource::find`]. If there is none, marks the running test as skipped.
+    pub fn find_or_skip() -> Option<Self> {
         let source = Self::find();
         if source.is_none() {
-            Need::ApiServer.skip();
+            TestRequirement::ApiServer.skip();
         }
         source
     }
@@ -81,8 +81,8 @@ impl ApiServer {
     ///
     /// # Panics
     /// Panics if the server does not start.
-    pub fn of_this_machine() -> Option<Self> {
-        let source = Source::of_this_machine()?;
+    pub fn start_or_skip() -> Option<Self> {
+        let source = ApiServerSource::find_or_skip()?;
         Some(Self::start(&source).unwrap_or_else(|error| panic!("{source}: {error}")))
     }
 
@@ -90,7 +90,7 @@ impl ApiServer {
     ///
     /// # Errors
     /// Any error of the operating system or the server. Fails if the server is not ready after a minute.
-    pub fn start(source: &Source) -> io::Result<Self> {
+    pub fn start(source: &ApiServerSource) -> io::Result<Self> {
         Self::start_with(source, &[COMPACTION.to_owned()])
     }
 
@@ -98,10 +98,10 @@ impl ApiServer {
     ///
     /// # Errors
     /// The errors of [`ApiServer::start`].
-    pub fn start_with(source: &Source, flags: &[String]) -> io::Result<Self> {
+    pub fn start_with(source: &ApiServerSource, flags: &[String]) -> io::Result<Self> {
         match source {
-            Source::Bundle(binary) => Self::start_bundle(binary, flags),
-            Source::Assets(folder) => assets::start(folder, flags),
+            ApiServerSource::Bundle(binary) => Self::start_bundle(binary, flags),
+            ApiServerSource::Assets(folder) => assets::start(folder, flags),
         }
     }
 
@@ -148,7 +148,7 @@ impl Drop for Process {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ApiServerSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bundle(path) | Self::Assets(path) => path.display().fmt(f),

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// An isolated environment for the binary: an empty home folder, a working folder, and no inherited environment
 /// variables.
 #[derive(Debug)]
-pub struct World {
+pub struct TestEnvironment {
     binary: PathBuf,
     root: TempDir,
     variables: BTreeMap<OsString, OsString>,
@@ -22,7 +22,7 @@ pub struct World {
 
 /// The result of a run, with paths replaced by names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutput {
     /// The exit status. At least 128 if a signal killed the process.
     pub status: i32,
     /// Standard output.
@@ -31,7 +31,7 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-impl World {
+impl TestEnvironment {
     /// Takes the path of the binary. Only the tests of its own crate know the path: `env!("CARGO_BIN_EXE_capstan")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         let root = TempDir::new().expect("a temporary folder can be made");
@@ -91,7 +91,7 @@ impl World {
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         let path = self.current_dir().join(path);
         let text = fs::read_to_string(&path);
-        self.normal(&text.unwrap_or_else(|error| format!("cannot read {}: {error}", path.display())))
+        self.replace_paths(&text.unwrap_or_else(|error| format!("cannot read {}: {error}", path.display())))
     }
 
     /// Sets an environment variable for all following runs.
@@ -109,7 +109,7 @@ impl World {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                    _ => files.push(self.normal(&entry.path().display().to_string())),
+                    _ => files.push(self.replace_paths(&entry.path().display().to_string())),
                 }
             }
         }
@@ -135,32 +135,32 @@ impl World {
     }
 
     /// Runs the binary with empty standard input.
-    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Outcome {
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> RunOutput {
         self.finish(self.command(arguments), b"")
     }
 
     /// Runs the binary with arguments split at whitespace.
-    pub fn run_line(&self, line: &str) -> Outcome {
+    pub fn run_line(&self, line: &str) -> RunOutput {
         self.run(line.split_whitespace())
     }
 
-    /// Runs the binary like [`World::run_line`] and expects success.
+    /// Runs the binary like [`TestEnvironment::run_line`] and expects success.
     ///
     /// # Panics
     /// Panics if the run fails.
     #[track_caller]
-    pub fn done(&self, line: &str) -> Outcome {
+    pub fn run_expecting_success(&self, line: &str) -> RunOutput {
         let run = self.run_line(line);
         assert_eq!(run.status, 0, "{line}\n{run}");
         run
     }
 
-    /// Runs the binary like [`World::run_line`] and expects failure without output. Returns standard error.
+    /// Runs the binary like [`TestEnvironment::run_line`] and expects failure without output. Returns standard error.
     ///
     /// # Panics
     /// Panics if the status is not 1 or standard output is not empty.
     #[track_caller]
-    pub fn refused(&self, line: &str) -> String {
+    pub fn run_expecting_failure(&self, line: &str) -> String {
         let run = self.run_line(line);
         assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{line}\n{run}");
         run.stderr
@@ -171,13 +171,13 @@ impl World {
         &self,
         arguments: impl IntoIterator<Item = A>,
         stdin: impl AsRef<[u8]>,
-    ) -> Outcome {
+    ) -> RunOutput {
         self.finish(self.command(arguments), stdin.as_ref())
     }
 
     /// Runs the binary under another program name.
     #[cfg(unix)]
-    pub fn run_as<A: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = A>) -> Outcome {
+    pub fn run_as<A: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = A>) -> RunOutput {
         use std::os::unix::process::CommandExt as _;
         let mut command = self.command(arguments);
         command.arg0(name);
@@ -186,7 +186,7 @@ impl World {
 
     /// Runs the binary with a limit on writable memory. A signal kills a run that exceeds the limit.
     #[cfg(target_os = "linux")]
-    pub fn run_in_memory(&self, line: &str, mebibytes: usize) -> Outcome {
+    pub fn run_in_memory(&self, line: &str, mebibytes: usize) -> RunOutput {
         let command = self.command(line.split_whitespace());
         let mut limited = Command::new("/bin/sh");
         limited
@@ -205,7 +205,7 @@ impl World {
     /// # Panics
     /// Panics if there is no shell.
     #[cfg(unix)]
-    pub fn paste(&self, command: &str) -> Outcome {
+    pub fn run_suggestion(&self, command: &str) -> RunOutput {
         for name in ["capstan", "clusterctl"] {
             let link = self.bin().join(name);
             if !link.exists() {
@@ -218,7 +218,7 @@ impl World {
             Some(("capstan" | "clusterctl", _)) => format!("{part} --help"),
             _ => part.to_owned(),
         });
-        let line = self.paths_in(&parts.collect::<Vec<_>>().join(" | "));
+        let line = self.restore_paths(&parts.collect::<Vec<_>>().join(" | "));
         let mut shell = Command::new("/bin/sh");
         shell
             .args(["-c", &line])
@@ -230,7 +230,7 @@ impl World {
         self.finish(shell, b"")
     }
 
-    fn finish(&self, mut command: Command, stdin: &[u8]) -> Outcome {
+    fn finish(&self, mut command: Command, stdin: &[u8]) -> RunOutput {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -239,20 +239,20 @@ impl World {
             .expect("the binary under test can be started");
         // A run may exit without reading its input, which closes the pipe.
         let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
-        self.outcome(&child.wait_with_output().expect("the binary under test can be waited for"))
+        self.to_output(&child.wait_with_output().expect("the binary under test can be waited for"))
     }
 
     /// Converts the output of a command that was started separately.
-    pub fn outcome(&self, output: &Output) -> Outcome {
-        Outcome {
+    pub fn to_output(&self, output: &Output) -> RunOutput {
+        RunOutput {
             status: code(output.status),
-            stdout: self.normal(&String::from_utf8_lossy(&output.stdout)),
-            stderr: self.normal(&String::from_utf8_lossy(&output.stderr)),
+            stdout: self.replace_paths(&String::from_utf8_lossy(&output.stdout)),
+            stderr: self.replace_paths(&String::from_utf8_lossy(&output.stderr)),
         }
     }
 
     /// Replaces paths of this environment by names.
-    fn normal(&self, text: &str) -> String {
+    fn replace_paths(&self, text: &str) -> String {
         let named = self.named_paths();
         named
             .iter()
@@ -260,7 +260,7 @@ impl World {
     }
 
     /// Replaces names by paths of this environment.
-    fn paths_in(&self, text: &str) -> String {
+    fn restore_paths(&self, text: &str) -> String {
         let named = self.named_paths();
         named
             .iter()
@@ -272,7 +272,7 @@ impl World {
     }
 }
 
-impl Outcome {
+impl RunOutput {
     /// The suggested commands in both streams, enclosed in backticks or on a separate line.
     pub fn suggested_commands(&self) -> Vec<String> {
         let is_command = |text: &str| {
@@ -300,7 +300,7 @@ fn code(status: std::process::ExitStatus) -> i32 {
     status.code().unwrap_or(-1)
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for RunOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {}", self.status)?;
         for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {

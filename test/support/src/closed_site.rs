@@ -24,16 +24,16 @@ pub struct ClosedSite {
 /// A network namespace, kept alive by a process.
 #[derive(Debug)]
 struct Network {
-    holder: Child,
+    process: Child,
 }
 
 const NSENTER: &str = "/usr/bin/nsenter";
 
 /// The command that keeps a new network alive until its standard input closes.
-const HOLD: &str = "ip link set lo up && echo up && exec cat";
+const NAMESPACE_COMMAND: &str = "ip link set lo up && echo up && exec cat";
 
 /// The setup script, run in the lab. It prevents automatic traffic: no IPv6 addresses, and a static neighbour as gateway.
-const CABLES: &str = "
+const SETUP_SCRIPT: &str = "
 set -e
 site() { $NSENTER --net=/proc/$SITE/ns/net ip $*; }
 ip link add lab type veth peer name lab netns $SITE
@@ -53,7 +53,7 @@ site route add default via 198.51.100.1 dev elsewhere
 
 impl ClosedSite {
     /// The address of the lab.
-    pub const LAB: &str = "10.77.0.1";
+    pub const LAB_ADDRESS: &str = "10.77.0.1";
 
     /// Creates both networks.
     /// # Errors
@@ -67,8 +67,11 @@ impl ClosedSite {
         }
         let (lab, site) = (Network::new()?, Network::new()?);
         let mut cables = lab.enter();
-        cables.args(["/bin/sh", "-c", CABLES]).env("NSENTER", NSENTER).env("LAB_ADDRESS", Self::LAB);
-        let output = cables.env("SITE", site.holder.id().to_string()).output();
+        cables
+            .args(["/bin/sh", "-c", SETUP_SCRIPT])
+            .env("NSENTER", NSENTER)
+            .env("LAB_ADDRESS", Self::LAB_ADDRESS);
+        let output = cables.env("SITE", site.process.id().to_string()).output();
         let output = output.map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "));
@@ -117,12 +120,15 @@ impl ClosedSite {
 impl Network {
     fn new() -> Result<Self, String> {
         let mut command = Command::new("unshare");
-        command.args(["--net", "/bin/sh", "-c", HOLD]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(["--net", "/bin/sh", "-c", NAMESPACE_COMMAND])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let child = command.stderr(Stdio::null()).spawn();
         let mut holder = child.map_err(|error| format!("`unshare` does not start: {error}"))?;
         let mut line = String::new();
         let told = holder.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
-        let network = Self { holder };
+        let network = Self { process: holder };
         match told {
             Some(Ok(_)) if line == "up\n" => Ok(network),
             _ => Err("a network of its own needs root and `ip`".to_owned()),
@@ -130,7 +136,7 @@ impl Network {
     }
 
     fn path(&self) -> String {
-        format!("/proc/{}/ns/net", self.holder.id())
+        format!("/proc/{}/ns/net", self.process.id())
     }
 
     fn enter(&self) -> Command {
@@ -140,7 +146,7 @@ impl Network {
     }
 
     fn counters(&self, file: &str) -> String {
-        let path = format!("/proc/{}/net/{file}", self.holder.id());
+        let path = format!("/proc/{}/net/{file}", self.process.id());
         fs::read_to_string(path).expect("the kernel counts packets")
     }
 
@@ -156,7 +162,7 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         // The process waits only for the end of its standard input.
-        drop(self.holder.stdin.take());
-        let _ = self.holder.wait();
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub(crate) use self::object::Owner;
 pub use self::{
     cluster::{ClusterBuilder, Infrastructure, cluster},
-    definitions::{define, definition, install, objects_in, wait_until_served},
+    definitions::{definition, install, install_on, objects_in, wait_until_served},
     object::{Object, object},
     outline::outline,
     roots::{cluster_class, provider, resource_set},
@@ -28,13 +28,13 @@ const VERSION: &str = "v1.36.0";
 const TIME: &str = "2026-01-02T03:04:05Z";
 
 /// An object in the same namespace, as `namespace/name`.
-fn beside(place: &str, name: &str) -> String {
-    format!("{}/{name}", split(place).0)
+fn in_same_namespace(namespaced_name: &str, name: &str) -> String {
+    format!("{}/{name}", split_namespaced_name(namespaced_name).0)
 }
 
 /// Splits into namespace and name. The namespace is empty for cluster-scoped objects.
-pub(crate) fn split(place: &str) -> (&str, &str) {
-    place.rsplit_once('/').unwrap_or(("", place))
+pub(crate) fn split_namespaced_name(namespaced_name: &str) -> (&str, &str) {
+    namespaced_name.rsplit_once('/').unwrap_or(("", namespaced_name))
 }
 
 /// The smallest valid kubeadm configuration. It must not be empty.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
-use sandbox::{Clock, Fault, Identity, Listener, Options, Sandbox, Switches, kubeconfig};
+use sandbox::{Clock, ControllerSwitches, Fault, Identity, Listener, Options, Sandbox, kubeconfig};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
@@ -18,27 +18,27 @@ use tokio::sync::OnceCell;
 use crate::{cluster_api::Object, kind::Kind};
 
 /// The time after which controllers of the sandbox that still have work count as stuck.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running sandbox. Dropping the value stops the sandbox.
 #[derive(Debug)]
 pub struct Fixture {
     sandbox: Sandbox,
     clock: Clock,
-    client: request::Objects,
-    listening: OnceCell<Listening>,
+    client: request::ObjectClient,
+    listening: OnceCell<ListeningSandbox>,
 }
 
 /// The options of a sandbox.
 #[derive(Debug)]
-pub struct Builder {
+pub struct FixtureBuilder {
     options: Options,
     clock: Clock,
 }
 
 /// A sandbox on a port, and its kubeconfig.
 #[derive(Debug)]
-struct Listening {
+struct ListeningSandbox {
     kubeconfig: PathBuf,
     _listener: Listener,
     _folder: TempDir,
@@ -51,9 +51,9 @@ impl Fixture {
     }
 
     /// Creates a builder with the same defaults as [`Fixture::start`].
-    pub fn builder() -> Builder {
-        let controllers = Switches { garbage: true, ..Switches::none() };
-        Builder { options: Options { controllers, ..Options::default() }, clock: Clock::default() }
+    pub fn builder() -> FixtureBuilder {
+        let controllers = ControllerSwitches { garbage_collection: true, ..ControllerSwitches::none() };
+        FixtureBuilder { options: Options { controllers, ..Options::default() }, clock: Clock::default() }
     }
 
     /// The sandbox, for access to its faults, audit log and revision.
@@ -85,12 +85,12 @@ impl Fixture {
     ///
     /// # Panics
     /// Panics if a controller still has work after 30 seconds.
-    pub async fn settled(&self) {
-        let settled = tokio::time::timeout(PATIENCE, self.sandbox.settle()).await;
+    pub async fn wait_until_idle(&self) {
+        let settled = tokio::time::timeout(TIMEOUT, self.sandbox.wait_until_idle()).await;
         assert!(
             settled.is_ok(),
             "controllers of the sandbox try again and again: {:#?}",
-            self.sandbox.failing()
+            self.sandbox.failing_reconciliations()
         );
     }
 
@@ -113,8 +113,8 @@ impl Fixture {
     }
 
     /// The object at `namespace/name`, or at `name` for cluster-scoped objects.
-    pub async fn get(&self, kind: Kind, place: &str) -> Option<Value> {
-        self.client.get(kind, place).await
+    pub async fn get(&self, kind: Kind, namespaced_name: &str) -> Option<Value> {
+        self.client.get(kind, namespaced_name).await
     }
 
     /// All objects of a kind, in all namespaces.
@@ -123,18 +123,18 @@ impl Fixture {
     }
 
     /// Changes an object with a merge patch.
-    pub async fn merge(&self, kind: Kind, place: &str, patch: &Value) {
-        self.client.merge(kind, place, patch).await;
+    pub async fn merge(&self, kind: Kind, namespaced_name: &str, patch: &Value) {
+        self.client.merge(kind, namespaced_name, patch).await;
     }
 
     /// Changes the status of an object with a merge patch, as a controller would.
-    pub async fn merge_status(&self, kind: Kind, place: &str, patch: &Value) {
-        self.client.merge_status(kind, place, patch).await;
+    pub async fn merge_status(&self, kind: Kind, namespaced_name: &str, patch: &Value) {
+        self.client.merge_status(kind, namespaced_name, patch).await;
     }
 
     /// Deletes an object with background propagation.
-    pub async fn delete(&self, kind: Kind, place: &str) {
-        self.client.delete(kind, place).await;
+    pub async fn delete(&self, kind: Kind, namespaced_name: &str) {
+        self.client.delete(kind, namespaced_name).await;
     }
 }
 
@@ -143,7 +143,7 @@ impl Fixture {
 /// # Panics
 /// Panics if the server rejects a document.
 pub async fn apply(client: &kube::Client, yaml: &str) {
-    request::Objects(client.clone()).apply_all(yaml).await;
+    request::ObjectClient(client.clone()).apply_all(yaml).await;
 }
 
 /// Creates objects like [`Fixture::create`], on the server of a client.
@@ -151,7 +151,7 @@ pub async fn apply(client: &kube::Client, yaml: &str) {
 /// # Panics
 /// Panics if the server rejects an object.
 pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
-    request::Objects(client.clone()).create_all(objects).await;
+    request::ObjectClient(client.clone()).create_all(objects).await;
 }
 
 /// Completes objects that a user has created partially, as controllers would. Creates missing objects, and adds owners,
@@ -160,7 +160,7 @@ pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Obj
 /// # Panics
 /// Panics if the server rejects a request.
 pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
-    let client = request::Objects(client.clone());
+    let client = request::ObjectClient(client.clone());
     for object in objects {
         client.reconcile(object).await;
     }
@@ -171,7 +171,7 @@ pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = 
 /// # Panics
 /// Panics if the server rejects a request.
 pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
-    let client = request::Objects(client.clone());
+    let client = request::ObjectClient(client.clone());
     for object in objects {
         client.write_status(object).await;
     }
@@ -182,26 +182,26 @@ pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<It
 /// # Panics
 /// Panics if the server does not respond.
 pub async fn list(client: &kube::Client, kind: Kind, namespace: &str) -> Vec<Value> {
-    request::Objects(client.clone()).list(kind, namespace).await
+    request::ObjectClient(client.clone()).list(kind, namespace).await
 }
 
 /// True if objects of a kind can be listed.
 pub(crate) async fn is_served(client: &kube::Client, kind: Kind) -> bool {
-    request::Objects(client.clone()).is_served(kind).await
+    request::ObjectClient(client.clone()).is_served(kind).await
 }
 
 /// Changes an object on the server of a client with a merge patch.
 ///
 /// # Panics
 /// Panics if the server rejects the patch.
-pub async fn merge(client: &kube::Client, kind: Kind, place: &str, patch: &Value) {
-    request::Objects(client.clone()).merge(kind, place, patch).await;
+pub async fn merge(client: &kube::Client, kind: Kind, namespaced_name: &str, patch: &Value) {
+    request::ObjectClient(client.clone()).merge(kind, namespaced_name, patch).await;
 }
 
-impl Builder {
+impl FixtureBuilder {
     /// Runs these controllers.
     #[must_use]
-    pub fn controllers(mut self, controllers: Switches) -> Self {
+    pub fn controllers(mut self, controllers: ControllerSwitches) -> Self {
         self.options.controllers = controllers;
         self
     }
@@ -230,21 +230,21 @@ impl Builder {
 
     /// Starts the sandbox.
     pub async fn start(self) -> Fixture {
-        let sandbox = Sandbox::start_at(self.options, self.clock.clone()).await;
+        let sandbox = Sandbox::start_with_clock(self.options, self.clock.clone()).await;
         let sandbox = sandbox.unwrap_or_else(|error| panic!("the sandbox does not start: {error}"));
-        let client = request::Objects(kube::Client::new(sandbox.clone(), "default"));
+        let client = request::ObjectClient(kube::Client::new(sandbox.clone(), "default"));
         Fixture { sandbox, clock: self.clock, client, listening: OnceCell::new() }
     }
 }
 
-async fn listen(sandbox: &Sandbox) -> Listening {
+async fn listen(sandbox: &Sandbox) -> ListeningSandbox {
     let identity = Identity::generate().expect("the system gives randomness");
     let listener = Listener::bind(sandbox.clone(), &identity, 0).await.expect("loopback has a free port");
     let folder = TempDir::new().expect("a temporary folder can be made");
     let path = folder.path().join("kubeconfig");
     let content = kubeconfig("lab", &listener.url(), &identity).to_string();
     std::fs::write(&path, content).expect("a file in a fresh folder can be written");
-    Listening { kubeconfig: path, _listener: listener, _folder: folder }
+    ListeningSandbox { kubeconfig: path, _listener: listener, _folder: folder }
 }
 
 #[cfg(test)]

@@ -54,21 +54,21 @@ impl GitForge {
     /// # Panics
     /// Panics if no folder can be created.
     pub fn new() -> Self {
-        Self::with_manner(tls::Manner::Good)
+        Self::with_certificate(tls::HostCertificate::Valid)
     }
 
     /// Creates a forge whose hosts accept only clients with [`GitForge::client_identity`].
     ///
     /// # Panics
     /// Panics if no folder can be created.
-    pub fn for_known_clients() -> Self {
-        Self::with_manner(tls::Manner::ForKnownClients)
+    pub fn requiring_client_certificate() -> Self {
+        Self::with_certificate(tls::HostCertificate::ClientCertificateRequired)
     }
 
-    fn with_manner(manner: tls::Manner) -> Self {
+    fn with_certificate(manner: tls::HostCertificate) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         fs::create_dir(folder.path().join("home")).expect("a folder can be made");
-        let tls = tls::make(&[], manner);
+        let tls = tls::create(&[], manner);
         fs::write(folder.path().join("ca.pem"), &tls.ca_pem).expect("a file can be written");
         Self { folder, tls }
     }

@@ -7,9 +7,9 @@
 //!
 //! The host returns 404 for unscripted addresses.
 
+mod github;
 mod reply;
 pub(crate) mod serve;
-mod shapes;
 pub(crate) mod tls;
 
 use std::{
@@ -18,16 +18,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use github::{GitHubRelease, github_releases_page};
 pub use reply::Reply;
-pub use shapes::{GitHubRelease, github_releases_page};
+use tls::HostCertificate;
 pub use tls::Identity;
-use tls::Manner;
 
 use crate::listener::Listener;
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub struct ReceivedRequest {
     /// The method: `GET`, or `CONNECT` if the host served as a proxy, with an empty target.
     pub method: String,
     /// The requested host name without port. For plain requests to the port itself, its address.
@@ -42,7 +42,7 @@ pub struct Received {
     pub tls: bool,
 }
 
-impl Received {
+impl ReceivedRequest {
     /// The value of a header, by lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -58,7 +58,7 @@ impl Received {
 #[derive(Debug, Default)]
 struct Script {
     replies: HashMap<String, VecDeque<Reply>>,
-    received: Vec<Received>,
+    received: Vec<ReceivedRequest>,
     connections: usize,
 }
 
@@ -89,7 +89,7 @@ impl FakeHost {
     /// # Panics
     /// Panics if listening on loopback fails.
     pub fn start(names: &[&str]) -> Self {
-        Self::with_manner(names, Manner::Good)
+        Self::with_certificate(names, HostCertificate::Valid)
     }
 
     /// Starts a host with a certificate that expired on the last day of 2020.
@@ -97,27 +97,27 @@ impl FakeHost {
     /// # Panics
     /// Panics if listening on loopback fails.
     pub fn expired(names: &[&str]) -> Self {
-        Self::with_manner(names, Manner::Expired)
+        Self::with_certificate(names, HostCertificate::Expired)
     }
 
     /// Starts a host with a self-signed certificate.
     ///
     /// # Panics
     /// Panics if listening on loopback fails.
-    pub fn own_signed(names: &[&str]) -> Self {
-        Self::with_manner(names, Manner::OwnSigned)
+    pub fn self_signed(names: &[&str]) -> Self {
+        Self::with_certificate(names, HostCertificate::SelfSigned)
     }
 
     /// Starts a host that accepts only clients with [`FakeHost::client_identity`].
     ///
     /// # Panics
     /// Panics if listening on loopback fails.
-    pub fn for_known_clients(names: &[&str]) -> Self {
-        Self::with_manner(names, Manner::ForKnownClients)
+    pub fn requiring_client_certificate(names: &[&str]) -> Self {
+        Self::with_certificate(names, HostCertificate::ClientCertificateRequired)
     }
 
-    fn with_manner(names: &[&str], manner: Manner) -> Self {
-        let tls::Tls { acceptor, ca_pem, client, .. } = tls::make(names, manner);
+    fn with_certificate(names: &[&str], manner: HostCertificate) -> Self {
+        let tls::Tls { acceptor, ca_pem, client, .. } = tls::create(names, manner);
         let script = Arc::new(Mutex::new(Script::default()));
         let for_all = Arc::clone(&script);
         let listener = Listener::start(move |socket| {
@@ -154,11 +154,11 @@ impl FakeHost {
 
     /// Sets the reply for `host/path?query`.
     pub fn on(&self, address: impl Into<String>, reply: Reply) -> &Self {
-        self.on_each(address, [reply])
+        self.on_sequence(address, [reply])
     }
 
     /// Sets a sequence of replies for `host/path?query`. The last reply repeats.
-    pub fn on_each(&self, address: impl Into<String>, replies: impl IntoIterator<Item = Reply>) -> &Self {
+    pub fn on_sequence(&self, address: impl Into<String>, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.script().replies.insert(address.into(), replies.into_iter().collect());
         self
     }
@@ -171,7 +171,7 @@ impl FakeHost {
     }
 
     /// All requests so far.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.script().received.clone()
     }
 

@@ -28,7 +28,7 @@ impl Kind {
 
     /// Makes the kind cluster-scoped.
     #[must_use]
-    pub const fn of_the_cluster(self) -> Self {
+    pub const fn cluster_scoped(self) -> Self {
         Self { namespaced: false, ..self }
     }
 
@@ -71,13 +71,13 @@ const fn infrastructure(kind: &'static str, plural: &'static str) -> Kind {
 /// A ConfigMap.
 pub const CONFIG_MAP: Kind = core("ConfigMap", "configmaps");
 /// A Namespace.
-pub const NAMESPACE: Kind = core("Namespace", "namespaces").of_the_cluster();
+pub const NAMESPACE: Kind = core("Namespace", "namespaces").cluster_scoped();
 /// A Secret.
 pub const SECRET: Kind = core("Secret", "secrets");
 /// A CustomResourceDefinition.
 pub const CUSTOM_RESOURCE_DEFINITION: Kind =
     Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions")
-        .of_the_cluster();
+        .cluster_scoped();
 
 /// A Cluster.
 pub const CLUSTER: Kind = cluster_api("Cluster", "clusters");
@@ -117,6 +117,6 @@ pub const DOCKER_MACHINE: Kind = infrastructure("DockerMachine", "dockermachines
 pub const DOCKER_MACHINE_TEMPLATE: Kind = infrastructure("DockerMachineTemplate", "dockermachinetemplates");
 /// An AWSClusterStaticIdentity: credentials shared by Clusters of all namespaces.
 pub const AWS_CLUSTER_STATIC_IDENTITY: Kind =
-    infrastructure("AWSClusterStaticIdentity", "awsclusterstaticidentities").of_the_cluster();
+    infrastructure("AWSClusterStaticIdentity", "awsclusterstaticidentities").cluster_scoped();
 /// An entry of the provider inventory.
 pub const PROVIDER: Kind = Kind::new("clusterctl.cluster.x-k8s.io", "v1alpha3", "Provider", "providers");

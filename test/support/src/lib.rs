@@ -21,23 +21,23 @@ pub mod closed_site;
 #[cfg(feature = "sandbox")]
 pub mod cluster_api;
 #[cfg(feature = "sandbox")]
-pub mod counter;
-#[cfg(feature = "sandbox")]
-pub mod everything;
-#[cfg(feature = "sandbox")]
 pub mod fixture;
 pub mod git;
 pub mod host;
 #[cfg(feature = "sandbox")]
 pub mod kind;
 mod listener;
+#[cfg(feature = "sandbox")]
+pub mod object_snapshot;
 pub mod proxy;
 pub mod registry;
+#[cfg(feature = "sandbox")]
+pub mod request_counter;
+#[cfg(feature = "sandbox")]
+pub mod scripted_connection;
 pub mod skip;
 #[cfg(feature = "sandbox")]
 pub mod small_providers;
 pub mod tar;
 #[cfg(unix)]
 pub mod terminal;
-#[cfg(feature = "sandbox")]
-pub mod wire;

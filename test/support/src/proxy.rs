@@ -29,7 +29,7 @@ struct Rules {
     routes: BTreeMap<String, SocketAddr>,
     /// The required `user:password`.
     password: Option<&'static str>,
-    asked: Mutex<Vec<String>>,
+    requested: Mutex<Vec<String>>,
 }
 
 /// A running proxy. Dropping the value stops the proxy.
@@ -57,7 +57,7 @@ impl FakeProxy {
         password: Option<&'static str>,
     ) -> Self {
         let routes = routes.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
-        let rules = Arc::new(Rules { routes, password, asked: Mutex::default() });
+        let rules = Arc::new(Rules { routes, password, requested: Mutex::default() });
         let for_all = Arc::clone(&rules);
         let listener = Listener::start(move |socket| connection(socket, Arc::clone(&for_all)));
         Self { rules, listener }
@@ -69,8 +69,8 @@ impl FakeProxy {
     }
 
     /// All `host:port` requested by authorized clients.
-    pub fn asked(&self) -> Vec<String> {
-        self.rules.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requested(&self) -> Vec<String> {
+        self.rules.requested.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -84,8 +84,8 @@ async fn connection(mut socket: TcpStream, rules: Arc<Rules>) -> io::Result<()> 
 }
 
 impl Rules {
-    async fn way_to(&self, name: &str) -> Option<TcpStream> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
+    async fn connect_to(&self, name: &str) -> Option<TcpStream> {
+        self.requested.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
         TcpStream::connect(self.routes.get(name)?).await.ok()
     }
 }
@@ -105,7 +105,7 @@ async fn connect(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<Tcp
         socket.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n").await?;
         return Ok(None);
     }
-    let there = rules.way_to(head.split(' ').nth(1).unwrap_or_default()).await;
+    let there = rules.connect_to(head.split(' ').nth(1).unwrap_or_default()).await;
     let answer: &[u8] = match &there {
         Some(_) => b"HTTP/1.1 200 Connection established\r\n\r\n",
         None => b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n",
@@ -116,7 +116,7 @@ async fn connect(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<Tcp
 
 /// Serves SOCKS5. Source: RFC 1928, RFC 1929.
 async fn socks(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpStream>> {
-    let [_, count] = take::<2>(socket).await?;
+    let [_, count] = read_array::<2>(socket).await?;
     let mut offered = vec![0; usize::from(count)];
     socket.read_exact(&mut offered).await?;
     let wanted = if rules.password.is_some() { PASSWORD } else { NO_PASSWORD };
@@ -134,19 +134,19 @@ async fn socks(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpSt
             return Ok(None);
         }
     }
-    let [_, _, _, kind] = take::<4>(socket).await?;
+    let [_, _, _, kind] = read_array::<4>(socket).await?;
     let host = match kind {
-        1 => std::net::Ipv4Addr::from(take::<4>(socket).await?).to_string(),
+        1 => std::net::Ipv4Addr::from(read_array::<4>(socket).await?).to_string(),
         _ => text(socket).await?,
     };
     let port = socket.read_u16().await?;
-    let there = rules.way_to(&format!("{host}:{port}")).await;
+    let there = rules.connect_to(&format!("{host}:{port}")).await;
     let outcome = if there.is_some() { 0 } else { 4 };
     socket.write_all(&[SOCKS5, outcome, 0, 1, 0, 0, 0, 0, 0, 0]).await?;
     Ok(there)
 }
 
-async fn take<const BYTES: usize>(socket: &mut TcpStream) -> io::Result<[u8; BYTES]> {
+async fn read_array<const BYTES: usize>(socket: &mut TcpStream) -> io::Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     socket.read_exact(&mut bytes).await?;
     Ok(bytes)

@@ -10,13 +10,13 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    host::tls::{self, Identity, Manner},
-    skip::Need,
+    host::tls::{self, HostCertificate, Identity},
+    skip::TestRequirement,
 };
 
 /// The protocol of the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub enum RegistryTransport {
     /// HTTP without TLS.
     Plain,
     /// HTTPS with a certificate of an unknown authority.
@@ -25,11 +25,11 @@ pub enum Transport {
 
 /// The users who may pull and push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guests {
+pub enum RegistryAccess {
     /// Everyone.
-    Anybody,
+    Anonymous,
     /// Only [`Registry::USER`] with [`Registry::PASSWORD`].
-    Ann,
+    PasswordRequired,
 }
 
 /// A running registry. Dropping the value stops the registry.
@@ -59,7 +59,7 @@ impl Registry {
     ///
     /// # Panics
     /// Panics if the program is installed but does not start.
-    pub fn start(transport: Transport, guests: Guests) -> Option<Self> {
+    pub fn start(transport: RegistryTransport, guests: RegistryAccess) -> Option<Self> {
         let mut registry = Self::start_at("127.0.0.1", Path::new(PROGRAM), transport, guests)?;
         registry.host = registry.host.replace("127.0.0.1", "localhost");
         Some(registry)
@@ -70,23 +70,28 @@ impl Registry {
     ///
     /// # Panics
     /// Panics if the program is installed but does not start.
-    pub fn start_at(address: &str, program: &Path, transport: Transport, guests: Guests) -> Option<Self> {
+    pub fn start_at(
+        address: &str,
+        program: &Path,
+        transport: RegistryTransport,
+        guests: RegistryAccess,
+    ) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = |name: &str, content: &str| {
             let path = folder.path().join(name);
             fs::write(&path, content).expect("there is room for a file");
             path.display().to_string()
         };
-        let tls::Tls { ca_pem, own: Identity { certificate_pem, key_pem }, .. } =
-            tls::make(&[address], Manner::Good);
+        let tls::Tls { ca_pem, host: Identity { certificate_pem, key_pem }, .. } =
+            tls::create(&[address], HostCertificate::Valid);
         let (certificate, key) = (file("tls.crt", &certificate_pem), file("tls.key", &key_pem));
         let tls = match transport {
-            Transport::Plain => String::new(),
-            Transport::Tls => format!("  tls: {{certificate: {certificate}, key: {key}}}\n"),
+            RegistryTransport::Plain => String::new(),
+            RegistryTransport::Tls => format!("  tls: {{certificate: {certificate}, key: {key}}}\n"),
         };
         let auth = match guests {
-            Guests::Anybody => String::new(),
-            Guests::Ann => {
+            RegistryAccess::Anonymous => String::new(),
+            RegistryAccess::PasswordRequired => {
                 format!("auth: {{htpasswd: {{realm: lab, path: {}}}}}\n", file("htpasswd", HTPASSWD))
             }
         };
@@ -104,7 +109,7 @@ http:
         let mut process = match command.stderr(Stdio::piped()).spawn() {
             Ok(process) => process,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Need::Program(PROGRAM).skip();
+                TestRequirement::Program(PROGRAM).skip();
                 return None;
             }
             Err(error) => panic!("{PROGRAM} does not start: {error}"),

@@ -7,13 +7,13 @@ use std::{
     thread,
 };
 
-/// The variable with the file that [`Need::skip`] appends to. `cargo xtask test` sets the variable and counts the
+/// The variable with the file that [`TestRequirement::skip`] appends to. `cargo xtask test` sets the variable and counts the
 /// lines.
 pub const RECORD_VARIABLE: &str = "CAPSTAN_TEST_SKIPPED";
 
 /// A requirement of a test that a machine may not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum TestRequirement {
     /// A real Kubernetes API server.
     ApiServer,
     /// Networks without a route to the outside.
@@ -30,7 +30,7 @@ pub enum Need {
     Clusterctl,
 }
 
-impl Need {
+impl TestRequirement {
     /// Records that the running test is skipped because of this requirement. Without a record file, prints a message
     /// that the test runner does not capture.
     ///
@@ -40,7 +40,7 @@ impl Need {
     pub fn skip(self) {
         let thread = thread::current();
         let test = thread.name().unwrap_or("a test");
-        let (name, remedy) = self.described();
+        let (name, remedy) = self.description();
         let reference = if self.is_reference() { "reference" } else { "machine" };
         let Some(record) = std::env::var_os(RECORD_VARIABLE) else {
             // The message is optional; a write error is ignored.
@@ -59,7 +59,7 @@ impl Need {
     }
 
     /// The name of the requirement, and a way to meet it.
-    fn described(self) -> (&'static str, &'static str) {
+    fn description(self) -> (&'static str, &'static str) {
         match self {
             Self::ApiServer => ("a Kubernetes API server", "cargo xtask apiserver"),
             Self::ClosedNetworks => ("networks of its own", "run as root, with iproute2"),
@@ -76,19 +76,19 @@ impl Need {
 
 /// The reference corpus: `CAPSTAN_CORPUS`, else `../shared/corpus`. If missing, marks the running test as skipped.
 pub fn corpus() -> Option<PathBuf> {
-    folder("CAPSTAN_CORPUS", "corpus", Need::Corpus)
+    folder("CAPSTAN_CORPUS", "corpus", TestRequirement::Corpus)
 }
 
 /// The golden output: `CAPSTAN_GOLDEN`, else `../shared/golden`. If missing, marks the running test as skipped.
 pub fn golden() -> Option<PathBuf> {
-    folder("CAPSTAN_GOLDEN", "golden", Need::Golden)
+    folder("CAPSTAN_GOLDEN", "golden", TestRequirement::Golden)
 }
 
 /// The path of a program in one of the [`program_folders`]. If the program is missing, the running test is skipped.
 pub fn program(name: &'static str) -> Option<PathBuf> {
     let path = program_folders().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file());
     if path.is_none() {
-        Need::Program(name).skip();
+        TestRequirement::Program(name).skip();
     }
     path
 }
@@ -109,7 +109,7 @@ pub(crate) fn built_programs() -> PathBuf {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test finds its data through the environment")]
-fn folder(variable: &str, name: &str, need: Need) -> Option<PathBuf> {
+fn folder(variable: &str, name: &str, need: TestRequirement) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     let path = std::env::var_os(variable).map_or_else(beside, PathBuf::from).canonicalize().ok();
     if path.is_none() {

@@ -4,9 +4,9 @@ use api::{Metadata, ProviderId, ProviderType};
 use manifest::{Object, YamlLimits, read_stream};
 
 /// The older version.
-pub const OLD: &str = "v1.13.5";
+pub const OLD_VERSION: &str = "v1.13.5";
 /// The newer version.
-pub const NEW: &str = "v1.14.0";
+pub const NEW_VERSION: &str = "v1.14.0";
 
 /// The core provider.
 pub fn core() -> ProviderId {

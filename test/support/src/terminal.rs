@@ -22,7 +22,7 @@ pub struct Terminal {
 
 /// A process on a terminal.
 #[derive(Debug)]
-pub struct OnTerminal<'t> {
+pub struct TerminalProcess<'t> {
     terminal: &'t Terminal,
     process: Child,
 }
@@ -32,7 +32,7 @@ impl Terminal {
     ///
     /// # Panics
     /// Panics if the system has no terminals.
-    pub fn of_columns(columns: u16) -> Self {
+    pub fn with_columns(columns: u16) -> Self {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("the system has terminals");
         grantpt(&screen).and_then(|()| unlockpt(&screen)).expect("an own terminal can be opened");
         let name = ptsname(&screen, Vec::new()).expect("a terminal has a name");
@@ -47,10 +47,13 @@ impl Terminal {
     ///
     /// # Panics
     /// Panics if the command cannot be started.
-    pub fn spawn(&self, mut command: Command) -> OnTerminal<'_> {
+    pub fn spawn(&self, mut command: Command) -> TerminalProcess<'_> {
         let stream = || Stdio::from(self.program.try_clone().expect("a file can be shared"));
         command.stdin(stream()).stdout(stream()).stderr(stream()).env("TERM", "xterm");
-        OnTerminal { terminal: self, process: command.spawn().expect("the binary under test can be started") }
+        TerminalProcess {
+            terminal: self,
+            process: command.spawn().expect("the binary under test can be started"),
+        }
     }
 
     /// Runs a command until it exits. Returns its status and its output, without carriage returns and colours.
@@ -60,7 +63,7 @@ impl Terminal {
     pub fn run(&self, command: Command) -> (Option<i32>, String) {
         const END: &str = "\u{4}the end\u{4}";
         std::thread::scope(|scope| {
-            let shown = scope.spawn(|| self.read_to(END));
+            let shown = scope.spawn(|| self.read_until(END));
             let status = self.spawn(command).process.wait().expect("a process can be waited for").code();
             // A terminal has no end of file, so a marker ends the output.
             (&self.program).write_all(END.as_bytes()).expect("a terminal takes text");
@@ -73,7 +76,7 @@ impl Terminal {
     ///
     /// # Panics
     /// Panics if the terminal is closed.
-    pub fn is_as_shells_leave_it(&self) -> bool {
+    pub fn is_in_line_mode(&self) -> bool {
         let modes = tcgetattr(&self.program).expect("a terminal has modes").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
@@ -90,7 +93,7 @@ impl Terminal {
     ///
     /// # Panics
     /// Panics if the terminal is closed.
-    pub fn read_to(&self, text: &str) -> String {
+    pub fn read_until(&self, text: &str) -> String {
         let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
         loop {
             let so_far = String::from_utf8_lossy(&shown).replace('\r', "");
@@ -103,7 +106,7 @@ impl Terminal {
     }
 }
 
-impl OnTerminal<'_> {
+impl TerminalProcess<'_> {
     /// Sends a signal.
     ///
     /// # Panics
@@ -133,9 +136,9 @@ impl OnTerminal<'_> {
     ///
     /// # Panics
     /// Panics if waiting fails.
-    pub fn end(mut self) -> (Option<i32>, bool) {
+    pub fn wait(mut self) -> (Option<i32>, bool) {
         let status = self.process.wait().expect("a process can be waited for");
-        (status.code(), self.terminal.is_as_shells_leave_it())
+        (status.code(), self.terminal.is_in_line_mode())
     }
 
     fn pid(&self) -> Pid {

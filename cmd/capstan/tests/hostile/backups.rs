@@ -7,7 +7,7 @@ use mover::{ArchiveOutput, Encryption};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::Outcome,
+    binary::RunOutput,
     kind::{self, CLUSTER},
     tar::{TarEntry, gunzip, gzip, gzip_bomb, tar, tar_entries, untar},
 };
@@ -71,7 +71,7 @@ fn and_object(backup: &[TarEntry], object: &Value) -> Vec<u8> {
 }
 
 impl ClusterPair {
-    fn in_memory(&self, line: &str) -> Outcome {
+    fn in_memory(&self, line: &str) -> RunOutput {
         tokio::task::block_in_place(|| self.world.run_in_memory(line, MEMORY_MEBIBYTES))
     }
 

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     tar::{TarEntry, gzip_bomb, tar, untar},
 };
 
@@ -16,9 +16,9 @@ use crate::repository::with_repository;
 const BLOB: &str = "blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484";
 
 /// Returns a world with a bundle, and the entries of the bundle.
-fn with_bundle() -> (World, Vec<TarEntry>) {
+fn with_bundle() -> (TestEnvironment, Vec<TarEntry>) {
     let world = with_repository();
-    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
     let bundle = fs::read(world.current_dir().join("lab.tar")).unwrap();
     (world, untar(&bundle))
 }
@@ -36,7 +36,7 @@ fn with_release(bundle: &[TarEntry], key: &str, value: Value) -> Vec<u8> {
 }
 
 /// Loads every bundle, which must fail without writes. Returns the causes.
-fn refused(world: &World, bundles: Vec<(&str, Vec<u8>)>) -> String {
+fn refused(world: &TestEnvironment, bundles: Vec<(&str, Vec<u8>)>) -> String {
     let mut told = String::new();
     for (name, bytes) in bundles {
         let file = format!("{}.tar", name.replace(' ', "-"));

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, net::TcpListener, process::Stdio, time::Duration};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::World,
+    binary::TestEnvironment,
     git::GitForge,
     host::{FakeHost, Reply},
 };
@@ -14,7 +14,7 @@ use super::{ESCAPE, causes, ends_quietly};
 use crate::world;
 
 /// Returns a world that reaches the fake host under internet host names.
-fn connected(host: &FakeHost) -> World {
+fn connected(host: &FakeHost) -> TestEnvironment {
     let world = world();
     let authority = world.write("ca.pem", host.ca_pem());
     world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", authority)
@@ -85,7 +85,7 @@ providers:
     let started = rows.map(|row| (row, start(row)));
     let mut told = String::new();
     for (row, child) in started {
-        let run = world.outcome(&child.wait_with_output().unwrap());
+        let run = world.to_output(&child.wait_with_output().unwrap());
         ends_quietly(&run, 1, row);
         let causes = causes(&run).replace(&slow, "[SLOW]").replace(&silent, "[SILENT]");
         let _ = writeln!(told, "{row}: {causes}");
@@ -161,7 +161,7 @@ fn the_gitlab_token_goes_to_no_host_that_a_fetched_file_names() {
         "own/kustomization.yaml",
         format!("resources: [\"https://gitlab.com/own.yaml\", \"{repository}\"]\n"),
     );
-    world.done("kustomize build own");
+    world.run_expecting_success("kustomize build own");
     let shown: Vec<(String, bool)> = host
         .received()
         .iter()

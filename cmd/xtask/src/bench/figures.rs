@@ -9,17 +9,17 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::say::say;
+use crate::print::print_line;
 
 /// The measured programs.
 pub(super) struct Programs {
-    pub(super) ours: PathBuf,
-    pub(super) theirs: Option<PathBuf>,
+    pub(super) capstan: PathBuf,
+    pub(super) reference: Option<PathBuf>,
 }
 
 /// The figures of a run, or the medians of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Figures {
+pub(super) struct Measurement {
     pub(super) wall: Duration,
     /// The sum of user and system time.
     pub(super) cpu: Duration,
@@ -29,7 +29,7 @@ pub(super) struct Figures {
     pub(super) requests: Option<usize>,
 }
 
-impl Figures {
+impl Measurement {
     /// The median of each figure separately.
     pub(super) fn median(of: &[Self]) -> Self {
         Self {
@@ -63,7 +63,7 @@ pub(crate) fn measure(args: &Measure) -> Result<bool> {
     let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let wall = start.elapsed();
     let (cpu, memory) = used_by_children()?;
-    say(&format!("{} {} {memory}", wall.as_micros(), cpu.as_micros()));
+    print_line(&format!("{} {} {memory}", wall.as_micros(), cpu.as_micros()));
     Ok(status.success())
 }
 
@@ -89,24 +89,24 @@ fn used_by_children() -> Result<(Duration, u64)> {
 ///
 /// # Errors
 /// If the command fails, its standard error.
-pub(super) fn once(program: &Path, arguments: &[String], home: &Path) -> Result<Figures> {
+pub(super) fn measure_once(program: &Path, arguments: &[String], home: &Path) -> Result<Measurement> {
     let own = std::env::current_exe().context("cannot find the path of this program")?;
-    let output = scrubbed(&own, home).args(["measure", "--"]).arg(program).args(arguments).output()?;
+    let output = clean_command(&own, home).args(["measure", "--"]).arg(program).args(arguments).output()?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
     parse(&String::from_utf8_lossy(&output.stdout)).context("a run printed no figures")
 }
 
-fn parse(line: &str) -> Option<Figures> {
+fn parse(line: &str) -> Option<Measurement> {
     let mut numbers = line.split_whitespace().map(str::parse::<u64>);
     let mut next = || numbers.next()?.ok();
     let (wall, cpu) = (Duration::from_micros(next()?), Duration::from_micros(next()?));
-    Some(Figures { wall, cpu, memory: next()?, requests: None })
+    Some(Measurement { wall, cpu, memory: next()?, requests: None })
 }
 
 /// A command with an empty home folder and without the environment of this process.
-pub(super) fn scrubbed(program: &Path, home: &Path) -> Command {
+pub(super) fn clean_command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home);
     command.env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true").env("KUBECONFIG", home.join("none"));
@@ -125,20 +125,20 @@ mod tests {
 
     #[test]
     fn each_figure_has_a_median_of_its_own() {
-        let run = |millis, memory| Figures {
+        let run = |millis, memory| Measurement {
             wall: Duration::from_millis(millis),
             memory,
             requests: Some(9),
-            ..Figures::default()
+            ..Measurement::default()
         };
-        let median = Figures::median(&[run(1, 30), run(2, 10), run(3, 20)]);
+        let median = Measurement::median(&[run(1, 30), run(2, 10), run(3, 20)]);
         assert_eq!(median, run(2, 20));
     }
 
     #[test]
     fn figures_are_read_back_as_they_are_printed() {
         let (wall, cpu) = (Duration::from_micros(1500), Duration::from_micros(900));
-        let figures = Figures { wall, cpu, memory: 4096, requests: None };
+        let figures = Measurement { wall, cpu, memory: 4096, requests: None };
         assert_eq!(parse("1500 900 4096\n"), Some(figures));
         assert_eq!(parse("1500\n"), None);
     }

@@ -15,7 +15,7 @@ pub(super) const PATCHES: usize = 200;
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(super) fn make(folder: &Path, objects: usize) -> Result<PathBuf> {
+pub(super) fn create_tree(folder: &Path, objects: usize) -> Result<PathBuf> {
     let (base, overlay) = (folder.join("base"), folder.join("overlay"));
     fs::create_dir_all(&base)?;
     fs::create_dir_all(&overlay)?;
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_made_up_tree_has_the_objects_and_patches_it_is_named_for() {
         let folder = tempfile::tempdir().unwrap();
-        let overlay = make(folder.path(), 400).unwrap();
+        let overlay = create_tree(folder.path(), 400).unwrap();
         let text = fs::read_to_string(overlay.join("kustomization.yaml")).unwrap();
         assert_eq!(text.matches("patch: ").count(), PATCHES);
         let objects: usize = fs::read_dir(folder.path().join("base"))

@@ -6,25 +6,25 @@ use anyhow::{Context as _, Result};
 use api::{ProviderId, ProviderType};
 use serde_json::json;
 use support::{
-    cluster_api::{Object, cluster, define, definition, object, objects_in, provider},
-    everything::client_of,
+    cluster_api::{Object, cluster, definition, install_on, object, objects_in, provider},
     fixture::{apply, create, write_statuses},
     kind,
+    object_snapshot::client_from_kubeconfig,
 };
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use super::servers::{ApiServer, Sandbox};
+use super::servers::{ApiServer, SandboxServer};
 
 /// The size of a typical Secret of a Helm release.
-const SECRET: usize = 700_000;
+const SECRET_BYTES: usize = 700_000;
 /// The number of Clusters to create concurrently.
-const SIDE_BY_SIDE: usize = 16;
-const CONTROL_PLANE: usize = 3;
+const MAX_CONCURRENT_CLUSTERS: usize = 16;
+const CONTROL_PLANE_MACHINES: usize = 3;
 const UNRELATED_CRDS: usize = 300;
 const UNRELATED_SECRETS: usize = 5_000;
 /// Unrelated objects that are written one after the other; the chunks are written at the same time.
-const CHUNK: usize = 100;
+const CHUNK_SIZE: usize = 100;
 
 /// The numbers of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(super) struct Population {
 }
 
 /// The data of two sandboxes: one with a population, and one with only the same kinds and providers.
-pub(super) struct Populated {
-    made: TempDir,
-    used: TempDir,
+pub(super) struct PopulatedData {
+    original: TempDir,
+    copy: TempDir,
 }
 
 impl Population {
@@ -52,29 +52,33 @@ impl Population {
 
     fn cluster(self, index: usize) -> Vec<Object> {
         let place = format!("{}/c{index}", Self::NAMESPACE);
-        let workers = self.machines - CONTROL_PLANE;
-        cluster(&place).control_plane(CONTROL_PLANE).machine_deployment("md", workers).into_iter().collect()
+        let workers = self.machines - CONTROL_PLANE_MACHINES;
+        cluster(&place)
+            .control_plane(CONTROL_PLANE_MACHINES)
+            .machine_deployment("md", workers)
+            .into_iter()
+            .collect()
     }
 
     fn secrets(self) -> impl Iterator<Item = Object> {
-        (0..self.megabytes_of_secrets * 1_000_000 / SECRET).map(|index| {
+        (0..self.megabytes_of_secrets * 1_000_000 / SECRET_BYTES).map(|index| {
             object(kind::SECRET, &format!("{}/release-{index}", Self::NAMESPACE))
                 .field("type", json!("helm.sh/release.v1"))
-                .field("stringData", json!({"release": "r".repeat(SECRET)}))
+                .field("stringData", json!({"release": "r".repeat(SECRET_BYTES)}))
         })
     }
 }
 
-impl Populated {
+impl PopulatedData {
     /// Creates a population through the API of a sandbox.
     ///
     /// # Errors
     /// Fails if a sandbox does not start, or if a folder cannot be created.
-    pub(super) fn make(program: &Path, folder: &Path, population: Population) -> Result<Self> {
-        let populated = Self { made: TempDir::new_in(folder)?, used: TempDir::new_in(folder)? };
+    pub(super) fn create(program: &Path, folder: &Path, population: Population) -> Result<Self> {
+        let populated = Self { original: TempDir::new_in(folder)?, copy: TempDir::new_in(folder)? };
         for (name, population) in [("source", Some(population)), ("target", None)] {
-            let data = populated.made.path().join(name);
-            let sandbox = Sandbox::start(program, folder, name, Some(&data), "--without cluster-api")?;
+            let data = populated.original.path().join(name);
+            let sandbox = SandboxServer::start(program, folder, name, Some(&data), "--without cluster-api")?;
             fill(sandbox.kubeconfig(), population)?;
         }
         Ok(populated)
@@ -84,22 +88,22 @@ impl Populated {
     ///
     /// # Errors
     /// If a file cannot be copied, or a sandbox does not start.
-    pub(super) fn servers(
+    pub(super) fn start_servers(
         &self,
         program: &Path,
         folder: &Path,
         flags: &str,
     ) -> Result<[Rc<dyn ApiServer>; 2]> {
         let server = |name: &str| {
-            let (from, to) = (self.made.path().join(name), self.used.path().join(name));
-            copied(&from, &to).with_context(|| format!("cannot copy `{}`", from.display()))?;
-            Ok::<_, anyhow::Error>(Rc::new(Sandbox::start(program, folder, name, Some(&to), flags)?))
+            let (from, to) = (self.original.path().join(name), self.copy.path().join(name));
+            copy_folder(&from, &to).with_context(|| format!("cannot copy `{}`", from.display()))?;
+            Ok::<_, anyhow::Error>(Rc::new(SandboxServer::start(program, folder, name, Some(&to), flags)?))
         };
         Ok([server("source")?, server("target")?])
     }
 }
 
-fn copied(from: &Path, to: &Path) -> Result<()> {
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)?;
     }
@@ -126,7 +130,7 @@ pub(super) fn fill(kubeconfig: &Path, population: Option<Population>) -> Result<
 /// The errors of [`fill`].
 pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()> {
     let all = async {
-        let client = client_of(kubeconfig).await;
+        let client = client_from_kubeconfig(kubeconfig).await;
         let write = |client, objects| async move { write_statuses(&client, objects).await };
         of_each_cluster(&client, population, write).await;
     };
@@ -139,13 +143,14 @@ pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()>
 /// # Errors
 /// The errors of [`fill`].
 pub(super) fn count(kubeconfig: &Path) -> Result<usize> {
-    let all = async { objects_in(&client_of(kubeconfig).await, Population::NAMESPACE).await.len() };
+    let all =
+        async { objects_in(&client_from_kubeconfig(kubeconfig).await, Population::NAMESPACE).await.len() };
     Ok(Runtime::new()?.block_on(all))
 }
 
 async fn write(kubeconfig: &Path, population: Option<Population>) {
-    let client = client_of(kubeconfig).await;
-    define(&client).await;
+    let client = client_from_kubeconfig(kubeconfig).await;
+    install_on(&client).await;
     // clusterctl describes nothing without these kinds.
     create(&client, [kind::MACHINE_POOL, kind::MACHINE_HEALTH_CHECK].map(definition)).await;
     let core = ProviderId::new(ProviderType::Core, "cluster-api");
@@ -166,7 +171,7 @@ where
 {
     let mut workers = JoinSet::new();
     for index in 0..population.clusters {
-        if workers.len() >= SIDE_BY_SIDE
+        if workers.len() >= MAX_CONCURRENT_CLUSTERS
             && let Some(Err(error)) = workers.join_next().await
         {
             panic!("{error}");
@@ -186,9 +191,9 @@ pub(super) fn fill_with_unrelated(kubeconfig: &Path) -> Result<()> {
         .chain((0..UNRELATED_SECRETS).map(unrelated_secret))
         .collect();
     let all = async {
-        let client = client_of(kubeconfig).await;
+        let client = client_from_kubeconfig(kubeconfig).await;
         let mut writers = JoinSet::new();
-        for chunk in objects.chunks(CHUNK) {
+        for chunk in objects.chunks(CHUNK_SIZE) {
             let (client, yaml) = (client.clone(), chunk.join("\n---\n"));
             writers.spawn(async move { apply(&client, &yaml).await });
         }

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use support::host::{FakeHost, Reply};
 
 use super::servers::Server;
-use crate::workspace::beside;
+use crate::workspace::shared_folder;
 
 /// A provider of the corpus: the version to install, and the newest.
 struct Provider {
@@ -27,10 +27,10 @@ struct Provider {
 const CERT_MANAGER: &str = "cert-manager/v1.21.1/cert-manager.yaml";
 
 const PROVIDERS: [Provider; 5] = [
-    of_cluster_api(ProviderType::Core, "cluster-api"),
-    of_cluster_api(ProviderType::Bootstrap, "kubeadm"),
-    of_cluster_api(ProviderType::ControlPlane, "kubeadm"),
-    of_cluster_api(ProviderType::Infrastructure, "docker"),
+    cluster_api_provider(ProviderType::Core, "cluster-api"),
+    cluster_api_provider(ProviderType::Bootstrap, "kubeadm"),
+    cluster_api_provider(ProviderType::ControlPlane, "kubeadm"),
+    cluster_api_provider(ProviderType::Infrastructure, "docker"),
     Provider { kind: ProviderType::Infrastructure, name: "aws", first: "v2.11.1", newest: "v2.11.1" },
 ];
 
@@ -38,8 +38,8 @@ const HOST: &str = "127.0.0.1";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 /// The image with the measured layer; those of the others have a single byte.
-const LARGE: &str = "cluster-api-controller";
-const OTHERS: [&str; 8] = [
+const LARGE_IMAGE: &str = "cluster-api-controller";
+const SMALL_IMAGES: [&str; 8] = [
     "kubeadm-bootstrap-controller",
     "kubeadm-control-plane-controller",
     "capd-manager",
@@ -51,12 +51,12 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// The number of copies of each CRD of the core provider in the large file.
-const COPIES: usize = 10;
+const CRD_COPIES: usize = 10;
 
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n\
                         - major: 9\n  minor: 0\n  contract: v1beta2\n";
 
-const fn of_cluster_api(kind: ProviderType, name: &'static str) -> Provider {
+const fn cluster_api_provider(kind: ProviderType, name: &'static str) -> Provider {
     Provider { kind, name, first: "v1.13.5", newest: "v1.14.0" }
 }
 
@@ -69,7 +69,7 @@ impl Provider {
 
 /// The folder of the releases; none if this machine has no corpus.
 pub(super) fn corpus() -> Option<PathBuf> {
-    beside("CAPSTAN_CORPUS", "corpus").join("providers").canonicalize().ok()
+    shared_folder("CAPSTAN_CORPUS", "corpus").join("providers").canonicalize().ok()
 }
 
 /// The flags that select the first `count` providers.
@@ -133,7 +133,7 @@ fn enlarge(components: &str) -> String {
     let definitions: Vec<&str> =
         documents.filter(|text| text.contains("\nkind: CustomResourceDefinition\n")).collect();
     let mut large = components.trim_end().to_owned();
-    for copy in 1..COPIES {
+    for copy in 1..CRD_COPIES {
         for definition in &definitions {
             let definition = definition
                 .trim_start_matches("---\n")
@@ -147,16 +147,16 @@ fn enlarge(components: &str) -> String {
 }
 
 /// A web server on loopback.
-pub(super) struct Web {
+pub(super) struct ReleaseHost {
     host: FakeHost,
 }
 
-impl Web {
+impl ReleaseHost {
     /// Serves the releases of an installation over TLS, without an index; returns the number of files too.
     ///
     /// # Errors
     /// If a release cannot be read.
-    pub(super) fn of_releases(corpus: &Path) -> Result<(Rc<Self>, usize)> {
+    pub(super) fn serving_releases(corpus: &Path) -> Result<(Rc<Self>, usize)> {
         let host = FakeHost::start(&[HOST]);
         let of_provider = |provider: &Provider| {
             [provider.kind.components_file(), Metadata::FILE].map(|file| provider.path(provider.first, file))
@@ -172,11 +172,11 @@ impl Web {
     }
 
     /// A registry with the images of the corpus in one repository; one image has a layer of so many bytes.
-    pub(super) fn of_images(layer_bytes: usize) -> Self {
+    pub(super) fn serving_images(layer_bytes: usize) -> Self {
         let host = FakeHost::start(&[HOST]);
         host.on(format!("{HOST}/v2/"), Reply::json(200, "{}"));
-        add_image(&host, LARGE, vec![b'x'; layer_bytes]);
-        for name in OTHERS {
+        add_image(&host, LARGE_IMAGE, vec![b'x'; layer_bytes]);
+        for name in SMALL_IMAGES {
             add_image(&host, name, vec![b'y']);
         }
         Self { host }
@@ -198,7 +198,7 @@ impl Web {
     }
 }
 
-impl Server for Web {
+impl Server for ReleaseHost {
     /// The number of requests for files.
     fn requests(&self) -> Result<usize> {
         Ok(self.host.addresses().iter().filter(|address| !address.ends_with("/index.json")).count())
@@ -239,7 +239,7 @@ mod tests {
     fn a_large_file_holds_every_crd_under_names_of_its_own() {
         let one = "kind: Namespace\n---\napiVersion: v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a.cluster.x-k8s.io\n";
         let large = enlarge(one);
-        assert_eq!(large.matches("kind: CustomResourceDefinition").count(), COPIES);
+        assert_eq!(large.matches("kind: CustomResourceDefinition").count(), CRD_COPIES);
         assert_eq!(large.matches("kind: Namespace").count(), 1);
         assert!(large.contains("name: a.copy-9.x-k8s.io\n"));
     }

@@ -10,13 +10,13 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use support::api_server::{self, Source};
+use support::api_server::{self, ApiServerSource};
 
-use super::figures::{median, scrubbed};
+use super::figures::{clean_command, median};
 
 /// The time in which providers must become ready, and the interval of the checks.
-const PATIENCE: Duration = Duration::from_mins(2);
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const READY_TIMEOUT: Duration = Duration::from_mins(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A line for each request, once it is answered.
 const AUDIT_POLICY: &str = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived, ResponseStarted]\n\
@@ -40,7 +40,7 @@ pub(super) trait ApiServer: Server {
 }
 
 /// A sandbox in a process of the measured binary, which ends with the value.
-pub(super) struct Sandbox {
+pub(super) struct SandboxServer {
     program: PathBuf,
     folder: PathBuf,
     name: String,
@@ -52,7 +52,7 @@ pub(super) struct Sandbox {
     memory: Option<u64>,
 }
 
-impl Sandbox {
+impl SandboxServer {
     /// Starts a sandbox, in memory if there is no folder for its data.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Sandbox {
         data: Option<&Path>,
         flags: &str,
     ) -> Result<Self> {
-        let mut command = scrubbed(program, folder);
+        let mut command = clean_command(program, folder);
         command.args(["sandbox", "start", name, "--foreground", "--quiet"]).args(flags.split_whitespace());
         match data {
             Some(data) => command.arg("--data-dir").arg(data),
@@ -81,7 +81,7 @@ impl Sandbox {
             folder: folder.to_owned(),
             name: name.to_owned(),
             ready_after: start.elapsed(),
-            memory: resident(process.id()),
+            memory: resident_memory(process.id()),
             process,
             kubeconfig: PathBuf::from(line.trim_end()),
         };
@@ -111,7 +111,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// If they do not become ready.
-    pub(super) fn settle(&self) -> Result<()> {
+    pub(super) fn wait_until_ready(&self) -> Result<()> {
         let kubeconfig = self.kubeconfig.display().to_string();
         let started = Instant::now();
         loop {
@@ -121,15 +121,15 @@ impl Sandbox {
             if providers.iter().all(|provider| provider["ready"] == true) {
                 return Ok(());
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > READY_TIMEOUT {
                 bail!("the providers do not become ready: {status:#}");
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
     fn output_of(&self, arguments: &[&str]) -> Result<String> {
-        let output = scrubbed(&self.program, &self.folder).args(arguments).output()?;
+        let output = clean_command(&self.program, &self.folder).args(arguments).output()?;
         if !output.status.success() {
             bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
         }
@@ -137,7 +137,7 @@ impl Sandbox {
     }
 }
 
-impl Server for Sandbox {
+impl Server for SandboxServer {
     fn requests(&self) -> Result<usize> {
         let log = self.output_of(&["sandbox", "logs", &self.name, "--requests"])?;
         // A line has number, code, verb, path and client.
@@ -146,13 +146,13 @@ impl Server for Sandbox {
     }
 }
 
-impl ApiServer for Sandbox {
+impl ApiServer for SandboxServer {
     fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 }
 
-impl Drop for Sandbox {
+impl Drop for SandboxServer {
     fn drop(&mut self) {
         // The process may have ended already.
         let _ = self.process.kill();
@@ -172,7 +172,7 @@ impl RealServer {
     /// # Errors
     /// If this machine has none, or it does not start.
     pub(super) fn start(folder: &Path, name: &str) -> Result<Self> {
-        let source = Source::find()
+        let source = ApiServerSource::find()
             .context("there is no real API server; build one with `cargo xtask apiserver`, which needs Go")?;
         let policy = folder.join("audit-policy.yaml");
         fs::write(&policy, AUDIT_POLICY)?;
@@ -216,7 +216,7 @@ fn is_measured(client: &str) -> bool {
 }
 
 /// The resident memory of a process, in KiB.
-fn resident(pid: u32) -> Option<u64> {
+fn resident_memory(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
 }

@@ -1,20 +1,20 @@
 use std::{fmt::Write as _, time::Duration};
 
-use super::{figures::Figures, target::Target};
+use super::{figures::Measurement, target::BenchTarget};
 
 /// A row of a table.
-pub(super) struct Row {
+pub(super) struct BenchRow {
     pub(super) name: String,
-    pub(super) ours: Figures,
-    pub(super) theirs: Option<Figures>,
+    pub(super) capstan: Measurement,
+    pub(super) reference: Option<Measurement>,
     /// The figures of the work that targets compare this one with.
-    pub(super) baseline: Option<Figures>,
-    pub(super) targets: Vec<Target>,
+    pub(super) baseline: Option<Measurement>,
+    pub(super) targets: Vec<BenchTarget>,
 }
 
 /// The figures of both programs and the verdicts of the targets, as Markdown for `docs/performance.md`.
-pub(super) fn render(rows: &[Row]) -> String {
-    let with_requests = rows.iter().any(|row| row.ours.requests.is_some());
+pub(super) fn render(rows: &[BenchRow]) -> String {
+    let with_requests = rows.iter().any(|row| row.capstan.requests.is_some());
     let mut head = vec!["Work", "Time", "Processor time", "Peak memory"];
     head.extend(with_requests.then_some("Requests"));
     head.push("Target");
@@ -22,29 +22,29 @@ pub(super) fn render(rows: &[Row]) -> String {
     markdown(&head, &cells)
 }
 
-impl Row {
+impl BenchRow {
     /// A row of capstan alone.
-    pub(super) fn new(name: impl Into<String>, ours: Figures, targets: Vec<Target>) -> Self {
-        Self { name: name.into(), ours, theirs: None, baseline: None, targets }
+    pub(super) fn new(name: impl Into<String>, ours: Measurement, targets: Vec<BenchTarget>) -> Self {
+        Self { name: name.into(), capstan: ours, reference: None, baseline: None, targets }
     }
 
     fn cells(&self, with_requests: bool) -> Vec<String> {
-        let pair = |of: &dyn Fn(&Figures) -> String| match &self.theirs {
-            Some(theirs) => format!("{}, {}", of(&self.ours), of(theirs)),
-            None => of(&self.ours),
+        let pair = |of: &dyn Fn(&Measurement) -> String| match &self.reference {
+            Some(theirs) => format!("{}, {}", of(&self.capstan), of(theirs)),
+            None => of(&self.capstan),
         };
         let mut cells = vec![
             self.name.clone(),
-            pair(&|figures| span(figures.wall)),
-            pair(&|figures| span(figures.cpu)),
-            pair(&|figures| mib(figures.memory)),
+            pair(&|figures| duration_text(figures.wall)),
+            pair(&|figures| duration_text(figures.cpu)),
+            pair(&|figures| mib_text(figures.memory)),
         ];
         if with_requests {
             cells.push(pair(&|figures| {
                 figures.requests.map_or_else(|| "-".to_owned(), |asked| asked.to_string())
             }));
         }
-        let judged: Vec<String> = self.targets.iter().map(|target| target.judge(self)).collect();
+        let judged: Vec<String> = self.targets.iter().map(|target| target.evaluate(self)).collect();
         cells.push(if judged.is_empty() { "none".to_owned() } else { judged.join("; ") });
         cells
     }
@@ -72,13 +72,13 @@ fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// Formats a duration with about three digits.
-pub(super) fn span(span: Duration) -> String {
+pub(super) fn duration_text(span: Duration) -> String {
     let seconds = span.as_secs_f64();
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }
 
 /// Formats KiB as MiB with one decimal.
-pub(super) fn mib(kib: u64) -> String {
+pub(super) fn mib_text(kib: u64) -> String {
     format!("{}.{} MiB", kib / 1024, kib % 1024 * 10 / 1024)
 }
 
@@ -86,14 +86,14 @@ pub(super) fn mib(kib: u64) -> String {
 mod tests {
     use super::*;
 
-    fn figures(millis: u64, memory: u64) -> Figures {
+    fn figures(millis: u64, memory: u64) -> Measurement {
         let time = Duration::from_millis(millis);
-        Figures { wall: time, cpu: time, memory, requests: None }
+        Measurement { wall: time, cpu: time, memory, requests: None }
     }
 
-    fn row(theirs: Option<Figures>) -> Row {
-        let targets = vec![Target::CpuShare(5), Target::Memory(8)];
-        Row { theirs, ..Row::new("version", figures(2, 5120), targets) }
+    fn row(theirs: Option<Measurement>) -> BenchRow {
+        let targets = vec![BenchTarget::CpuShare(5), BenchTarget::Memory(8)];
+        BenchRow { reference: theirs, ..BenchRow::new("version", figures(2, 5120), targets) }
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn requests_stand_where_a_server_was_asked() {
         let mut asked = row(None);
-        asked.ours.requests = Some(161);
+        asked.capstan.requests = Some(161);
         let text = render(&[asked]);
         assert!(text.contains("| Requests |") && text.contains("| 161 "), "{text}");
     }

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use super::{
-    figures::Figures,
-    table::{Row, mib, span},
+    figures::Measurement,
+    table::{BenchRow, duration_text, mib_text},
 };
 
 /// The goal for a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target {
+pub(super) enum BenchTarget {
     /// At most one in so many of the peer's processor time.
     CpuShare(u32),
     /// At most one in so many of the peer's time.
@@ -38,9 +38,9 @@ pub(super) enum Target {
     },
 }
 
-impl Target {
+impl BenchTarget {
     /// The target and its verdict, in words.
-    pub(super) fn judge(self, row: &Row) -> String {
+    pub(super) fn evaluate(self, row: &BenchRow) -> String {
         let (target, verdict) = self.verdict(row);
         match verdict {
             None => format!("{target}: nothing to compare with"),
@@ -51,10 +51,10 @@ impl Target {
     }
 
     /// The target, then true if it is met, with the figures that decide; none if there is nothing to compare with.
-    fn verdict(self, row: &Row) -> (String, Option<(bool, String)>) {
-        let ours = &row.ours;
-        let share = |of: u32, value: fn(&Figures) -> Duration| {
-            let times = ratio(value(row.theirs.as_ref()?), value(ours));
+    fn verdict(self, row: &BenchRow) -> (String, Option<(bool, String)>) {
+        let ours = &row.capstan;
+        let share = |of: u32, value: fn(&Measurement) -> Duration| {
+            let times = ratio(value(row.reference.as_ref()?), value(ours));
             Some((times >= f64::from(of), format!("1/{times:.1}")))
         };
         let asked = ours.requests.unwrap_or_default();
@@ -65,36 +65,42 @@ impl Target {
                 (format!("1/{of} of the memory"), share(of, |run| Duration::from_micros(run.memory)))
             }
             Self::NoMoreMemory => {
-                let verdict = row.theirs.map(|theirs| (ours.memory <= theirs.memory, mib(ours.memory)));
+                let verdict =
+                    row.reference.map(|theirs| (ours.memory <= theirs.memory, mib_text(ours.memory)));
                 ("no more memory".to_owned(), verdict)
             }
             Self::CpuMillis(most) => {
                 let most = Duration::from_millis(most);
-                (format!("{} of processor time", span(most)), Some((ours.cpu <= most, span(ours.cpu))))
+                (
+                    format!("{} of processor time", duration_text(most)),
+                    Some((ours.cpu <= most, duration_text(ours.cpu))),
+                )
             }
             Self::Millis(most) => {
                 let most = Duration::from_millis(most);
-                (span(most), Some((ours.wall <= most, span(ours.wall))))
+                (duration_text(most), Some((ours.wall <= most, duration_text(ours.wall))))
             }
             Self::Memory(most) => {
-                (format!("{most} MiB"), Some((ours.memory <= most * 1024, mib(ours.memory))))
+                (format!("{most} MiB"), Some((ours.memory <= most * 1024, mib_text(ours.memory))))
             }
             Self::Requests(most) => (format!("{most} requests"), Some((asked <= most, asked.to_string()))),
-            _ => (self.beside_baseline(), row.baseline.map(|baseline| self.compare(ours, &baseline))),
+            _ => (self.baseline_text(), row.baseline.map(|baseline| self.compare(ours, &baseline))),
         }
     }
 
-    fn beside_baseline(self) -> String {
+    fn baseline_text(self) -> String {
         match self {
             Self::TimesBaseline(most) => format!("{most} times the processor time of the smaller work"),
-            Self::BeyondBaseline(most) => format!("{} beyond that", span(Duration::from_millis(most))),
+            Self::BeyondBaseline(most) => {
+                format!("{} beyond that", duration_text(Duration::from_millis(most)))
+            }
             Self::FlatMemory => "as with small files, within 4 MiB".to_owned(),
             Self::EachAsBaseline { .. } => "each object as where fewer are, within a fifth".to_owned(),
             _ => "as without them, within a tenth".to_owned(),
         }
     }
 
-    fn compare(self, ours: &Figures, baseline: &Figures) -> (bool, String) {
+    fn compare(self, ours: &Measurement, baseline: &Measurement) -> (bool, String) {
         match self {
             Self::TimesBaseline(most) => {
                 let times = ratio(ours.cpu, baseline.cpu);
@@ -102,13 +108,13 @@ impl Target {
             }
             Self::BeyondBaseline(most) => {
                 let is_met = ours.wall <= baseline.wall + Duration::from_millis(most);
-                (is_met, format!("{} there", span(baseline.wall)))
+                (is_met, format!("{} there", duration_text(baseline.wall)))
             }
             Self::FlatMemory => {
-                (ours.memory <= baseline.memory + 4 * 1024, format!("{} there", mib(baseline.memory)))
+                (ours.memory <= baseline.memory + 4 * 1024, format!("{} there", mib_text(baseline.memory)))
             }
             Self::EachAsBaseline { objects, of_baseline } => {
-                let requests = |run: &Figures| seconds(run.requests.unwrap_or_default());
+                let requests = |run: &Measurement| seconds(run.requests.unwrap_or_default());
                 let growth = ratio(seconds(objects), seconds(of_baseline));
                 let time = ratio(ours.wall, baseline.wall) / growth;
                 let requests = ratio(requests(ours), requests(baseline)) / growth;
@@ -117,7 +123,7 @@ impl Target {
             }
             _ => {
                 let is_met = ours.wall * 10 <= baseline.wall * 11 && ours.memory * 10 <= baseline.memory * 11;
-                (is_met, format!("{}, {} there", span(baseline.wall), mib(baseline.memory)))
+                (is_met, format!("{}, {} there", duration_text(baseline.wall), mib_text(baseline.memory)))
             }
         }
     }
@@ -136,59 +142,64 @@ fn seconds(count: usize) -> Duration {
 mod tests {
     use super::*;
 
-    fn figures(millis: u64, mib: u64, requests: usize) -> Figures {
+    fn figures(millis: u64, mib: u64, requests: usize) -> Measurement {
         let time = Duration::from_millis(millis);
-        Figures { wall: time, cpu: time, memory: mib * 1024, requests: Some(requests) }
+        Measurement { wall: time, cpu: time, memory: mib * 1024, requests: Some(requests) }
     }
 
     #[test]
     fn each_target_is_judged_in_words() {
-        let row = Row {
-            theirs: Some(figures(399, 80, 562)),
+        let row = BenchRow {
+            reference: Some(figures(399, 80, 562)),
             baseline: Some(figures(90, 20, 180)),
-            ..Row::new("", figures(100, 20, 180), Vec::new())
+            ..BenchRow::new("", figures(100, 20, 180), Vec::new())
         };
         let cases = [
-            (Target::CpuShare(3), "1/3 of the processor time: met (1/4.0)"),
-            (Target::TimeShare(4), "1/4 of the time: not met (1/4.0)"),
-            (Target::MemoryShare(4), "1/4 of the memory: met (1/4.0)"),
-            (Target::CpuMillis(100), "100.0 ms of processor time: met (100.0 ms)"),
-            (Target::CpuMillis(99), "99.0 ms of processor time: not met (100.0 ms)"),
-            (Target::TimesBaseline(2), "2 times the processor time of the smaller work: met (1.1)"),
-            (Target::TimesBaseline(1), "1 times the processor time of the smaller work: not met (1.1)"),
-            (Target::Memory(20), "20 MiB: met (20.0 MiB)"),
-            (Target::Memory(19), "19 MiB: not met (20.0 MiB)"),
-            (Target::Requests(180), "180 requests: met (180)"),
-            (Target::Requests(179), "179 requests: not met (180)"),
-            (Target::AsBaseline, "as without them, within a tenth: not met (90.0 ms, 20.0 MiB there)"),
-            (Target::NoMoreMemory, "no more memory: met (20.0 MiB)"),
-            (Target::Millis(99), "99.0 ms: not met (100.0 ms)"),
-            (Target::BeyondBaseline(10), "10.0 ms beyond that: met (90.0 ms there)"),
-            (Target::FlatMemory, "as with small files, within 4 MiB: met (20.0 MiB there)"),
+            (BenchTarget::CpuShare(3), "1/3 of the processor time: met (1/4.0)"),
+            (BenchTarget::TimeShare(4), "1/4 of the time: not met (1/4.0)"),
+            (BenchTarget::MemoryShare(4), "1/4 of the memory: met (1/4.0)"),
+            (BenchTarget::CpuMillis(100), "100.0 ms of processor time: met (100.0 ms)"),
+            (BenchTarget::CpuMillis(99), "99.0 ms of processor time: not met (100.0 ms)"),
+            (BenchTarget::TimesBaseline(2), "2 times the processor time of the smaller work: met (1.1)"),
+            (BenchTarget::TimesBaseline(1), "1 times the processor time of the smaller work: not met (1.1)"),
+            (BenchTarget::Memory(20), "20 MiB: met (20.0 MiB)"),
+            (BenchTarget::Memory(19), "19 MiB: not met (20.0 MiB)"),
+            (BenchTarget::Requests(180), "180 requests: met (180)"),
+            (BenchTarget::Requests(179), "179 requests: not met (180)"),
+            (BenchTarget::AsBaseline, "as without them, within a tenth: not met (90.0 ms, 20.0 MiB there)"),
+            (BenchTarget::NoMoreMemory, "no more memory: met (20.0 MiB)"),
+            (BenchTarget::Millis(99), "99.0 ms: not met (100.0 ms)"),
+            (BenchTarget::BeyondBaseline(10), "10.0 ms beyond that: met (90.0 ms there)"),
+            (BenchTarget::FlatMemory, "as with small files, within 4 MiB: met (20.0 MiB there)"),
             (
-                Target::EachAsBaseline { objects: 20, of_baseline: 10 },
+                BenchTarget::EachAsBaseline { objects: 20, of_baseline: 10 },
                 "each object as where fewer are, within a fifth: met (0.56 of the time, 0.50 of the requests)",
             ),
             (
-                Target::EachAsBaseline { objects: 1, of_baseline: 1 },
+                BenchTarget::EachAsBaseline { objects: 1, of_baseline: 1 },
                 "each object as where fewer are, within a fifth: met (1.11 of the time, 1.00 of the requests)",
             ),
         ];
         for (target, expected) in cases {
-            assert_eq!(target.judge(&row), expected, "{target:?}");
+            assert_eq!(target.evaluate(&row), expected, "{target:?}");
         }
-        let baseline = Row { ours: figures(90, 20, 180), ..row };
-        assert!(Target::AsBaseline.judge(&baseline).contains(": met"));
+        let baseline = BenchRow { capstan: figures(90, 20, 180), ..row };
+        assert!(BenchTarget::AsBaseline.evaluate(&baseline).contains(": met"));
     }
 
     #[test]
     fn a_share_of_nothing_is_not_judged() {
-        let row = Row::new("", figures(1, 1, 1), Vec::new());
-        let each = Target::EachAsBaseline { objects: 2, of_baseline: 1 };
-        let compared =
-            [Target::CpuShare(3), Target::TimeShare(4), Target::AsBaseline, Target::NoMoreMemory, each];
+        let row = BenchRow::new("", figures(1, 1, 1), Vec::new());
+        let each = BenchTarget::EachAsBaseline { objects: 2, of_baseline: 1 };
+        let compared = [
+            BenchTarget::CpuShare(3),
+            BenchTarget::TimeShare(4),
+            BenchTarget::AsBaseline,
+            BenchTarget::NoMoreMemory,
+            each,
+        ];
         for target in compared {
-            assert!(target.judge(&row).ends_with("nothing to compare with"));
+            assert!(target.evaluate(&row).ends_with("nothing to compare with"));
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Protos {
 
 /// The position of a field in protobuf, and its Go tag.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FieldPosition {
     /// The field number. For fields of an inlined message, the path of numbers, such as `2.1`.
     pub(super) numbers: String,
     pub(super) tag: Tag,
@@ -122,20 +122,20 @@ impl Protos {
     }
 
     /// The position of a field of a definition. The case of the first letter may differ in protobuf.
-    pub(super) fn place(&self, definition: &str, field: &str) -> Option<Place> {
-        self.place_in(&message_name(definition), field)
+    pub(super) fn find_field(&self, definition: &str, field: &str) -> Option<FieldPosition> {
+        self.find_in_message(&message_name(definition), field)
     }
 
-    fn place_in(&self, message: &str, name: &str) -> Option<Place> {
+    fn find_in_message(&self, message: &str, name: &str) -> Option<FieldPosition> {
         let fields = self.messages.get(message)?;
         let wanted = proto_name(name);
         if let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(&wanted)) {
             let tag = self.tags.get(&format!("{message}/{name}")).copied().unwrap_or_default();
-            return Some(Place { numbers: field.number.to_string(), tag });
+            return Some(FieldPosition { numbers: field.number.to_string(), tag });
         }
         fields.iter().filter(|field| is_inlined(field)).find_map(|field| {
-            let rest = self.place_in(&field.kind, name)?;
-            Some(Place { numbers: format!("{}.{}", field.number, rest.numbers), ..rest })
+            let rest = self.find_in_message(&field.kind, name)?;
+            Some(FieldPosition { numbers: format!("{}.{}", field.number, rest.numbers), ..rest })
         })
     }
 }
@@ -181,9 +181,9 @@ mod tests {
             "type Reference struct {\n\tName *string `json:\"name,omitempty\"`\n}\n\
              type Key struct {\n\tKey string `json:\"key,omitempty\"`\n}\n",
         );
-        let place = |field| protos.place("io.k8s.api.x.v1.Key", field);
+        let place = |field| protos.find_field("io.k8s.api.x.v1.Key", field);
         let omitted = Tag { omits_empty: true, ..Tag::default() };
-        let at = |numbers: &str, tag| Some(Place { numbers: numbers.to_owned(), tag });
+        let at = |numbers: &str, tag| Some(FieldPosition { numbers: numbers.to_owned(), tag });
         assert_eq!(place("key"), at("2", omitted));
         assert_eq!(place("limits"), at("3", Tag::default()));
         assert_eq!(place("name"), at("1.4", Tag { is_pointer: true, ..omitted }));

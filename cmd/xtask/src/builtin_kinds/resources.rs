@@ -15,7 +15,8 @@ const HEADING: &str = "\
 # `every` stands for create, delete, deletecollection, get, list, patch, update, watch.
 ";
 
-const EVERY: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const ALL_VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// The table of resources.
 pub(super) fn table(documents: &Documents) -> Result<String> {
@@ -88,7 +89,7 @@ fn package<'a>(documents: &'a Documents, version: &GroupVersion) -> Result<&'a s
 
 fn verbs(resource: &Value) -> String {
     let verbs: Vec<_> = array(resource, "verbs").iter().filter_map(Value::as_str).collect();
-    if verbs == EVERY { "every".to_owned() } else { verbs.join(",") }
+    if verbs == ALL_VERBS { "every".to_owned() } else { verbs.join(",") }
 }
 
 fn api_version(group: &str, version: &str) -> String {
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn a_resource_is_one_line_and_its_parts_follow() {
         let resources = json!({"resources": [
-            {"name": "webs", "singularName": "web", "namespaced": true, "kind": "Web", "verbs": EVERY,
+            {"name": "webs", "singularName": "web", "namespaced": true, "kind": "Web", "verbs": ALL_VERBS,
              "shortNames": ["w", "wb"], "categories": ["all"]},
             {"name": "webs/scale", "kind": "Scale", "group": "autoscaling", "version": "v1", "verbs": ["get", "update"]},
             {"name": "webs/status", "kind": "Web", "verbs": ["get"]},

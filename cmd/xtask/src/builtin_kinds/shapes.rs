@@ -25,7 +25,7 @@ const HEADING: &str = "\
 ";
 
 /// Types used in requests that belong to no resource.
-const ALSO: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
+const EXTRA_DEFINITIONS: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const REFERENCE: &str = "#/components/schemas/";
@@ -33,7 +33,7 @@ const REFERENCE: &str = "#/components/schemas/";
 /// The table of types that resources and their subresources need. Lists are omitted: each consists of `ListMeta` and
 /// items.
 pub(super) fn table(documents: &Documents, protos: &Protos) -> Result<String> {
-    let needed = needed(documents);
+    let needed = needed_definitions(documents);
     let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in &needed {
         let Some((package, _)) = name.rsplit_once('.') else { bail!("definition `{name}` is in no package") };
@@ -55,8 +55,8 @@ pub(super) fn table(documents: &Documents, protos: &Protos) -> Result<String> {
 }
 
 /// All definitions reachable from a resource.
-fn needed(documents: &Documents) -> BTreeSet<&str> {
-    let mut open: Vec<String> = ALSO.iter().map(|kind| format!("{META}.{kind}")).collect();
+fn needed_definitions(documents: &Documents) -> BTreeSet<&str> {
+    let mut open: Vec<String> = EXTRA_DEFINITIONS.iter().map(|kind| format!("{META}.{kind}")).collect();
     for version in &documents.versions {
         for resource in array(&version.resources, "resources") {
             let own = |name, or: &str| match text(resource, name) {
@@ -121,7 +121,7 @@ impl Writer<'_> {
         let is_kind = fields.contains_key("apiVersion") && fields.contains_key("kind") && {
             let plain =
                 |name| text(&fields[name], "type") == "string" && fields[name].get("default").is_none();
-            plain("apiVersion") && plain("kind") && self.protos.place(name, "apiVersion").is_none()
+            plain("apiVersion") && plain("kind") && self.protos.find_field(name, "apiVersion").is_none()
         };
         if is_kind {
             table.push_str(" kind");
@@ -136,9 +136,9 @@ impl Writer<'_> {
             if is_kind && (field == "apiVersion" || field == "kind") {
                 continue;
             }
-            let words = self.words(schema, required.iter().any(|name| name == field.as_str()))?;
+            let words = self.schema_words(schema, required.iter().any(|name| name == field.as_str()))?;
             let _ = write!(table, "  {field} {words}");
-            if let Some(place) = self.protos.place(name, field) {
+            if let Some(place) = self.protos.find_field(name, field) {
                 let Tag { is_pointer, omits_empty, omits_zero } = place.tag;
                 // Go never treats a struct as empty.
                 let is_struct = reference(schema).is_some();
@@ -153,7 +153,7 @@ impl Writer<'_> {
     }
 
     /// The type of a field, with its other properties.
-    fn words(&self, schema: &Value, required: bool) -> Result<String> {
+    fn schema_words(&self, schema: &Value, required: bool) -> Result<String> {
         let mut words = self.type_of(schema)?;
         if required {
             words.push_str(" required");

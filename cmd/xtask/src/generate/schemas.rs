@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use super::{Page, REFERENCE, heading};
 
 /// An output format, and the commands that print it.
-struct Form {
+struct OutputSchema {
     name: &'static str,
     printed_by: &'static str,
     schema: Schema,
@@ -21,7 +21,7 @@ pub(super) fn pages() -> Result<Vec<Page>> {
          | Schema | Printed by |\n|---|---|\n",
     );
     let mut pages = Vec::new();
-    for form in forms() {
+    for form in output_schemas() {
         let _ = writeln!(list, "| [{0}](schemas/{0}.json) | {1} |", form.name, form.printed_by);
         let text = serde_json::to_string_pretty(&form.schema)? + "\n";
         pages.push((format!("{REFERENCE}/schemas/{}.json", form.name), text));
@@ -30,54 +30,57 @@ pub(super) fn pages() -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-fn forms() -> Vec<Form> {
+fn output_schemas() -> Vec<OutputSchema> {
     vec![
-        form::<output::ObjectList>("object-list", "`generate cluster`, `generate provider`"),
-        form::<output::VariableList>("variable-list", "`generate … --list-variables`"),
-        form::<output::Explanation>("explanation", "`explain`"),
-        form::<output::ProviderList>("provider-list", "`provider list`"),
-        form::<output::ProviderRelease>("provider-release", "`provider show`"),
-        form::<output::ImageList>("image-list", "`init list-images`"),
-        form::<output::ProvenanceReport>(
+        output_schema::<output::ObjectList>("object-list", "`generate cluster`, `generate provider`"),
+        output_schema::<output::VariableList>("variable-list", "`generate … --list-variables`"),
+        output_schema::<output::Explanation>("explanation", "`explain`"),
+        output_schema::<output::ProviderList>("provider-list", "`provider list`"),
+        output_schema::<output::ProviderRelease>("provider-release", "`provider show`"),
+        output_schema::<output::ImageList>("image-list", "`init list-images`"),
+        output_schema::<output::ProvenanceReport>(
             "provenance",
             "`kustomize build`, `generate provider`, `generate cluster`, `render` with `--provenance=json`",
         ),
-        form::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
-        form::<output::LockReport>("lock-report", "`lock`"),
-        form::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
-        form::<output::BundleVerification>("bundle-verification", "`bundle verify`"),
-        form::<output::BundleLoad>("bundle-load", "`bundle load`"),
-        form::<output::Publication>("publication", "`publish`"),
-        form::<output::LifecycleReport>(
+        output_schema::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
+        output_schema::<output::LockReport>("lock-report", "`lock`"),
+        output_schema::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
+        output_schema::<output::BundleVerification>("bundle-verification", "`bundle verify`"),
+        output_schema::<output::BundleLoad>("bundle-load", "`bundle load`"),
+        output_schema::<output::Publication>("publication", "`publish`"),
+        output_schema::<output::LifecycleReport>(
             "lifecycle-report",
             "`plan`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback`, `delete`",
         ),
-        form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
-        form::<output::UpgradeAborted>("upgrade-aborted", "`upgrade abort`"),
-        form::<output::StatusReport>("status-report", "`status`"),
-        form::<output::ClusterDescription>("cluster-description", "`describe cluster`"),
-        form::<output::ClusterList>("cluster-list", "`get clusters`"),
-        form::<output::MovePlan>("move-plan", "`move --dry-run`"),
-        form::<output::MoveReport>("move-report", "`move`, `move report`"),
-        form::<output::MoveStatus>("move-status", "`move status`"),
-        form::<output::MoveAborted>("move-aborted", "`move --abort`"),
-        form::<output::BackupReport>("backup-report", "`backup`, `backup inspect`, `backup verify`"),
-        form::<output::RestoreReport>("restore-report", "`restore`"),
-        form::<output::OwnerGraph>("owner-graph", "`graph`"),
-        form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
-        form::<output::RolloutChangeReport>(
+        output_schema::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
+        output_schema::<output::UpgradeAborted>("upgrade-aborted", "`upgrade abort`"),
+        output_schema::<output::StatusReport>("status-report", "`status`"),
+        output_schema::<output::ClusterDescription>("cluster-description", "`describe cluster`"),
+        output_schema::<output::ClusterList>("cluster-list", "`get clusters`"),
+        output_schema::<output::MovePlan>("move-plan", "`move --dry-run`"),
+        output_schema::<output::MoveReport>("move-report", "`move`, `move report`"),
+        output_schema::<output::MoveStatus>("move-status", "`move status`"),
+        output_schema::<output::MoveAborted>("move-aborted", "`move --abort`"),
+        output_schema::<output::BackupReport>("backup-report", "`backup`, `backup inspect`, `backup verify`"),
+        output_schema::<output::RestoreReport>("restore-report", "`restore`"),
+        output_schema::<output::OwnerGraph>("owner-graph", "`graph`"),
+        output_schema::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
+        output_schema::<output::RolloutChangeReport>(
             "rollout-change",
             "`alpha rollout restart`, `alpha rollout pause`, `alpha rollout resume`",
         ),
-        form::<output::ProgressEvent>("progress-line", "`--progress json`, a line each, on standard error"),
-        form::<output::ErrorReport>("error-report", "every command that fails, on standard error"),
-        form::<output::CacheReport>("cache-report", "`cache info`"),
-        form::<output::CachePruning>("cache-pruning", "`cache prune`"),
-        form::<output::CacheVerification>("cache-verification", "`cache verify`"),
-        form::<output::VersionReport>("version-report", "`version`"),
+        output_schema::<output::ProgressEvent>(
+            "progress-line",
+            "`--progress json`, a line each, on standard error",
+        ),
+        output_schema::<output::ErrorReport>("error-report", "every command that fails, on standard error"),
+        output_schema::<output::CacheReport>("cache-report", "`cache info`"),
+        output_schema::<output::CachePruning>("cache-pruning", "`cache prune`"),
+        output_schema::<output::CacheVerification>("cache-verification", "`cache verify`"),
+        output_schema::<output::VersionReport>("version-report", "`version`"),
     ]
 }
 
-fn form<T: JsonSchema>(name: &'static str, printed_by: &'static str) -> Form {
-    Form { name, printed_by, schema: schema_for!(T) }
+fn output_schema<T: JsonSchema>(name: &'static str, printed_by: &'static str) -> OutputSchema {
+    OutputSchema { name, printed_by, schema: schema_for!(T) }
 }

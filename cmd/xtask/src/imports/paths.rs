@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::rust_source::RustSource;
 
 /// The paths and names in one file.
-pub(super) struct Source<'a> {
+pub(super) struct ParsedModule<'a> {
     pub(super) imports: Vec<Import<'a>>,
     /// Paths of at least two segments outside `use`.
     pub(super) inline: BTreeSet<Vec<&'a str>>,
@@ -25,7 +25,7 @@ pub(super) struct Import<'a> {
 const DEFINES: [&str; 11] =
     ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "macro_rules", "macro"];
 
-impl<'a> Source<'a> {
+impl<'a> ParsedModule<'a> {
     pub(super) fn parse(file: &RustSource<'a>) -> Self {
         let tokens = tokens(file);
         let mut source = Self {

@@ -12,7 +12,7 @@ fn imports_in<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
     let crates = Imports::of_crates(&workspace);
     let imports = &crates["pkg/a"];
     let of_module = |id: ModuleId| {
-        imports.of(id).iter().map(move |to| format!("{} > {}", imports.name(id), imports.name(*to)))
+        imports.imports_of(id).iter().map(move |to| format!("{} > {}", imports.name(id), imports.name(*to)))
     };
     imports.modules().flat_map(of_module).collect()
 }

@@ -12,7 +12,7 @@ pub(super) fn mask(text: &str) -> String {
             b'/' if bytes[at..].starts_with(b"/*") => end_of_block_comment(bytes, at),
             b'"' => end_of_string(bytes, at + 1),
             b'\'' => end_of_char(bytes, at),
-            b'r' if !in_word(bytes, at) => end_of_raw_string(bytes, at).unwrap_or(at),
+            b'r' if !is_in_word(bytes, at) => end_of_raw_string(bytes, at).unwrap_or(at),
             _ => at,
         };
         for byte in &mut out[at..end] {
@@ -88,7 +88,7 @@ fn end_of_raw_string(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// True if the byte continues a word. `b` and `c` before a raw string are part of the literal.
-fn in_word(bytes: &[u8], at: usize) -> bool {
+fn is_in_word(bytes: &[u8], at: usize) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     match bytes[..at] {
         [.., before, b'b' | b'c'] => is_word(&before),

@@ -62,7 +62,7 @@ fn a_function_is_measured_to_its_closing_brace() {
 fn lines_of_tests_are_not_of_the_product() {
     let text =
         "fn a() {}\n#[cfg(test)]\nmod fakes;\nfn b() {}\n\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\n";
-    assert_eq!(source(text).lines_of_product(), 3);
-    assert_eq!(RustSource::new("pkg/a/src/b/tests.rs", text, &BTreeSet::new()).lines_of_product(), 0);
-    assert_eq!(RustSource::new("test/a/src/b.rs", text, &BTreeSet::new()).lines_of_product(), 0);
+    assert_eq!(source(text).product_lines(), 3);
+    assert_eq!(RustSource::new("pkg/a/src/b/tests.rs", text, &BTreeSet::new()).product_lines(), 0);
+    assert_eq!(RustSource::new("test/a/src/b.rs", text, &BTreeSet::new()).product_lines(), 0);
 }

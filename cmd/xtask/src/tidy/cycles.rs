@@ -11,7 +11,7 @@ use crate::{
 const HERE: &str = "cmd/xtask/src/tidy/cycles.rs";
 
 /// The maximum number of modules in an import cycle.
-const LIMIT: usize = 6;
+const MAX_CYCLE: usize = 6;
 
 /// Crates above the limit, with the size of their largest cycle. Numbers may only decrease, until the table is empty.
 /// If a crate is split, its number is divided among the parts.
@@ -35,7 +35,7 @@ fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
         let ceiling = ceilings.iter().find(|(name, _)| name == folder).map(|(_, ceiling)| *ceiling);
         let listing = format!("`cargo xtask tidy --cycle {folder}` lists the imports");
         findings.push(match ceiling {
-            Some(ceiling) if size <= LIMIT => Finding::fault(
+            Some(ceiling) if size <= MAX_CYCLE => Finding::fault(
                 HERE,
                 None,
                 format!("remove the ceiling {ceiling} of `{folder}`: its largest import cycle has {size} modules"),
@@ -46,12 +46,12 @@ fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
                 format!("lower the ceiling of `{folder}` from {ceiling} to {size}, in the commit that made it smaller"),
             ),
             Some(ceiling) if size == ceiling => {
-                let text = format!("the largest import cycle has {size} modules; {LIMIT} is the goal; {listing}");
+                let text = format!("the largest import cycle has {size} modules; {MAX_CYCLE} is the goal; {listing}");
                 Finding::remark(folder, None, text)
             }
-            None if size <= LIMIT => continue,
+            None if size <= MAX_CYCLE => continue,
             _ => {
-                let most = ceiling.unwrap_or(LIMIT);
+                let most = ceiling.unwrap_or(MAX_CYCLE);
                 let text = format!("{size} modules import each other in a cycle; {most} is the most; {listing}");
                 Finding::fault(folder, None, text)
             }
@@ -68,7 +68,7 @@ pub(super) fn listing(workspace: &Workspace, folder: &str) -> Option<Vec<String>
     let imports = crates.get(folder)?;
     let cycle = largest_cycle(imports);
     let line = |id: &ModuleId| {
-        let inside = imports.of(*id).iter().filter(|other| cycle.contains(other));
+        let inside = imports.imports_of(*id).iter().filter(|other| cycle.contains(other));
         let names: Vec<_> = inside.map(|other| imports.name(*other)).collect();
         format!("{}: {}", imports.name(*id), names.join(", "))
     };
@@ -88,7 +88,7 @@ fn largest_cycle(imports: &Imports<'_>) -> BTreeSet<ModuleId> {
 fn reachable(imports: &Imports<'_>, from: ModuleId) -> BTreeSet<ModuleId> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(id) = open.pop() {
-        open.extend(imports.of(id).iter().filter(|other| reached.insert(**other)));
+        open.extend(imports.imports_of(id).iter().filter(|other| reached.insert(**other)));
     }
     reached
 }
@@ -115,13 +115,13 @@ mod tests {
 
     fn judged(modules: usize, ceilings: &[(&str, usize)]) -> Vec<(bool, String)> {
         let findings = check(&ring(modules), ceilings).into_iter();
-        findings.map(|finding| (finding.grave, finding.text)).collect()
+        findings.map(|finding| (finding.is_fault, finding.text)).collect()
     }
 
     #[test]
     fn a_cycle_above_the_limit_or_its_ceiling_is_a_fault() {
-        assert_eq!(judged(LIMIT, &[]), []);
-        assert!(judged(LIMIT + 1, &[])[0].0);
+        assert_eq!(judged(MAX_CYCLE, &[]), []);
+        assert!(judged(MAX_CYCLE + 1, &[])[0].0);
         assert!(judged(9, &[("pkg/ring", 8)])[0].0);
         assert!(!judged(8, &[("pkg/ring", 8)])[0].0);
     }

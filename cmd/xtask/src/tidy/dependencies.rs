@@ -6,15 +6,15 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use super::{finding::Finding, licence, sizes::judge_size};
+use super::{finding::Finding, licence, sizes::check_size};
 use crate::workspace::{self, Workspace};
 
 /// The maximum number of crates in the lock file, including those of the project. Each crate is shipped and costs build
 /// time. A change that needs a higher number must raise it and state the reason in the commit message.
-const MOST_LOCKED: usize = 390;
+const MAX_LOCKED: usize = 390;
 /// The maximum number of crates linked on Linux, including those of the project. Some versions are held back for it
 /// (ADR 0018).
-const MOST_LINKED: usize = 303;
+const MAX_LINKED: usize = 303;
 /// The goal for the number of linked crates.
 const LINKED_GOAL: usize = 300;
 
@@ -31,18 +31,18 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let lock = workspace.text(LOCK).unwrap_or_default();
     let locked = lock.matches("[[package]]").count();
-    if locked > MOST_LOCKED {
+    if locked > MAX_LOCKED {
         findings.push(Finding::fault(
             LOCK,
             None,
-            format!("{locked} crates are locked; {MOST_LOCKED} is the most"),
+            format!("{locked} crates are locked; {MAX_LOCKED} is the most"),
         ));
     }
-    findings.extend(judge_size(LOCK, "crates are linked", linked()?, MOST_LINKED, LINKED_GOAL));
+    findings.extend(check_size(LOCK, "crates are linked", linked()?, MAX_LINKED, LINKED_GOAL));
     let packages: Vec<&Value> = metadata["packages"].as_array().into_iter().flatten().collect();
     findings.extend(licences(&packages, &policy));
     findings.extend(duplicates(&packages, &policy));
-    findings.extend(needless_exceptions(lock, &policy));
+    findings.extend(unused_exceptions(lock, &policy));
     findings.extend(sources(&packages));
     Ok(findings)
 }
@@ -81,7 +81,7 @@ fn cargo(arguments: &[&str]) -> Result<Vec<u8>> {
 fn licences(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
     let allowed = texts(policy, "licenses", "allow", None);
     let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
-    let refused = |package: &&&Value| !licence::is_met(text(package, "license"), &allowed);
+    let refused = |package: &&&Value| !licence::is_allowed(text(package, "license"), &allowed);
     let fault = |package: &&Value| {
         let (name, licence) = (text(package, "name"), text(package, "license"));
         Finding::fault(POLICY, None, format!("`{name}` is under `{licence}`, which is not allowed"))
@@ -107,7 +107,7 @@ fn duplicates(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
 }
 
 /// Exceptions that no platform needs any more.
-fn needless_exceptions(lock: &str, policy: &toml::Table) -> Vec<Finding> {
+fn unused_exceptions(lock: &str, policy: &toml::Table) -> Vec<Finding> {
     let skipped = texts(policy, "bans", "skip", Some("crate"));
     let names = skipped.iter().filter_map(|entry| entry.split('@').next());
     let is_single = |name: &&str| lock.matches(&format!("\nname = \"{name}\"\n")).count() < 2;
@@ -172,7 +172,7 @@ mod tests {
         let policy = "[bans]\nskip = [{ crate = \"c@1\" }, { crate = \"d@1\" }]\n".parse().unwrap();
         let lock = "[[package]]\nname = \"c\"\n[[package]]\nname = \"d\"\n[[package]]\nname = \"d\"\n";
         let texts: Vec<_> =
-            needless_exceptions(lock, &policy).into_iter().map(|finding| finding.text).collect();
+            unused_exceptions(lock, &policy).into_iter().map(|finding| finding.text).collect();
         assert_eq!(texts, ["`c` is there once: it needs no exception"]);
     }
 }

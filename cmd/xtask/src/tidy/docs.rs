@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
 use super::finding::Finding;
-use crate::{golden::DEPARTURES, rows, workspace::Workspace};
+use crate::{golden::DEPARTURES_FILE, rows, workspace::Workspace};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 const CHANGELOG: &str = "CHANGELOG.md";
 
 /// Checks links between pages, and from pages to files of the project.
-pub(super) fn links_lead_somewhere(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn links_resolve(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in workspace.files().iter().filter(|file| file.is("md")) {
+    for file in workspace.files().iter().filter(|file| file.has_extension("md")) {
         for (line, target) in links(&file.text) {
             let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
             let Some(path) = resolve(&file.path, path) else {
@@ -39,7 +39,7 @@ pub(super) fn every_page_is_in_the_summary(workspace: &Workspace) -> Vec<Finding
         .filter_map(|(_, target)| resolve(SUMMARY, target))
         .collect();
     let is_page = |path: &str| path.starts_with("docs/") && path != SUMMARY && !listed.contains(path);
-    let pages = workspace.files().iter().filter(|file| file.is("md") && is_page(&file.path));
+    let pages = workspace.files().iter().filter(|file| file.has_extension("md") && is_page(&file.path));
     pages.map(|file| Finding::fault(&file.path, None, format!("this page is not in `{SUMMARY}`"))).collect()
 }
 
@@ -48,7 +48,7 @@ pub(super) fn rows_and_their_tests_agree(workspace: &Workspace) -> Vec<Finding> 
     let (rows, rust) = (rows::rows(workspace), workspace.rust());
     let marks = rows::marks(&rust);
     let mut findings = Vec::new();
-    for rows::Mark { row, path, line, test } in &marks {
+    for rows::RowMark { row, path, line, test } in &marks {
         if test.is_none() {
             findings.push(Finding::fault(path, *line, format!("`Row: {row}` is not directly above a test")));
         }
@@ -73,23 +73,23 @@ pub(super) fn cases_that_differ_have_rows(workspace: &Workspace) -> Vec<Finding>
     let pages: Vec<&str> = workspace
         .files()
         .iter()
-        .filter(|file| file.path.starts_with(rows::DEPARTURES))
+        .filter(|file| file.path.starts_with(rows::DEPARTURE_PAGES))
         .map(|file| file.text.as_str())
         .collect();
-    let departures = workspace.text(DEPARTURES).unwrap_or_default().lines().enumerate();
+    let departures = workspace.text(DEPARTURES_FILE).unwrap_or_default().lines().enumerate();
     departures
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .map(|(at, line)| (at + 1, line.split(':').next().unwrap_or_default().trim()))
         .filter(|(_, case)| !pages.iter().any(|page| page.contains(&format!("`{case}`"))))
         .map(|(line, case)| {
-            let text = format!("`{case}` has no row in {}", rows::DEPARTURES);
-            Finding::fault(DEPARTURES, line, text)
+            let text = format!("`{case}` has no row in {}", rows::DEPARTURE_PAGES);
+            Finding::fault(DEPARTURES_FILE, line, text)
         })
         .collect()
 }
 
 /// Checks that the first section of the changelog is `Unreleased`.
-pub(super) fn the_changelog_is_open(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn changelog_has_unreleased_section(workspace: &Workspace) -> Vec<Finding> {
     let first = workspace.text(CHANGELOG).and_then(|text| text.lines().find(|line| line.starts_with("## ")));
     let is_open = first.is_some_and(|heading| heading.to_lowercase().contains("unreleased"));
     if is_open {
@@ -193,7 +193,7 @@ mod tests {
         let workspace =
             Workspace::of([("docs/a.md", page), ("b.md", "## Two words\n"), ("docs/guide/c.md", "")]);
         assert_eq!(
-            texts(&links_lead_somewhere(&workspace)),
+            texts(&links_resolve(&workspace)),
             [
                 "docs/a.md:2: `gone.md` leads to no file",
                 "docs/a.md:2: `#gone` leads to no heading",
@@ -213,7 +213,7 @@ mod tests {
     fn a_case_that_differs_without_a_row_is_a_fault() {
         let workspace = Workspace::of([
             ("docs/compatibility/a.md", "| D-2 | a | b, `case-1` |\n"),
-            (DEPARTURES, "# cases\ncase-1: why\ncase-2: why\n"),
+            (DEPARTURES_FILE, "# cases\ncase-1: why\ncase-2: why\n"),
         ]);
         assert_eq!(
             texts(&cases_that_differ_have_rows(&workspace)),
@@ -224,9 +224,15 @@ mod tests {
     #[test]
     fn a_changelog_that_starts_with_a_release_is_closed() {
         assert!(
-            the_changelog_is_open(&Workspace::of([(CHANGELOG, "# Changelog\n## Unreleased\n## 1\n")]))
-                .is_empty()
+            changelog_has_unreleased_section(&Workspace::of([(
+                CHANGELOG,
+                "# Changelog\n## Unreleased\n## 1\n"
+            )]))
+            .is_empty()
         );
-        assert_eq!(the_changelog_is_open(&Workspace::of([(CHANGELOG, "# Changelog\n## 1\n")])).len(), 1);
+        assert_eq!(
+            changelog_has_unreleased_section(&Workspace::of([(CHANGELOG, "# Changelog\n## 1\n")])).len(),
+            1
+        );
     }
 }

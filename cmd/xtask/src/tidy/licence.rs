@@ -1,35 +1,35 @@
 /// True if a licence expression can be satisfied with the allowed licences.
 /// Shape: SPDX (`MIT OR (Apache-2.0 AND Zlib)`), and the older `MIT/Apache-2.0`.
-pub(super) fn is_met(expression: &str, allowed: &[&str]) -> bool {
+pub(super) fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    either(&mut rest, allowed) && rest.is_empty()
+    parse_or(&mut rest, allowed) && rest.is_empty()
 }
 
-fn either(words: &mut &[&str], allowed: &[&str]) -> bool {
-    let mut met = both(words, allowed);
+fn parse_or(words: &mut &[&str], allowed: &[&str]) -> bool {
+    let mut met = parse_and(words, allowed);
     while let ["OR", rest @ ..] = *words {
         *words = rest;
-        met |= both(words, allowed);
+        met |= parse_and(words, allowed);
     }
     met
 }
 
-fn both(words: &mut &[&str], allowed: &[&str]) -> bool {
-    let mut met = one(words, allowed);
+fn parse_and(words: &mut &[&str], allowed: &[&str]) -> bool {
+    let mut met = parse_term(words, allowed);
     while let ["AND", rest @ ..] = *words {
         *words = rest;
-        met &= one(words, allowed);
+        met &= parse_term(words, allowed);
     }
     met
 }
 
-fn one(words: &mut &[&str], allowed: &[&str]) -> bool {
+fn parse_term(words: &mut &[&str], allowed: &[&str]) -> bool {
     match *words {
         ["(", rest @ ..] => {
             *words = rest;
-            let met = either(words, allowed);
+            let met = parse_or(words, allowed);
             let [")", rest @ ..] = *words else { return false };
             *words = rest;
             met
@@ -60,10 +60,10 @@ mod tests {
             "(MIT OR X) AND Apache-2.0",
             "Apache-2.0 WITH LLVM-exception",
         ] {
-            assert!(is_met(met, &allowed), "{met}");
+            assert!(is_allowed(met, &allowed), "{met}");
         }
         for unmet in ["", "GPL-3.0", "MIT AND X", "(MIT", "MIT X", "GPL-3.0 WITH LLVM-exception"] {
-            assert!(!is_met(unmet, &allowed), "{unmet}");
+            assert!(!is_allowed(unmet, &allowed), "{unmet}");
         }
     }
 }

@@ -15,20 +15,20 @@ const PLACES: &str = "Where things are";
 const INIT: &str = "The life of `init`";
 
 /// The maximum number of files that `init` passes through from a flag to a request.
-const MOST_FILES_OF_INIT: usize = 20;
+const MAX_INIT_FILES: usize = 20;
 
 /// Pure crates, which perform no I/O.
 pub(super) const PURE: [&str; 3] = ["pkg/api", "pkg/kustomize", "pkg/manifest"];
 
 /// External crates for terminals and programs. A library returns values instead.
-const PROGRAM: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
-const NETWORK: &[&str] = &["futures", "kube", "reqwest", "rustls", "tokio"];
+const PROGRAM_PACKAGES: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
+const NETWORK_PACKAGES: &[&str] = &["futures", "kube", "reqwest", "rustls", "tokio"];
 
 /// External crates that a library or a program must not use. Every library has a line.
-const WITHOUT: &[(&str, &[&str])] = &[
-    ("pkg/api", NETWORK),
-    ("pkg/manifest", NETWORK),
-    ("pkg/kustomize", NETWORK),
+const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
+    ("pkg/api", NETWORK_PACKAGES),
+    ("pkg/manifest", NETWORK_PACKAGES),
+    ("pkg/kustomize", NETWORK_PACKAGES),
     ("pkg/transport", &["kube", "k8s-openapi"]),
     ("pkg/repository", &["kube", "reqwest"]),
     ("pkg/bundle", &["kube", "reqwest"]),
@@ -52,15 +52,16 @@ pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Findi
     for (folder, manifest) in workspace.crates() {
         let path = format!("{folder}/Cargo.toml");
         let mut fault = |text: String| findings.push(Finding::fault(&path, None, text));
-        let without = WITHOUT.iter().find(|(name, _)| *name == folder).map(|(_, without)| *without);
+        let without =
+            FORBIDDEN_PACKAGES.iter().find(|(name, _)| *name == folder).map(|(_, without)| *without);
         if folder.starts_with("pkg/") && without.is_none() {
             fault("this crate has no line in the table of crates it must do without, in tidy".to_owned());
         }
-        let reached = reached(&arrows, short(folder));
+        let reached = reachable(&arrows, short(folder));
         let used = dependencies(manifest);
         for name in &used {
             let name = name.as_str();
-            let is_for_programs = folder.starts_with("pkg/") && PROGRAM.contains(&name);
+            let is_for_programs = folder.starts_with("pkg/") && PROGRAM_PACKAGES.contains(&name);
             if ours.contains(name) && !reached.contains(name) {
                 fault(format!("`{folder}` may not depend on `{name}`: no arrow of {PAGE} leads there"));
             } else if is_for_programs || without.unwrap_or_default().contains(&name) {
@@ -105,7 +106,7 @@ pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// Checks that every path on the page exists.
-pub(super) fn every_place_exists(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn mapped_paths_exist(workspace: &Workspace) -> Vec<Finding> {
     let Some(page) = workspace.text(PAGE) else { return Vec::new() };
     let mut places = folders_on_map(page);
     for heading in [PLACES, INIT] {
@@ -120,17 +121,15 @@ pub(super) fn every_place_exists(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// Checks the number of files that `init` passes through from a flag to a request.
-pub(super) fn init_passes_few_files(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn init_uses_few_files(workspace: &Workspace) -> Vec<Finding> {
     let page = workspace.text(PAGE).unwrap_or_default();
     let files: BTreeSet<String> = table(page, INIT)
         .iter()
         .flat_map(|(_, cells)| cells.last().map(|cell| paths_of(workspace, cell)).unwrap_or_default())
         .collect();
-    let text = format!(
-        "`init` passes {} files from a flag to a request; {MOST_FILES_OF_INIT} is the goal",
-        files.len()
-    );
-    if files.len() > MOST_FILES_OF_INIT { vec![Finding::remark(PAGE, None, text)] } else { Vec::new() }
+    let text =
+        format!("`init` passes {} files from a flag to a request; {MAX_INIT_FILES} is the goal", files.len());
+    if files.len() > MAX_INIT_FILES { vec![Finding::remark(PAGE, None, text)] } else { Vec::new() }
 }
 
 /// The crates that each crate points to.
@@ -146,7 +145,7 @@ fn arrows(workspace: &Workspace) -> BTreeMap<&str, BTreeSet<&str>> {
         .collect()
 }
 
-fn reached<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
+fn reachable<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {
         open.extend(arrows.get(name).into_iter().flatten().filter(|to| reached.insert(**to)));
@@ -254,7 +253,7 @@ mod tests {
 
     fn judged(page: &str, manifest: &str) -> Vec<String> {
         let workspace = workspace(page, manifest);
-        let rules = [crates_depend_along_the_arrows, every_crate_is_on_the_map, every_place_exists];
+        let rules = [crates_depend_along_the_arrows, every_crate_is_on_the_map, mapped_paths_exist];
         rules.iter().flat_map(|rule| rule(&workspace)).map(|finding| finding.text).collect()
     }
 
@@ -321,7 +320,7 @@ mod tests {
             let rows: String = (0..files).map(row).collect();
             format!("## {INIT}\n| Step | File |\n|---|---|\n{rows}{}", row(0))
         };
-        assert!(init_passes_few_files(&workspace(&page(MOST_FILES_OF_INIT), "")).is_empty());
-        assert_eq!(init_passes_few_files(&workspace(&page(MOST_FILES_OF_INIT + 1), "")).len(), 1);
+        assert!(init_uses_few_files(&workspace(&page(MAX_INIT_FILES), "")).is_empty());
+        assert_eq!(init_uses_few_files(&workspace(&page(MAX_INIT_FILES + 1), "")).len(), 1);
     }
 }

@@ -10,30 +10,31 @@ const PROGRAM_WORDS: [&str; 8] =
     ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
 
 /// Files that may start a program: Git, as described in docs/adr/0012, and credential helpers for registries.
-const STARTS_A_PROGRAM: [&str; 2] =
+const MAY_START_PROGRAMS: [&str; 2] =
     ["pkg/repository/src/git/program.rs", "pkg/transport/src/credential/helper.rs"];
 
-const OUTSIDE: [(&str, &str, &str); 3] = [
+const IMPURE_MODULES: [(&str, &str, &str); 3] = [
     ("std", "fs", "a pure crate reads no disk"),
     ("std", "net", "a pure crate opens no connection"),
     ("std", "thread", "a pure crate starts no thread"),
 ];
-const OUTSIDE_WORDS: [&str; 5] = ["async", ".await", "Instant", "SystemTime", "tokio"];
+const IMPURE_WORDS: [&str; 5] = ["async", ".await", "Instant", "SystemTime", "tokio"];
 
 /// Checks that libraries only return values, and that pure crates perform no I/O.
-pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn libraries_respect_permissions(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in
         workspace.rust().iter().filter(|source| source.path.starts_with("pkg/") && !source.product.is_empty())
     {
         let is_pure = PURE.iter().any(|folder| source.path.starts_with(&format!("{folder}/")));
-        let (modules, words): (&[_], &[_]) = if is_pure { (&OUTSIDE, &OUTSIDE_WORDS) } else { (&[], &[]) };
+        let (modules, words): (&[_], &[_]) =
+            if is_pure { (&IMPURE_MODULES, &IMPURE_WORDS) } else { (&[], &[]) };
         // A fuzz target is a separate program.
         if source.path.contains("/fuzz/") {
             continue;
         }
         for (root, module, reason) in PROGRAM_ONLY.iter().chain(modules) {
-            if *module == "process" && STARTS_A_PROGRAM.contains(&source.path) {
+            if *module == "process" && MAY_START_PROGRAMS.contains(&source.path) {
                 continue;
             }
             let fault = |line| Finding::fault(source.path, line, format!("`{root}::{module}`: {reason}"));
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     fn findings(path: &str, text: &str) -> Vec<String> {
-        libraries_keep_to_their_permissions(&Workspace::of([(path, text)]))
+        libraries_respect_permissions(&Workspace::of([(path, text)]))
             .iter()
             .map(ToString::to_string)
             .collect()

@@ -8,19 +8,19 @@ const LONGEST_FILE: usize = 1000;
 const LONG_FUNCTION: usize = 100;
 
 /// The maximum number of non-test lines, and the goal.
-const MOST_LINES: usize = 137_000;
+const MAX_LINES: usize = 137_000;
 const LINES_GOAL: usize = 126_000;
 
 /// Checks the number of non-test lines.
-pub(super) fn the_product_stays_small(workspace: &Workspace) -> Vec<Finding> {
-    let lines: usize = workspace.rust().iter().map(RustSource::lines_of_product).sum();
-    judge_size("product", "lines that are not tests", lines, MOST_LINES, LINES_GOAL).into_iter().collect()
+pub(super) fn product_size_is_limited(workspace: &Workspace) -> Vec<Finding> {
+    let lines: usize = workspace.rust().iter().map(RustSource::product_lines).sum();
+    check_size("product", "lines that are not tests", lines, MAX_LINES, LINES_GOAL).into_iter().collect()
 }
 
 /// Compares a number with a maximum, which gives a fault, and with a goal, which gives a remark.
-pub(super) fn judge_size(path: &str, what: &str, size: usize, most: usize, goal: usize) -> Option<Finding> {
-    let text = format!("{size} {what}; {most} is the most, {goal} the goal");
-    if size > most {
+pub(super) fn check_size(path: &str, what: &str, size: usize, limit: usize, goal: usize) -> Option<Finding> {
+    let text = format!("{size} {what}; {limit} is the most, {goal} the goal");
+    if size > limit {
         Some(Finding::fault(path, None, text))
     } else if size > goal {
         Some(Finding::remark(path, None, text))
@@ -69,7 +69,7 @@ mod tests {
             ("cmd/a/src/c.rs", &function),
         ]);
         let findings = files_and_functions_stay_readable(&workspace);
-        assert_eq!(findings.iter().map(|finding| finding.grave).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(findings.iter().map(|finding| finding.is_fault).collect::<Vec<_>>(), [false, true, false]);
         assert_eq!(findings[2].text, "`fn a` has 122 lines");
     }
 }

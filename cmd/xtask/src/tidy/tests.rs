@@ -2,7 +2,7 @@ use super::*;
 
 fn assert_no_fault(findings: Vec<Finding>) {
     let faults: Vec<_> =
-        findings.into_iter().filter(|finding| finding.grave).map(|f| f.to_string()).collect();
+        findings.into_iter().filter(|finding| finding.is_fault).map(|f| f.to_string()).collect();
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 

@@ -5,7 +5,7 @@ use crate::workspace::Workspace;
 const HERE: &str = "cmd/xtask/src/tidy/words.rs";
 
 /// Text that is valid on one machine only, or that describes the origin of a file instead of its content.
-const FOREIGN: [&str; 12] = [
+const FOREIGN_TEXTS: [&str; 12] = [
     "/root/",
     "/work/main",
     "/work/shared",
@@ -20,12 +20,12 @@ const FOREIGN: [&str; 12] = [
     "shared folder",
 ];
 
-const OPEN_ENDS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
+const TODO_MARKERS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 
 /// Checks every text file except the lock file, which cargo writes.
-pub(super) fn the_project_speaks_of_itself_alone(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn no_foreign_texts(workspace: &Workspace) -> Vec<Finding> {
     find(workspace, |line| {
-        FOREIGN
+        FOREIGN_TEXTS
             .iter()
             .find(|word| line.contains(**word))
             .map(|word| format!("`{word}` does not belong in the project"))
@@ -33,11 +33,11 @@ pub(super) fn the_project_speaks_of_itself_alone(workspace: &Workspace) -> Vec<F
 }
 
 /// Checks that every open task marker has a reference.
-pub(super) fn open_ends_have_a_reference(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn todos_have_references(workspace: &Workspace) -> Vec<Finding> {
     find(workspace, |line| {
-        OPEN_ENDS
+        TODO_MARKERS
             .iter()
-            .find(|word| has_open_end(line, word))
+            .find(|word| is_unreferenced_todo(line, word))
             .map(|word| format!("`{word}` without a reference: write `{word}(#123)`, or do it"))
     })
 }
@@ -55,7 +55,7 @@ fn find(workspace: &Workspace, rule: impl Fn(&str) -> Option<String>) -> Vec<Fin
 }
 
 /// True if the word stands alone without a reference.
-fn has_open_end(line: &str, word: &str) -> bool {
+fn is_unreferenced_todo(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let alone = !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'));
         let rest = &line[at + word.len()..];
@@ -73,14 +73,13 @@ mod tests {
     fn a_path_of_one_machine_is_a_fault_in_any_file() {
         let workspace =
             Workspace::of([("docs/a.md", "fine\nsee /root/notes\n"), ("Cargo.lock", "index.crates.io\n")]);
-        let texts: Vec<_> =
-            the_project_speaks_of_itself_alone(&workspace).iter().map(ToString::to_string).collect();
+        let texts: Vec<_> = no_foreign_texts(&workspace).iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["docs/a.md:2: `/root/` does not belong in the project"]);
     }
 
     #[test]
     fn an_open_end_needs_a_reference() {
-        let found = |text: &str| !open_ends_have_a_reference(&Workspace::of([("a.rs", text)])).is_empty();
+        let found = |text: &str| !todos_have_references(&Workspace::of([("a.rs", text)])).is_empty();
         assert!(found("// TODO: later"));
         assert!(found("// fixme FIXME"));
         assert!(!found("// TODO(#12): later"));

@@ -1,7 +1,7 @@
 use manifest::Value;
 use sandbox::Fault;
 use serde_json::json;
-use support::{counter::Counter, fixture::Fixture};
+use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
 use crate::{
@@ -32,7 +32,7 @@ fn definition(versions: &[&str]) -> Value {
 async fn lab_with_old_objects(fixture: Fixture) -> Lab {
     let lab = Lab::with_fixture(fixture).await;
     lab.create(&definition(&["v1"])).await;
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     for name in ["a", "b", "c"] {
         let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": "default"}});
         lab.create(&widget).await;
@@ -41,7 +41,7 @@ async fn lab_with_old_objects(fixture: Fixture) -> Lab {
     let version = live.get(&["metadata", "resourceVersion"]).cloned().unwrap();
     newer.as_map_mut()["metadata"]["resourceVersion"] = version;
     lab.server.replace(&definition::kind(), &newer, "test", WriteMode::Real).await.unwrap();
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
     lab.events();
     lab
@@ -56,7 +56,7 @@ async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
     let next = object(definition(&["v2", "v3"]));
     lab.server.kinds().await.unwrap();
-    let counter = Counter::start(lab.fixture.sandbox());
+    let counter = RequestCounter::start(lab.fixture.sandbox());
     let migrated = lab.server.migrate(&next).await.unwrap();
     assert_eq!(migrated, Some(StorageMigration { objects: 3, versions: vec!["v1".to_owned()] }));
     assert_eq!(stored_versions(&lab).await, json!(["v2"]));
@@ -80,7 +80,7 @@ async fn a_definition_that_is_not_there_has_nothing_to_migrate() {
 #[tokio::test]
 async fn a_definition_without_the_storage_version_is_refused_before_anything_is_written() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
-    let counter = Counter::start(lab.fixture.sandbox());
+    let counter = RequestCounter::start(lab.fixture.sandbox());
     let error = lab.server.migrate(&object(definition(&["v1", "v3"]))).await.unwrap_err();
     let expected = "definition `widgets.example.com` no longer has `v2`, in which objects are stored now";
     assert_eq!((error.to_string().as_str(), counter.writes().total()), (expected, 0));

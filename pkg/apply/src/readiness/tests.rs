@@ -5,7 +5,7 @@ use data_encoding::BASE64;
 use manifest::Value;
 use sandbox::ServiceWebhooks;
 use serde_json::json;
-use support::{counter::Counter, fixture::Fixture};
+use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
 use crate::lab::{Lab, object};
@@ -118,7 +118,7 @@ async fn each_service_is_asked_once_and_what_it_does_not_answer_is_told_in_the_w
         for value in [&first, &second, &third] {
             lab.create(value).await;
         }
-        let counter = Counter::start(lab.fixture.sandbox());
+        let counter = RequestCounter::start(lab.fixture.sandbox());
         let blockers = lines(&check_webhooks(&lab.server, &all).await.unwrap());
         assert_eq!(blockers.len(), expected.len(), "{blockers:?}");
         assert!(blockers.iter().zip(expected).all(|(line, start)| line.starts_with(start)), "{blockers:?}");
@@ -153,7 +153,7 @@ async fn webhooks_that_never_answer_are_asked_until_the_deadline() {
     let hook = mutating("hook", &json!({"service": service("a"), "caBundle": authority()}));
     lab.create(&hook).await;
     let until = Some(Instant::now() + Duration::from_mins(1));
-    let counter = Counter::start(lab.fixture.sandbox());
+    let counter = RequestCounter::start(lab.fixture.sandbox());
     let blockers = wait_for_webhooks(&lab.server, &objects(&[&hook]), until).await.unwrap();
     assert_eq!(blockers.len(), 1);
     assert_eq!(blockers[0].since.as_secs(), 60);

@@ -100,7 +100,7 @@ async fn written_by_many(lab: &Lab) -> Value {
         }
     }))
     .await;
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     let widget = json!({
         "apiVersion": "example.com/v1beta1", "kind": "Widget", "metadata": {"name": "a", "namespace": "default"},
         "spec": {"kept": 1, "old": 1}

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use sandbox::Fault;
 use serde_json::{Value, json};
-use support::{counter::Counter, fixture::Fixture};
+use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
 use crate::{
@@ -169,7 +169,7 @@ async fn objects_of_a_kind_in_a_namespace_share_a_watch() {
         lab.set_status(object, &ready()).await;
     }
     lab.server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
-    let counter = Counter::start(lab.fixture.sandbox());
+    let counter = RequestCounter::start(lab.fixture.sandbox());
     assert_eq!(lab.server.wait(&waiting_for(&all, 60)).await.unwrap(), []);
     insta::assert_snapshot!(counter.all(), @"1 list deployments");
     assert_eq!(lab.server.wait(&waiting_for(&[], 60)).await.unwrap(), []);

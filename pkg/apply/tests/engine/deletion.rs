@@ -8,7 +8,7 @@ use support::kind::{CONFIG_MAP, NAMESPACE};
 
 use crate::lab::*;
 
-fn deletions(counter: &support::counter::Counter) -> Vec<String> {
+fn deletions(counter: &support::request_counter::RequestCounter) -> Vec<String> {
     writes(counter).into_iter().filter(|write| write.starts_with("delete ")).collect()
 }
 
@@ -145,7 +145,7 @@ async fn a_namespace_goes_after_what_is_in_it_and_says_what_holds_it() {
     let counter = lab.count();
     assert_eq!(waiting(lab.delete().await).len(), 1);
     assert_eq!(deletions(&counter), ["delete configmaps a", "delete namespaces home"]);
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     let blockers = waiting(lab.delete().await);
     assert!(blockers[0].starts_with("Namespace home: Some"), "{blockers:?}");
     lab.fixture.merge(CONFIG_MAP, "home/stranger", &json!({"metadata": {"finalizers": null}})).await;
@@ -159,7 +159,7 @@ async fn deleting_what_is_gone_asks_little_and_succeeds() {
     let mut lab = Lab::start().await;
     lab.applied(&(namespace("home") + &config_map("home/a", &[], "1"))).await;
     lab.fixture.delete(NAMESPACE, "home").await;
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     let counter = lab.count();
     lab.deleted().await;
     assert_eq!(deletions(&counter), Vec::<String>::new());

@@ -194,7 +194,7 @@ async fn a_namespace_that_is_going_is_waited_for_and_made_anew() {
     lab.applied(&set).await;
     lab.fixture.merge(CONFIG_MAP, "home/a", &json!({"metadata": {"finalizers": ["example.org/held"]}})).await;
     lab.fixture.delete(NAMESPACE, "home").await;
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     let held = waiting(lab.apply(&set).await);
     assert_eq!(held.len(), 1, "{held:?}");
     assert!(held[0].starts_with("Namespace home: "), "{held:?}");

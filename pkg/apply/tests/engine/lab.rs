@@ -13,9 +13,9 @@ use apply::{
 };
 use futures::future::BoxFuture;
 use manifest::{Value, YamlLimits, read_stream};
-use sandbox::{Fault, audit::Request};
+use sandbox::{Fault, audit::AuditEntry};
 use serde_json::json;
-use support::{counter::Counter, fixture::Fixture, kind::Kind};
+use support::{fixture::Fixture, kind::Kind, request_counter::RequestCounter};
 
 pub(crate) const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 pub(crate) const WIDGET: Kind = Kind::new("example.org", "v1", "Widget", "widgets");
@@ -175,8 +175,8 @@ impl Lab {
         self.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     }
 
-    pub(crate) fn count(&self) -> Counter {
-        Counter::start(self.fixture.sandbox())
+    pub(crate) fn count(&self) -> RequestCounter {
+        RequestCounter::start(self.fixture.sandbox())
     }
 
     pub(crate) fn item(&self, kind: &str, name: &str) -> Option<&ApplySetItem> {
@@ -237,8 +237,8 @@ pub(crate) fn options() -> ApplyOptions {
 }
 
 /// Returns every write except writes of the record, in the order of the answers: `create Deployment a`.
-pub(crate) fn writes(counter: &Counter) -> Vec<String> {
-    let written = |request: &Request| {
+pub(crate) fn writes(counter: &RequestCounter) -> Vec<String> {
+    let written = |request: &AuditEntry| {
         let is_write = !matches!(&*request.verb, "get" | "list" | "watch" | "post" | "head");
         is_write
             && request.client != RECORD
@@ -246,7 +246,7 @@ pub(crate) fn writes(counter: &Counter) -> Vec<String> {
             && request.client != "test"
             && !request.resource.is_empty()
     };
-    let text = |request: Request| {
+    let text = |request: AuditEntry| {
         let name = if request.name.is_empty() { String::new() } else { format!(" {}", request.name) };
         format!("{} {}{name}", request.verb, request.resource)
     };

@@ -3,8 +3,8 @@ use std::path::Path;
 use repository::{RepositoryContext, open};
 use support::{
     host::{FakeHost, Reply},
-    registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
-    skip::Need,
+    registry::{PROGRAM, Registry as RealRegistry, RegistryAccess, RegistryTransport},
+    skip::TestRequirement,
 };
 use transport::{Credential, HostSettings, Hosts, RequestFailure, Secret, Settings};
 
@@ -107,7 +107,7 @@ async fn upload_with_reply(location: &str, answer: Reply) -> (FakeHost, Result<(
     let host = FakeHost::internet();
     let digest = Digest::of(b"a: 1\n");
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
-    host.on_each(format!("{HOST}/v2/lab/aws/blobs/{digest}"), [challenge, Reply::status(404)]);
+    host.on_sequence(format!("{HOST}/v2/lab/aws/blobs/{digest}"), [challenge, Reply::status(404)]);
     host.on(format!("{HOST}/v2/lab/aws/blobs/uploads/"), Reply::status(202).header("location", location));
     for place in [HOST, "objects.githubusercontent.com"] {
         host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), answer.clone());
@@ -170,7 +170,9 @@ async fn an_upload_that_leads_from_https_to_http_is_refused() {
 
 #[tokio::test]
 async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a_wrong_one() {
-    let Some(registry) = RealRegistry::start(Transport::Tls, Guests::Ann) else { return };
+    let Some(registry) = RealRegistry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
+        return;
+    };
     let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
     let target = PackageTarget::parse(&url, Some("v1.0.0+b")).unwrap();
     let package =
@@ -193,9 +195,14 @@ async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a
 #[tokio::test]
 async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
-        return Need::Ipv6.skip();
+        return TestRequirement::Ipv6.skip();
     }
-    let registry = RealRegistry::start_at("[::1]", Path::new(PROGRAM), Transport::Plain, Guests::Anybody);
+    let registry = RealRegistry::start_at(
+        "[::1]",
+        Path::new(PROGRAM),
+        RegistryTransport::Plain,
+        RegistryAccess::Anonymous,
+    );
     let Some(registry) = registry else { return };
     let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
     let target = PackageTarget::parse(&url, Some("v1.0.0")).unwrap();

@@ -9,7 +9,7 @@ use ring::{
     signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _},
 };
 use serde_json::{Value, json};
-use support::registry::{Guests, Registry, Transport};
+use support::registry::{Registry, RegistryAccess, RegistryTransport};
 use transport::registry::{Reference, Registry as Client, TITLE_ANNOTATION};
 
 use super::*;
@@ -101,7 +101,7 @@ impl Lab {
 
 #[tokio::test]
 async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
-    let Some(site) = Registry::start(Transport::Plain, Guests::Anybody) else { return };
+    let Some(site) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let (lab, signer) = (Lab::new(), Signer::ecdsa());
     lab.sign(&signer, &lab.digest.to_string());
     blob(&lab.host, None, "application/vnd.oci.empty.v1+json", b"{}");

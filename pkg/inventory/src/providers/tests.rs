@@ -3,7 +3,7 @@ use serde_json::json;
 use support::{fixture::Fixture, kind::CUSTOM_RESOURCE_DEFINITION};
 
 use super::*;
-use crate::tests::{NEW, cluster, core, docker, installed};
+use crate::tests::{NEW_VERSION, cluster, core, docker, installed};
 
 fn established(mut definition: Object) -> Object {
     let condition = json!({"conditions": [{"type": "Established", "status": "True"}]});
@@ -13,7 +13,7 @@ fn established(mut definition: Object) -> Object {
 
 #[test]
 fn an_entry_read_back_is_the_entry_written() {
-    let docker = installed(&docker(), NEW);
+    let docker = installed(&docker(), NEW_VERSION);
     let object = entry::write(&docker);
     assert_eq!(
         object.clone().into_value(),
@@ -40,7 +40,7 @@ fn an_entry_read_back_is_the_entry_written() {
 #[test]
 fn an_entry_that_says_too_little_is_named_with_what_it_lacks() {
     let message = |field: &str, value: Value| {
-        let mut object = entry::write(&installed(&docker(), NEW));
+        let mut object = entry::write(&installed(&docker(), NEW_VERSION));
         object.as_map_mut().insert(field.to_owned(), value);
         entry::read(&object).unwrap_err().to_string()
     };
@@ -54,7 +54,7 @@ fn an_entry_that_says_too_little_is_named_with_what_it_lacks() {
 
 #[test]
 fn a_note_is_read_back_and_a_foreign_one_is_an_error() {
-    let providers = [installed(&core(), NEW), installed(&docker(), "v1.2.3")];
+    let providers = [installed(&core(), NEW_VERSION), installed(&docker(), "v1.2.3")];
     let noted = definition::definition(Some(&definition::format_annotation(&providers)));
     assert_eq!(definition::parse_annotation(&noted).unwrap().as_deref(), Some(&providers[..]));
     assert_eq!(definition::parse_annotation(&definition::definition(None)).unwrap(), None);
@@ -100,7 +100,7 @@ async fn an_empty_cluster_has_an_empty_inventory() {
 async fn what_is_recorded_is_listed_until_it_is_forgotten() {
     let fixture = Fixture::start().await;
     let cluster = cluster(&fixture).await;
-    let (core, docker) = (installed(&core(), NEW), installed(&docker(), NEW));
+    let (core, docker) = (installed(&core(), NEW_VERSION), installed(&docker(), NEW_VERSION));
     cluster.define_inventory(Some(std::slice::from_ref(&core))).await.unwrap();
     for provider in [&docker, &core] {
         fixture

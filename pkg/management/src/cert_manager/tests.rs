@@ -7,12 +7,12 @@ use api::output::{CertManagerPlan, ProgressEvent};
 use apply::EventSink;
 use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
 use repository::{Overrides, RepositoryContext};
-use sandbox::{ServiceWebhooks, Switches};
+use sandbox::{ControllerSwitches, ServiceWebhooks};
 use serde_json::{Value, json};
 use support::{
-    counter::Counter,
     fixture::Fixture,
     kind::{CONFIG_MAP, Kind},
+    request_counter::RequestCounter,
 };
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ const WEBHOOKS: Kind = Kind::new(
     "ValidatingWebhookConfiguration",
     "validatingwebhookconfigurations",
 )
-.of_the_cluster();
+.cluster_scoped();
 
 const OLD: &str = "v1.20.3";
 const NEW: &str = "v1.21.1";
@@ -124,7 +124,12 @@ fn soon() -> Instant {
 
 /// Starts a fixture whose workloads become ready and whose webhooks behave as given.
 async fn lab(webhooks: ServiceWebhooks) -> Fixture {
-    let controllers = Switches { garbage: true, workloads: true, cert_manager: true, ..Switches::none() };
+    let controllers = ControllerSwitches {
+        garbage_collection: true,
+        workloads: true,
+        cert_manager: true,
+        ..ControllerSwitches::none()
+    };
     Fixture::builder()
         .controllers(controllers)
         .options(|options| options.service_webhooks = webhooks)
@@ -142,7 +147,7 @@ async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerP
 #[tokio::test]
 async fn nobody_is_asked_when_it_is_switched_off() {
     let fixture = Fixture::start().await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "  mode: none\n");
     assert_eq!(install(&cluster, &release).await, CertManagerPlan::default());
@@ -156,7 +161,7 @@ async fn somebody_elses_is_found_by_a_probe_that_leaves_nothing_behind_however_o
     let fixture = Fixture::start().await;
     fixture.apply(&foreign()).await;
     let (cluster, events) = cluster(&fixture).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     for _ in 0..2 {
         let plan = install(&cluster, &Release::of(OLD, "")).await;
         assert_eq!(plan, CertManagerPlan::keep(""));

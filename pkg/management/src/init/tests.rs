@@ -5,33 +5,33 @@ mod retry;
 use std::time::Duration;
 
 use api::{ProviderId, ProviderType};
-use sandbox::{Switches, audit::Request};
+use sandbox::{ControllerSwitches, audit::AuditEntry};
 use serde_json::{Value, json};
 use support::{
-    counter::Counter,
     fixture::Fixture,
     kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, Kind, NAMESPACE, PROVIDER},
+    request_counter::RequestCounter,
 };
 
 use super::*;
 use crate::tests::{
-    CERT_MANAGER, NEW, OLD, Releases, bootstrap, cert_manager, cluster, components, control_plane, core,
-    docker, init_of, installed, namespace_of, small_init,
+    CERT_MANAGER, NEW_VERSION, OLD_VERSION, Releases, bootstrap, cert_manager, cluster, components,
+    control_plane, core, docker, init_of, installed, namespace_of, small_init,
 };
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const SERVICE: Kind = Kind::new("", "v1", "Service", "services");
 const CERTIFICATE: Kind = Kind::new("cert-manager.io", "v1", "Certificate", "certificates");
 const CLUSTER_ROLE: Kind =
-    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").cluster_scoped();
 const CLUSTER_ROLE_BINDING: Kind =
     Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings")
-        .of_the_cluster();
+        .cluster_scoped();
 
 const WAIT: WaitOptions = WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
 async fn with_controllers() -> Fixture {
-    Fixture::builder().controllers(Switches::default()).start().await
+    Fixture::builder().controllers(ControllerSwitches::default()).start().await
 }
 
 fn request(providers: &[(ProviderId, &str)]) -> InitRequest {
@@ -54,8 +54,8 @@ async fn run(
 }
 
 /// Returns the persistent writes as `patch deployments/name`.
-fn written(counter: &Counter) -> Vec<String> {
-    let is_write = |request: &Request| {
+fn written(counter: &RequestCounter) -> Vec<String> {
+    let is_write = |request: &AuditEntry| {
         ["create", "update", "patch", "delete", "deletecollection"].contains(&&*request.verb)
             && !request.dry_run
             && !request.resource.starts_with("selfsubject")
@@ -72,13 +72,13 @@ async fn the_first_init_installs_everything_and_the_second_writes_nothing() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     let request = request(&[(docker(), "")]);
-    let mut counter = Counter::start(fixture.sandbox());
+    let mut counter = RequestCounter::start(fixture.sandbox());
     assert_eq!(run(&cluster, &releases, &request).await.unwrap(), (true, None));
     assert!(counter.all().total() <= 180, "{}", counter.all());
 
     let inventory = cluster.inventory().await.unwrap();
     let all = [bootstrap(), core(), control_plane(), docker()];
-    assert_eq!(inventory.providers, all.clone().map(|id| installed(&id, NEW)));
+    assert_eq!(inventory.providers, all.clone().map(|id| installed(&id, NEW_VERSION)));
     assert_eq!(inventory.unfinished, None);
     for id in all {
         let place = |name: &str| format!("{}/{name}", namespace_of(&id));
@@ -106,7 +106,7 @@ async fn the_first_init_installs_everything_and_the_second_writes_nothing() {
 async fn a_plan_says_what_would_be_done_and_writes_nothing() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let thorough = InitRequest { server_dry_run: true, ..small_request("") };
     for request in [small_request(""), thorough] {
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
                 (it.id.clone(), it.from.clone(), it.to.as_deref(), new.count())
             })
             .collect();
-        assert_eq!(short, [(core(), None, Some(NEW), 9), (docker(), None, Some(NEW), 9)]);
+        assert_eq!(short, [(core(), None, Some(NEW_VERSION), 9), (docker(), None, Some(NEW_VERSION), 9)]);
         assert!(!plan.is_empty() && plan.ignored.is_empty() && plan.warnings.is_empty());
     }
 }
@@ -130,8 +130,8 @@ async fn a_provider_is_added_to_what_is_there() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &request(&[])).await.unwrap();
-    let counter = Counter::start(fixture.sandbox());
-    assert_eq!(run(&cluster, &releases, &request(&[(docker(), OLD)])).await.unwrap(), (false, None));
+    let counter = RequestCounter::start(fixture.sandbox());
+    assert_eq!(run(&cluster, &releases, &request(&[(docker(), OLD_VERSION)])).await.unwrap(), (false, None));
     let written = written(&counter);
     assert!(written.iter().any(|write| write == "patch providers/infrastructure-docker"), "{written:#?}");
     assert!(written.iter().all(|write| !write.contains("cluster-api")), "{written:#?}");
@@ -147,11 +147,12 @@ async fn providers_share_a_target_namespace() {
     let apart = |id: &ProviderId| {
         ["manager,", "webhook,", "selfsigned,", "selfsigned}", "serving,"]
             .iter()
-            .fold(components(id, NEW), |text, name| {
+            .fold(components(id, NEW_VERSION), |text, name| {
                 text.replace(&format!("name: {name}"), &format!("name: {id}-{name}"))
             })
     };
-    let releases = releases.with(&core(), NEW, &apart(&core())).with(&docker(), NEW, &apart(&docker()));
+    let releases =
+        releases.with(&core(), NEW_VERSION, &apart(&core())).with(&docker(), NEW_VERSION, &apart(&docker()));
     let request = InitRequest { target_namespace: Some("all".to_owned()), ..small_request("") };
     run(&cluster, &releases, &request).await.unwrap();
     for id in [core(), docker()] {
@@ -161,7 +162,7 @@ async fn providers_share_a_target_namespace() {
         assert_eq!(binding["subjects"][0]["namespace"], "all", "{id}");
         assert_eq!(fixture.get(NAMESPACE, &namespace_of(&id)).await, None, "{id}");
     }
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     run(&cluster, &releases, &request).await.unwrap();
     assert_eq!(written(&counter), [""; 0]);
 }
@@ -199,9 +200,9 @@ async fn what_was_applied_by_hand_with_or_without_labels_is_taken_over() {
 #[tokio::test]
 async fn arguments_reach_the_server_as_they_are_written_with_variables_put_in() {
     let fixture = with_controllers().await;
-    let text =
-        components(&docker(), NEW).replace("[--leader-elect]", "['--v=${LEVEL:=2}', '--sync=${SYNC}']");
-    let releases = Releases::small().with(&docker(), NEW, &text).with_variable("SYNC", "9m");
+    let text = components(&docker(), NEW_VERSION)
+        .replace("[--leader-elect]", "['--v=${LEVEL:=2}', '--sync=${SYNC}']");
+    let releases = Releases::small().with(&docker(), NEW_VERSION, &text).with_variable("SYNC", "9m");
     run(&cluster(&fixture).await, &releases, &small_request("")).await.unwrap();
     let deployment = fixture.get(DEPLOYMENT, &format!("{}/manager", namespace_of(&docker()))).await.unwrap();
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];
@@ -211,7 +212,7 @@ async fn arguments_reach_the_server_as_they_are_written_with_variables_put_in() 
 // Row: PRV-26, D-101
 #[tokio::test]
 async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_for() {
-    let controllers = Switches { workloads: false, ..Switches::default() };
+    let controllers = ControllerSwitches { workloads: false, ..ControllerSwitches::default() };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
     let releases = Releases::small().with_external_cert_manager();
@@ -234,7 +235,7 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
 // Row: D-130
 #[tokio::test(start_paused = true)]
 async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_before_time_is_over() {
-    let fixture = Fixture::builder().controllers(Switches::none()).start().await;
+    let fixture = Fixture::builder().controllers(ControllerSwitches::none()).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
     fixture
         .apply(

@@ -129,7 +129,7 @@ mod tests {
     use apply::ApiKind;
 
     use super::*;
-    use crate::tests::{NEW, Releases, asked, docker};
+    use crate::tests::{NEW_VERSION, Releases, asked, docker};
 
     #[test]
     fn an_old_kubernetes_is_refused_and_an_older_one_with_topologies() {
@@ -157,7 +157,7 @@ mod tests {
             kinds.add(ApiKind { group, version, kind, plural, namespaced: true, verbs: Vec::new() });
         }
         let releases = Releases::small();
-        let once = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap();
+        let once = releases.sources().render(&asked(&[(docker(), NEW_VERSION)]), None).await.unwrap();
         let twice = [once.clone(), once].concat();
         let short = |need| {
             let one =

@@ -4,7 +4,8 @@ use inventory::PreflightProblems;
 
 use super::*;
 use crate::tests::{
-    NEW, OLD, bootstrap, components, control_plane, core, docker, installed, namespace_of, objects,
+    NEW_VERSION, OLD_VERSION, bootstrap, components, control_plane, core, docker, installed, namespace_of,
+    objects,
 };
 
 fn rendered(id: &ProviderId, version: &str, contract: &str) -> RenderedProvider {
@@ -25,7 +26,7 @@ fn rendered(id: &ProviderId, version: &str, contract: &str) -> RenderedProvider 
 }
 
 fn inventory(ids: &[ProviderId]) -> ProviderInventory {
-    let providers = ids.iter().map(|id| installed(id, OLD)).collect();
+    let providers = ids.iter().map(|id| installed(id, OLD_VERSION)).collect();
     ProviderInventory { providers, is_defined: true, unfinished: None }
 }
 
@@ -37,16 +38,18 @@ fn texts(inventory: &ProviderInventory, queue: &[RenderedProvider], core: Option
 
 #[test]
 fn providers_that_fit_together_are_no_problem() {
-    let first = [core(), bootstrap(), control_plane(), docker()].map(|id| rendered(&id, NEW, "v1beta2"));
+    let first =
+        [core(), bootstrap(), control_plane(), docker()].map(|id| rendered(&id, NEW_VERSION, "v1beta2"));
     assert_eq!(texts(&inventory(&[]), &first, None), [""; 0]);
-    let older = [rendered(&docker(), NEW, "v1beta1")];
+    let older = [rendered(&docker(), NEW_VERSION, "v1beta1")];
     assert_eq!(texts(&inventory(&[core()]), &older, Some("v1beta2")), [""; 0]);
     assert_eq!(texts(&inventory(&[core()]), &older, Some("v1beta1")), [""; 0]);
 }
 
 #[test]
 fn each_rule_that_is_broken_is_told_in_words() {
-    let (core_new, docker_new) = (rendered(&core(), NEW, "v1beta2"), rendered(&docker(), NEW, "v1beta2"));
+    let (core_new, docker_new) =
+        (rendered(&core(), NEW_VERSION, "v1beta2"), rendered(&docker(), NEW_VERSION, "v1beta2"));
     let installed_docker =
         "`infrastructure-docker` is installed already: v1.13.5 in namespace `infrastructure-docker-system`";
     let other_core = ProviderId::new(ProviderType::Core, "other");
@@ -73,7 +76,7 @@ fn each_rule_that_is_broken_is_told_in_words() {
         ),
         (
             inventory(&[core()]),
-            vec![rendered(&docker(), NEW, "v1alpha4")],
+            vec![rendered(&docker(), NEW_VERSION, "v1alpha4")],
             Some("v1beta2"),
             "`infrastructure-docker` v1.14.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1",
         ),
@@ -85,10 +88,11 @@ fn each_rule_that_is_broken_is_told_in_words() {
 
 #[test]
 fn all_problems_of_all_providers_come_together() {
-    let mut unlisted = rendered(&docker(), NEW, "v1beta2");
+    let mut unlisted = rendered(&docker(), NEW_VERSION, "v1beta2");
     unlisted.metadata.as_mut().unwrap().release_series[0].minor = 13;
     unlisted.contract = Contract::new("");
-    let queue = [rendered(&core(), NEW, "v1beta1"), rendered(&bootstrap(), NEW, "v1beta2"), unlisted];
+    let queue =
+        [rendered(&core(), NEW_VERSION, "v1beta1"), rendered(&bootstrap(), NEW_VERSION, "v1beta2"), unlisted];
     assert_eq!(
         texts(&inventory(&[bootstrap()]), &queue, None),
         [
@@ -102,9 +106,9 @@ fn all_problems_of_all_providers_come_together() {
 #[test]
 fn a_definition_is_named_by_the_plural_of_its_kind_unless_it_says_otherwise() {
     let named = |annotations: &str| {
-        let text = components(&docker(), NEW)
+        let text = components(&docker(), NEW_VERSION)
             .replace("{name: dockermachines.", &format!("{{{annotations}name: dockers."));
-        let mut provider = rendered(&docker(), NEW, "v1beta2");
+        let mut provider = rendered(&docker(), NEW_VERSION, "v1beta2");
         provider.objects = objects(&text);
         check_definition_names(&provider).into_iter().map(|problem| problem.text).collect::<Vec<_>>()
     };

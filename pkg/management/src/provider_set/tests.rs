@@ -4,7 +4,7 @@ use support::{fixture::Fixture, kind::CONFIG_MAP};
 use super::*;
 use crate::{
     provider_set::read_recorded_set,
-    tests::{NEW, cluster, docker, namespace_of},
+    tests::{NEW_VERSION, cluster, docker, namespace_of},
 };
 
 fn set_of(phase: ItemPhase) -> ApplySet {
@@ -31,7 +31,12 @@ fn set_of(phase: ItemPhase) -> ApplySet {
 
 async fn record(fixture: &Fixture) -> ProviderRecord {
     let namespace = namespace_of(&docker());
-    ProviderRecord { cluster: cluster(fixture).await, id: docker(), version: NEW.to_owned(), namespace }
+    ProviderRecord {
+        cluster: cluster(fixture).await,
+        id: docker(),
+        version: NEW_VERSION.to_owned(),
+        namespace,
+    }
 }
 
 const NAMESPACE: &str = "{apiVersion: v1, kind: Namespace, metadata: {name: infrastructure-docker-system}}";
@@ -47,7 +52,7 @@ async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
     let kept = fixture.get(CONFIG_MAP, place).await.unwrap();
     assert_eq!(kept["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-docker");
     let read = read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
-    assert_eq!(read, Some((set, NEW.to_owned())));
+    assert_eq!(read, Some((set, NEW_VERSION.to_owned())));
 
     record.save(&ApplySet::default()).await.unwrap();
     assert_eq!(fixture.get(CONFIG_MAP, place).await, None);
@@ -92,5 +97,5 @@ async fn a_record_that_would_be_too_large_keeps_digests_alone() {
     set.items[0].owned_fields = serde_json::from_value(json!({"f:spec": fields})).unwrap();
     record.save(&set).await.unwrap();
     let read = read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
-    assert_eq!(read, Some((set.without_fields(), NEW.to_owned())));
+    assert_eq!(read, Some((set.without_fields(), NEW_VERSION.to_owned())));
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::tests::{NEW, OLD, Releases, asked, bootstrap, components, core, docker};
+use crate::tests::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, components, core, docker};
 
 #[tokio::test]
 async fn providers_come_rendered_in_the_order_they_were_asked_for() {
     let releases = Releases::small();
-    let request = asked(&[(docker(), ""), (core(), OLD)]);
+    let request = asked(&[(docker(), ""), (core(), OLD_VERSION)]);
     let rendered = releases.sources().render(&request, None).await.unwrap();
     let short: Vec<_> = rendered
         .iter()
@@ -13,8 +13,8 @@ async fn providers_come_rendered_in_the_order_they_were_asked_for() {
     assert_eq!(
         short,
         [
-            ("infrastructure-docker".to_owned(), NEW, "v1beta2", "infrastructure-docker-system"),
-            ("cluster-api".to_owned(), OLD, "v1beta2", "cluster-api-system"),
+            ("infrastructure-docker".to_owned(), NEW_VERSION, "v1beta2", "infrastructure-docker-system"),
+            ("cluster-api".to_owned(), OLD_VERSION, "v1beta2", "cluster-api-system"),
         ]
     );
     assert_eq!(rendered[1].images, ["example.org/cluster-api:v1.13.5"]);
@@ -28,7 +28,7 @@ async fn providers_come_rendered_in_the_order_they_were_asked_for() {
 #[tokio::test]
 async fn every_object_is_labelled_and_only_namespaced_ones_go_to_the_target_namespace() {
     let releases = Releases::small();
-    let request = asked(&[(docker(), NEW)]);
+    let request = asked(&[(docker(), NEW_VERSION)]);
     let rendered = releases.sources().render(&request, Some("elsewhere")).await.unwrap().remove(0);
     assert_eq!(rendered.namespace, "elsewhere");
     for object in &rendered.objects {
@@ -43,15 +43,21 @@ async fn every_object_is_labelled_and_only_namespaced_ones_go_to_the_target_name
 // Row: D-99
 #[tokio::test]
 async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
-    let needs = |names: &str| components(&docker(), NEW).replace("--leader-elect", names);
-    let releases = Releases::small().with(&docker(), NEW, &needs("'${DOCKER_A}', '${DOCKER_B}'")).with(
-        &bootstrap(),
-        NEW,
-        &components(&bootstrap(), NEW).replace("--leader-elect", "'${BOOT}'"),
-    );
+    let needs = |names: &str| components(&docker(), NEW_VERSION).replace("--leader-elect", names);
+    let releases =
+        Releases::small().with(&docker(), NEW_VERSION, &needs("'${DOCKER_A}', '${DOCKER_B}'")).with(
+            &bootstrap(),
+            NEW_VERSION,
+            &components(&bootstrap(), NEW_VERSION).replace("--leader-elect", "'${BOOT}'"),
+        );
     let unknown = ProviderId::new(api::ProviderType::Addon, "nobody");
-    let request =
-        asked(&[(core(), NEW), (bootstrap(), NEW), (docker(), NEW), (unknown, ""), (core(), "v9.9.9")]);
+    let request = asked(&[
+        (core(), NEW_VERSION),
+        (bootstrap(), NEW_VERSION),
+        (docker(), NEW_VERSION),
+        (unknown, ""),
+        (core(), "v9.9.9"),
+    ]);
     let errors = releases.sources().render(&request, None).await.unwrap_err();
     let texts: Vec<String> = errors.iter().map(|error| api::with_causes(error)).collect();
     let expected = [
@@ -69,8 +75,8 @@ async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
 #[tokio::test]
 async fn a_series_that_is_not_listed_leaves_the_contract_empty_for_the_checks_to_say() {
     let listed_later = crate::tests::metadata("v2.0.0", "v1beta2");
-    let releases = Releases::small().with_file(&docker(), NEW, "metadata.yaml", &listed_later);
-    let rendered = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap();
+    let releases = Releases::small().with_file(&docker(), NEW_VERSION, "metadata.yaml", &listed_later);
+    let rendered = releases.sources().render(&asked(&[(docker(), NEW_VERSION)]), None).await.unwrap();
     assert_eq!(rendered[0].contract.as_str(), "");
 }
 
@@ -78,9 +84,10 @@ async fn a_series_that_is_not_listed_leaves_the_contract_empty_for_the_checks_to
 // Row: PRV-56
 #[tokio::test]
 async fn variables_of_the_environment_are_put_in() {
-    let text = components(&docker(), NEW).replace("--leader-elect", "'--v=${LEVEL}'");
-    let releases = Releases::small().with(&docker(), NEW, &text).with_variable("LEVEL", "5");
-    let rendered = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap().remove(0);
+    let text = components(&docker(), NEW_VERSION).replace("--leader-elect", "'--v=${LEVEL}'");
+    let releases = Releases::small().with(&docker(), NEW_VERSION, &text).with_variable("LEVEL", "5");
+    let rendered =
+        releases.sources().render(&asked(&[(docker(), NEW_VERSION)]), None).await.unwrap().remove(0);
     let deployment = rendered.objects.iter().find(|object| object.kind() == "Deployment").unwrap();
     let containers = deployment.get(&["spec", "template", "spec", "containers"]).unwrap();
     assert_eq!(containers[0]["args"], serde_json::json!(["--v=5"]));

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use api::ProviderType;
 use apply::FieldChange;
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use serde_json::{Value, json};
 use support::{
     fixture::Fixture,
@@ -12,7 +12,7 @@ use support::{
 use super::*;
 use crate::{
     InitRequest, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, init, plan_init, plan_upgrade,
-    tests::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
+    tests::{NEW_VERSION, OLD_VERSION, Releases, asked, cert_manager, cluster, core, docker, installed},
     upgrade,
 };
 
@@ -22,7 +22,12 @@ const WEBHOOK: &str = "infrastructure-docker-system/webhook";
 const MANAGER: &str = "infrastructure-docker-system/manager";
 
 async fn install() -> (Fixture, ManagementCluster) {
-    let controllers = Switches { garbage: true, workloads: true, cert_manager: true, ..Switches::none() };
+    let controllers = ControllerSwitches {
+        garbage_collection: true,
+        workloads: true,
+        cert_manager: true,
+        ..ControllerSwitches::none()
+    };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     let (cluster, releases) = (cluster(&fixture).await, Releases::small());
     let request = InitRequest {
@@ -53,7 +58,7 @@ fn drifted(status: &ProviderStatus) -> Vec<String> {
 async fn what_is_as_it_was_applied_is_ready_and_has_not_drifted() {
     let (fixture, cluster) = install().await;
     let status = of_docker(&cluster).await;
-    assert_eq!(status.installed, installed(&docker(), NEW));
+    assert_eq!(status.installed, installed(&docker(), NEW_VERSION));
     assert_eq!((status.health, status.recorded), (InstalledHealth::Ready, true));
     assert_eq!(status.drift, []);
 
@@ -123,7 +128,7 @@ async fn a_record_that_cannot_be_read_counts_as_none() {
 
 fn small() -> InitRequest {
     InitRequest {
-        providers: asked(&[(core(), OLD), (docker(), OLD)]),
+        providers: asked(&[(core(), OLD_VERSION), (docker(), OLD_VERSION)]),
         declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
         target_namespace: None,
         validate: true,
@@ -149,7 +154,7 @@ async fn what_was_begun_is_told_until_it_is_finished() {
     cut("403,verb=patch,resource=apps/deployments");
     let mut plan = plan_init(&cluster, &sources, &small()).await.unwrap();
     init(&cluster, &sources, &small(), &mut plan).await.unwrap_err();
-    let noted = vec![installed(&core(), OLD), installed(&docker(), OLD)];
+    let noted = vec![installed(&core(), OLD_VERSION), installed(&docker(), OLD_VERSION)];
     assert_eq!(begun(&status(&cluster).await.unwrap()), (0, Some(noted), None));
     fixture.sandbox().faults().clear();
     let mut plan = plan_init(&cluster, &sources, &small()).await.unwrap();

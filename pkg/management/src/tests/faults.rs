@@ -3,7 +3,7 @@
 use inventory::ManagementCluster;
 use support::{
     fixture::Fixture,
-    wire::{Fate, Wire, strike},
+    scripted_connection::{RequestOutcome, ScriptedConnection, inject_fault},
 };
 
 mod comparable_state;
@@ -14,13 +14,16 @@ mod temporary;
 
 use std::{fs, path::Path, time::Duration};
 
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use tempfile::TempDir;
 
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, Sources, UnfinishedPolicy, WaitOptions, delete_providers,
     init, plan_delete, plan_init, plan_upgrade, rollback_upgrade, start_rollback,
-    tests::{NEW, OLD, Releases, cluster_behind, components, docker, small_init, upgrade_to_contract},
+    tests::{
+        NEW_VERSION, OLD_VERSION, Releases, cluster_behind, components, docker, small_init,
+        upgrade_to_contract,
+    },
     upgrade,
 };
 
@@ -88,7 +91,7 @@ impl Work {
 }
 
 fn first_installation() -> InitRequest {
-    small_init(OLD, WAIT)
+    small_init(OLD_VERSION, WAIT)
 }
 
 fn everything() -> DeleteRequest {
@@ -105,7 +108,7 @@ fn everything() -> DeleteRequest {
 /// Returns releases whose new docker drops one object, adds another, and changes the selector of its
 /// Deployment. The Deployment must therefore be recreated.
 fn releases() -> Releases {
-    let new = components(&docker(), NEW);
+    let new = components(&docker(), NEW_VERSION);
     let new = new.replace("{provider: infrastructure-docker}", "{provider: docker, part: new}");
     Releases::small().with_changing_docker(&new)
 }
@@ -137,18 +140,18 @@ impl Start {
     }
 
     async fn fixture(&self, folder: &Path) -> Fixture {
-        let builder = Fixture::builder().controllers(Switches::default());
+        let builder = Fixture::builder().controllers(ControllerSwitches::default());
         builder.options(|options| options.data_dir = Some(folder.to_owned())).start().await
     }
 
     /// Executes a run without faults.
     async fn done(&self, work: Work, fixture: &Fixture) {
-        let result = self.run(work, &Wire::new(fixture, |_| Fate::Answered)).await;
+        let result = self.run(work, &ScriptedConnection::new(fixture, |_| RequestOutcome::Answered)).await;
         result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
     }
 
-    async fn run(&self, work: Work, wire: &Wire) -> Result<(), String> {
+    async fn run(&self, work: Work, wire: &ScriptedConnection) -> Result<(), String> {
         work.carry_out(&cluster_behind(wire).await, &self.releases).await
     }
 

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use apply::StepAction;
 use support::{
-    counter::{Counter, Tally},
     fixture::Fixture,
+    request_counter::{RequestCounter, RequestCounts},
 };
 
 use crate::{
     DeleteRequest, LifecyclePlan, UnfinishedPolicy, UpgradeRequest, WaitOptions, delete_providers, init,
     plan_delete, plan_init, plan_upgrade, status,
     tests::{
-        OLD, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
+        OLD_VERSION, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
         upgrade_to_contract,
     },
     upgrade,
@@ -27,7 +27,7 @@ fn touched(plan: &LifecyclePlan) -> usize {
     steps.filter(|step| !matches!(step.action, StepAction::Keep | StepAction::Orphan)).count()
 }
 
-fn at_most(bound: usize, tally: &Tally) {
+fn at_most(bound: usize, tally: &RequestCounts) {
     assert!(tally.total() <= bound, "{} requests, not {bound}: {tally}", tally.total());
 }
 
@@ -37,9 +37,14 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     fixture.apply(&cert_manager("v1.21.1")).await;
     let releases = Releases::small();
     let sources = releases.sources();
-    let mut counter = Counter::start(fixture.sandbox());
+    let mut counter = RequestCounter::start(fixture.sandbox());
 
-    let providers = [(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)];
+    let providers = [
+        (core(), OLD_VERSION),
+        (bootstrap(), OLD_VERSION),
+        (control_plane(), OLD_VERSION),
+        (docker(), OLD_VERSION),
+    ];
     let request = init_of(&providers, NO_WAIT);
     let first = cluster(&fixture).await;
     let mut plan = plan_init(&first, &sources, &request).await.unwrap();

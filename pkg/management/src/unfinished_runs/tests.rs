@@ -12,7 +12,7 @@ use super::*;
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitOptions, plan_delete, plan_init,
     plan_upgrade,
-    tests::{OLD, Releases, cluster, core, docker, small_init, upgrade_to_contract},
+    tests::{OLD_VERSION, Releases, cluster, core, docker, small_init, upgrade_to_contract},
     unfinished_runs::reject_unfinished,
 };
 
@@ -22,7 +22,7 @@ const NO_WAIT: WaitOptions = WaitOptions { timeout: None, must_be_ready: false }
 async fn moving(phase: &str) -> Fixture {
     let fixture = Fixture::start().await;
     install(&fixture).await;
-    fixture.create([provider(&core(), OLD), provider(&docker(), OLD)]).await;
+    fixture.create([provider(&core(), OLD_VERSION), provider(&docker(), OLD_VERSION)]).await;
     let journal = json!({
         "format": 1, "run": "5f3a", "begun": "2026-01-02T03:04:05Z", "phase": phase,
         "source": {"uid": "a", "address": "https://one"}, "target": {"uid": "b", "address": "https://two"},
@@ -36,7 +36,7 @@ async fn moving(phase: &str) -> Fixture {
 async fn plans(fixture: &Fixture, unfinished: UnfinishedPolicy) -> [Result<Vec<String>, LifecycleError>; 3] {
     let (cluster, releases) = (cluster(fixture).await, Releases::small());
     let sources = releases.sources();
-    let init = InitRequest { unfinished, ..small_init(OLD, NO_WAIT) };
+    let init = InitRequest { unfinished, ..small_init(OLD_VERSION, NO_WAIT) };
     let upgrade = UpgradeRequest { unfinished, skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
     let delete = DeleteRequest {
         providers: None,
@@ -123,7 +123,10 @@ async fn a_journal_that_the_server_fails_to_return_stops_a_change() {
     for resource in ["configmaps", "secrets"] {
         for (code, is_refused) in [(403, false), (500, true)] {
             let fixture = moving("finished").await;
-            support::wire::strike(&fixture, &format!("{code},verb=get,resource={resource}"));
+            support::scripted_connection::inject_fault(
+                &fixture,
+                &format!("{code},verb=get,resource={resource}"),
+            );
             let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
             let cluster = ManagementCluster::new(server, EventSink::none());
             let result = reject_unfinished(&cluster, CheckedRuns::All, UnfinishedPolicy::Refuse).await;

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use api::ProviderId;
 use manifest::Object;
-use sandbox::{Fault, Switches};
+use sandbox::{ControllerSwitches, Fault};
 use serde_json::{Value, json};
 use support::{
     fixture::Fixture,
@@ -20,19 +20,20 @@ use super::*;
 use crate::{
     init, plan_init,
     tests::{
-        NEW, OLD, Releases, cluster, components, core, docker, namespace_of, small_init, upgrade_to_contract,
+        NEW_VERSION, OLD_VERSION, Releases, cluster, components, core, docker, namespace_of, small_init,
+        upgrade_to_contract,
     },
 };
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const CLUSTER_ROLE: Kind =
-    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").cluster_scoped();
 const NO_WAIT: WaitOptions = WaitOptions { timeout: None, must_be_ready: false };
 const WAIT: WaitOptions = WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
 /// Returns releases whose docker has a different additional object in each version.
 fn releases() -> Releases {
-    Releases::small().with_changing_docker(&components(&docker(), NEW))
+    Releases::small().with_changing_docker(&components(&docker(), NEW_VERSION))
 }
 
 /// A cluster with core and docker in their old versions.
@@ -48,15 +49,20 @@ impl Lab {
     }
 
     async fn with(releases: Releases) -> Self {
-        Self::on(Switches::default(), WAIT, releases).await
+        Self::on(ControllerSwitches::default(), WAIT, releases).await
     }
 
     /// Starts a cluster without a workload controller, so that no workload becomes ready.
     async fn without_workloads() -> Self {
-        Self::on(Switches { workloads: false, ..Switches::default() }, NO_WAIT, releases()).await
+        Self::on(
+            ControllerSwitches { workloads: false, ..ControllerSwitches::default() },
+            NO_WAIT,
+            releases(),
+        )
+        .await
     }
 
-    async fn on(switches: Switches, wait: WaitOptions, releases: Releases) -> Self {
+    async fn on(switches: ControllerSwitches, wait: WaitOptions, releases: Releases) -> Self {
         let fixture = Fixture::builder().controllers(switches).start().await;
         let reached = cluster(&fixture).await;
         let server = reached.server().retrying_for(Duration::ZERO);
@@ -67,11 +73,11 @@ impl Lab {
     }
 
     async fn init(&self, wait: WaitOptions) {
-        let request = small_init(OLD, wait);
+        let request = small_init(OLD_VERSION, wait);
         let sources = self.releases.sources();
         let mut plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
         init(&self.cluster, &sources, &request, &mut plan).await.unwrap();
-        self.fixture.settled().await;
+        self.fixture.wait_until_idle().await;
     }
 
     async fn upgrade(&self, request: &UpgradeRequest) -> Result<Option<NotReady>, LifecycleError> {
@@ -117,7 +123,7 @@ impl Lab {
         self.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());
         let ended = what.await;
         self.fixture.sandbox().faults().clear();
-        self.fixture.settled().await;
+        self.fixture.wait_until_idle().await;
         ended.is_ok()
     }
 

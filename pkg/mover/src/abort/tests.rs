@@ -156,7 +156,7 @@ async fn what_was_created_goes_and_what_was_paused_goes_on() {
     assert_eq!(names, ["Cluster team/one", "ClusterClass team/class"]);
     assert!(aborted.removed > 20, "{aborted:?}");
     assert_eq!((aborted.overwritten.len(), aborted.remaining_namespaces.len()), (0, 0));
-    begun.lab.target.settled().await;
+    begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "");
     assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none());
     begun.assert_source_is_as_it_was("").await;
@@ -180,7 +180,7 @@ async fn what_was_on_the_target_before_stays_and_so_does_its_namespace() {
         ["Secret team/one-extra"]
     );
     assert_eq!(aborted.remaining_namespaces, ["team"]);
-    begun.lab.target.settled().await;
+    begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
 }
 
@@ -235,14 +235,17 @@ async fn objects_that_are_going_already_lose_what_holds_them() {
     begun.lab.target.delete(MACHINE, "team/one-md-1-0").await;
     assert!(begun.lab.target.get(MACHINE, "team/one-md-1-0").await.is_some());
     begun.abort().await.unwrap();
-    begun.lab.target.settled().await;
+    begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
     let begun = Box::pin(StartedMove::new_whole()).await;
-    support::wire::strike(&begun.lab.target, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
+    support::scripted_connection::inject_fault(
+        &begun.lab.target,
+        "forbid,verb=delete,resource=cluster.x-k8s.io/machines",
+    );
     let error = begun.abort().await.unwrap_err();
     let MoveError::ObjectFailures { action: "removed", failures } = &error else { panic!("{error:?}") };
     assert_eq!(failures[0].0.kind, "Machine");
@@ -265,7 +268,7 @@ async fn an_abort_killed_after_any_write_is_completed_by_the_same_call() {
             Err(MoveError::NoMove { .. }) => {}
             aborted => drop(aborted.unwrap_or_else(|error| panic!("{when}: {error:?}"))),
         }
-        begun.lab.target.settled().await;
+        begun.lab.target.wait_until_idle().await;
         assert_eq!(outline(&begun.lab.target, "team").await, "", "{when}");
         assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none(), "{when}");
         begun.assert_source_is_as_it_was(&when).await;

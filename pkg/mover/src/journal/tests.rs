@@ -15,7 +15,7 @@ use support::{
 use super::*;
 use crate::{
     DifferencePolicy, tests as testing,
-    tests::{NEW, core, lab::Lab},
+    tests::{NEW_VERSION, core, lab::Lab},
 };
 
 const PLACE: &str = "capi-system/capstan-move";

@@ -3,18 +3,18 @@ use std::time::Duration;
 use serde_json::json;
 use support::{
     cluster_api::{cluster, cluster_class, install, object, provider},
-    counter::Counter,
     fixture::Fixture,
     kind::{
         AWS_CLUSTER_STATIC_IDENTITY, CLUSTER, CONFIG_MAP, DOCKER_CLUSTER, DOCKER_MACHINE, MACHINE, NAMESPACE,
         SECRET,
     },
+    request_counter::RequestCounter,
 };
 
 use super::*;
 use crate::{
     ClusterChoice, DifferencePolicy, tests as testing,
-    tests::{NEW, OLD, bootstrap, control_plane, core, docker},
+    tests::{NEW_VERSION, OLD_VERSION, bootstrap, control_plane, core, docker},
 };
 
 /// Starts a management cluster with the kinds and the inventory of four providers.
@@ -28,7 +28,7 @@ async fn side(version: &str) -> Fixture {
 
 /// Starts a source with a Cluster of two machines and an unrelated ConfigMap, and a target with the namespace.
 async fn two_sides() -> (Fixture, Fixture) {
-    let (source, target) = (Box::pin(side(NEW)).await, Box::pin(side(NEW)).await);
+    let (source, target) = (Box::pin(side(NEW_VERSION)).await, Box::pin(side(NEW_VERSION)).await);
     source.create(cluster("team/demo").control_plane(1).machine_deployment("work", 1)).await;
     source.create([object(CONFIG_MAP, "team/stray")]).await;
     target.create([object(NAMESPACE, "team")]).await;
@@ -101,7 +101,7 @@ async fn a_plan_says_of_every_object_what_is_done_and_why() {
 #[tokio::test]
 async fn planning_keeps_nothing_it_writes() {
     let (source, target) = two_sides().await;
-    let (here, there) = (Counter::start(source.sandbox()), Counter::start(target.sandbox()));
+    let (here, there) = (RequestCounter::start(source.sandbox()), RequestCounter::start(target.sandbox()));
     planned(&source, &target, &everything()).await.unwrap();
     assert_eq!(here.writes().to_string(), "1 create selfsubjectaccessreviews");
     let writes = there.writes().to_string();
@@ -125,7 +125,7 @@ async fn without_a_target_only_the_source_is_looked_at() {
 #[tokio::test]
 async fn a_cluster_is_not_moved_onto_itself() {
     let (source, _) = two_sides().await;
-    let counter = Counter::start(source.sandbox());
+    let counter = RequestCounter::start(source.sandbox());
     let refused = planned(&source, &source, &everything()).await;
     assert!(matches!(refused, Err(MoveError::SameCluster)), "{refused:?}");
     assert_eq!(counter.writes().total(), 0);
@@ -134,7 +134,7 @@ async fn a_cluster_is_not_moved_onto_itself() {
 // Row: D-142
 #[tokio::test]
 async fn everything_that_stands_in_the_way_on_both_sides_is_told_at_once() {
-    let (source, target) = (side(NEW).await, side(OLD).await);
+    let (source, target) = (side(NEW_VERSION).await, side(OLD_VERSION).await);
     source.create(cluster("team/demo").machines(1)).await;
     let not_yet = json!({"status": {"initialization": {"infrastructureProvisioned": false}}});
     status(&source, CLUSTER, "team/demo", &not_yet).await;
@@ -187,7 +187,7 @@ async fn a_target_without_providers_is_to_be_initialized_and_stays_as_it_is() {
     let bare = Fixture::start().await;
     let definition = support::cluster_api::definition(CLUSTER);
     bare.create([definition]).await;
-    let counter = Counter::start(bare.sandbox());
+    let counter = RequestCounter::start(bare.sandbox());
     let told = problems(&source, &bare, &everything()).await;
     assert!(told[0].starts_with("no provider is installed on the target; the source has `"), "{told:#?}");
     assert!(!counter.writes().to_string().contains("customresourcedefinitions"));

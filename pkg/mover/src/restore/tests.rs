@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use support::{
     cluster_api::object,
     kind,
-    wire::{Asked, Moment, Wire},
+    scripted_connection::{OutgoingRequest, PausePoint, ScriptedConnection},
 };
 use workload::PAUSED_ANNOTATION;
 
@@ -100,7 +100,7 @@ fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
                 assert!(writes > 30, "{writes}");
                 return;
             }
-            lab.target.settled().await;
+            lab.target.wait_until_idle().await;
             let when = format!("cut off after {writes} writes");
             restore(lab, &files, &everything()).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
             let found = target_of(lab).await;
@@ -148,9 +148,15 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
                 plan_restore(&lab.lines().target().await, &objects, &request, RestoreOptions::default())
                     .await
                     .unwrap();
-            let moment = Moment::default();
-            let is_list = |asked: &Asked<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
-            let target = crate::tests::cluster_behind(&Wire::waiting(&lab.target, &moment, is_list)).await;
+            let moment = PausePoint::default();
+            let is_list =
+                |asked: &OutgoingRequest<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
+            let target = crate::tests::cluster_behind(&ScriptedConnection::pausing_before(
+                &lab.target,
+                &moment,
+                is_list,
+            ))
+            .await;
             let damage = async {
                 if number < 2 {
                     lab.target.delete(kind::SECRET, "team/c-ca").await;
@@ -167,7 +173,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
             let restore =
                 Box::pin(restore_objects(&target, &request, &plan, &objects, RestoreOptions::default()));
             let MoveError::TargetDiffers { differences } =
-                Box::pin(moment.during(restore, damage)).await.unwrap_err()
+                Box::pin(moment.run_with_change(restore, damage)).await.unwrap_err()
             else {
                 panic!("{number}: another failure")
             };
@@ -230,7 +236,7 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
 fn objects_that_were_written_by_hand_need_no_uids() {
     runtime().block_on(async {
         let lab = Box::pin(Lab::with_kinds()).await;
-        lab.target.create([support::cluster_api::provider(&crate::tests::core(), crate::tests::NEW)]).await;
+        lab.target.create([support::cluster_api::provider(&crate::tests::core(), crate::tests::NEW_VERSION)]).await;
         let cluster = |name: &str| {
             format!(
                 "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: {name}, namespace: team}}\n\

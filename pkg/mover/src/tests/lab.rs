@@ -4,7 +4,7 @@ use inventory::ManagementCluster;
 use support::{
     cluster_api::install,
     fixture::Fixture,
-    wire::{Asked, Fate, Moment, Wire},
+    scripted_connection::{OutgoingRequest, PausePoint, RequestOutcome, ScriptedConnection},
 };
 
 use std::sync::{
@@ -20,8 +20,8 @@ pub(crate) struct Lab {
 
 /// The connections to both clusters, on which a run may be interrupted.
 pub(crate) struct LabConnections {
-    source: Wire,
-    target: Wire,
+    source: ScriptedConnection,
+    target: ScriptedConnection,
 }
 
 impl Lab {
@@ -52,11 +52,11 @@ impl Lab {
 
     /// Returns the lines of one process that stops at one of its writes to either cluster.
     pub(crate) fn stopping_at_write(&self, number: u64) -> LabConnections {
-        let (source, target) = Wire::stopping_pair([&self.source, &self.target], number);
+        let (source, target) = ScriptedConnection::stopping_pair([&self.source, &self.target], number);
         LabConnections { source, target }
     }
 
-    fn breaking_after_counted(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> LabConnections {
+    fn breaking_after_counted(&self, last: u64, counts: fn(&OutgoingRequest<'_>) -> bool) -> LabConnections {
         let counted = Arc::new(AtomicU64::new(0));
         self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
     }
@@ -64,11 +64,13 @@ impl Lab {
     /// Returns lines that break at a request to either cluster. The last request still has an effect.
     pub(crate) fn breaking_at(
         &self,
-        is_last: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+        is_last: impl Fn(&OutgoingRequest<'_>) -> bool + Clone + Send + Sync + 'static,
     ) -> LabConnections {
         let line = |fixture| {
             let is_last = is_last.clone();
-            Wire::new(fixture, move |asked| if is_last(asked) { Fate::Last } else { Fate::Answered })
+            ScriptedConnection::new(fixture, move |asked| {
+                if is_last(asked) { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
+            })
         };
         LabConnections { source: line(&self.source), target: line(&self.target) }
     }
@@ -76,10 +78,10 @@ impl Lab {
     /// Returns lines on which the first matching request to either cluster waits for the end of a moment.
     pub(crate) fn waiting_at(
         &self,
-        moment: &Moment,
-        is_moment: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+        moment: &PausePoint,
+        is_moment: impl Fn(&OutgoingRequest<'_>) -> bool + Clone + Send + Sync + 'static,
     ) -> LabConnections {
-        let line = |fixture| Wire::waiting(fixture, moment, is_moment.clone());
+        let line = |fixture| ScriptedConnection::pausing_before(fixture, moment, is_moment.clone());
         LabConnections { source: line(&self.source), target: line(&self.target) }
     }
 }
@@ -105,10 +107,10 @@ impl LabConnections {
 
     /// Waits for the end of some work, or until a line breaks.
     pub(crate) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        self.source.until_broken(self.target.until_broken(work)).await.flatten()
+        self.source.run_until_broken(self.target.run_until_broken(work)).await.flatten()
     }
 }
 
-fn writes_something(asked: &Asked<'_>) -> bool {
-    asked.writes()
+fn writes_something(asked: &OutgoingRequest<'_>) -> bool {
+    asked.is_write()
 }

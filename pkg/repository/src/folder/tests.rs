@@ -109,7 +109,7 @@ async fn a_file_with_another_digest_does_not_stay_in_the_cache() {
     written.add("v1.0.0", "metadata.yaml", Digest::of(b"good"));
     index(&host, &written.render());
     let file = format!("{BASE}/v1.0.0/metadata.yaml");
-    host.on_each(file, [Reply::file("evil"), Reply::file("good")]);
+    host.on_sequence(file, [Reply::file("evil"), Reply::file("good")]);
     let read = async || {
         let store = StoreSettings { folder: kept.path().join("cache"), max_bytes: u64::MAX };
         let context = RepositoryContext::new(Settings { store: Some(store), ..settings(&host) });

@@ -145,7 +145,7 @@ async fn content_with_another_digest_or_size_than_said_is_refused() {
     for lie in ["kind: Metadatb\n", "kind: Metadata", "kind: Metadata\n\n"] {
         for reply in [
             Reply::status(200).body(lie),
-            Reply::status(200).body(lie).unannounced().header("connection", "close"),
+            Reply::status(200).body(lie).without_content_length().header("connection", "close"),
         ] {
             host.on(blob.clone(), reply);
             errors.push(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
@@ -367,10 +367,10 @@ async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshe
     );
     let refused = refusing("https://files.example.org/token");
     let served = Reply::status(200).header("content-type", MANIFEST_MEDIA_TYPE).body(whole.to_string());
-    host.on_each(at("manifests/v2.9.0"), [refused.clone(), served]);
+    host.on_sequence(at("manifests/v2.9.0"), [refused.clone(), served]);
     let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
-    host.on_each(blob, [refused, Reply::status(200).body(METADATA)]);
-    host.on_each(
+    host.on_sequence(blob, [refused, Reply::status(200).body(METADATA)]);
+    host.on_sequence(
         TOKENS,
         [Reply::json(200, r#"{"token":"one"}"#), Reply::json(200, r#"{"access_token":"two"}"#)],
     );
@@ -394,7 +394,7 @@ async fn an_identity_token_is_traded_in_by_a_form_and_never_shown_to_the_registr
     let served = Reply::status(200)
         .header("content-type", MANIFEST_MEDIA_TYPE)
         .body(host.body(&at("manifests/v2.9.0")));
-    host.on_each(at("manifests/v2.9.0"), [refusing("https://files.example.org/token"), served]);
+    host.on_sequence(at("manifests/v2.9.0"), [refusing("https://files.example.org/token"), served]);
     host.on("files.example.org/token", Reply::json(200, r#"{"access_token":"one"}"#));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.json");
@@ -477,7 +477,7 @@ async fn a_blob_that_was_cut_short_is_read_from_its_start_again() {
     release(&host, "v2.9.0");
     let whole = Reply::status(200).body(METADATA);
     let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
-    host.on_each(blob, [whole.clone().cut_after(5), whole]);
+    host.on_sequence(blob, [whole.clone().cut_after(5), whole]);
     assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
 }
 
@@ -499,7 +499,7 @@ async fn a_blob_is_followed_to_another_host_without_the_credential() {
     put(&host, "v2.9.0", &manifest(&layers, &json!({})));
     let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
     let refused = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
-    host.on_each(blob, [refused, Reply::redirect("https://objects.githubusercontent.com/blob")]);
+    host.on_sequence(blob, [refused, Reply::redirect("https://objects.githubusercontent.com/blob")]);
     host.on("objects.githubusercontent.com/blob", Reply::file(METADATA));
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
     assert_eq!(text(&lab.read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);

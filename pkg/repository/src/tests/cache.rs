@@ -92,7 +92,7 @@ async fn a_refresh_asks_whether_a_pinned_file_is_still_the_same() {
     let reply = |body: &str, etag: &str| Reply::file(body).header("etag", etag);
     let address = "github.com/o/r/releases/download/v1.0.0/c.yaml";
     let replies = [reply("old", "\"1\""), Reply::status(304), reply("new", "\"2\"")];
-    lab.host.on_each(address, replies);
+    lab.host.on_sequence(address, replies);
     let refresh = || without_go_proxy(Settings { refresh: Refresh::Everything, ..lab.settings() });
     for expected in ["old", "old", "new"] {
         assert_eq!(read(&refresh(), "c.yaml").await.unwrap(), expected);
@@ -111,8 +111,8 @@ async fn lists_are_asked_for_anew_and_all_pages_of_an_unchanged_one_come_from_th
     let first = github_releases_page("o/r", &["v1.1.0"], Some(second)).header("etag", "\"1\"");
     let last = github_releases_page("o/r", &["v1.0.0"], None)
         .header("last-modified", "Mon, 02 Nov 2026 08:00:00 GMT");
-    lab.host.on_each(RELEASES, [first, Reply::status(304)]);
-    lab.host.on_each(&second["https://".len()..], [last, Reply::status(304)]);
+    lab.host.on_sequence(RELEASES, [first, Reply::status(304)]);
+    lab.host.on_sequence(&second["https://".len()..], [last, Reply::status(304)]);
     for _ in 0..2 {
         let versions = repository(&lab.run()).versions().await.unwrap();
         assert_eq!(versions.iter().map(api::Version::as_str).collect::<Vec<_>>(), ["v1.0.0", "v1.1.0"]);
@@ -271,7 +271,7 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
 async fn an_answer_that_is_cut_short_is_begun_anew_on_the_disk_too() {
     let lab = Lab::new();
     let address = "github.com/o/r/releases/download/v1.0.0/c.yaml";
-    lab.host.on_each(address, [Reply::file("whole file").cut_after(5), Reply::file("whole file")]);
+    lab.host.on_sequence(address, [Reply::file("whole file").cut_after(5), Reply::file("whole file")]);
     assert_eq!(read(&lab.run(), "c.yaml").await.unwrap(), "whole file");
     assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "whole file");
 }

@@ -68,7 +68,7 @@ async fn a_certificate_of_an_unknown_authority_is_told_with_the_authority() {
 
 #[tokio::test]
 async fn a_certificate_that_is_signed_by_itself_is_told_so() {
-    let host = FakeHost::own_signed(&["files.example.org"]);
+    let host = FakeHost::self_signed(&["files.example.org"]);
     let told = untrusted(&host, host.ca_pem()).await;
     assert_eq!(told.problem, CertificateProblem::SelfSigned { subject: "CN=a fake host".to_owned() });
 }
@@ -116,7 +116,7 @@ async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
 // Row: D-196
 #[tokio::test]
 async fn a_host_that_wants_to_know_its_clients_is_shown_a_certificate() {
-    let host = FakeHost::for_known_clients(&["files.example.org"]);
+    let host = FakeHost::requiring_client_certificate(&["files.example.org"]);
     let folder = tempfile::tempdir().unwrap();
     let [certificate, key] = ["ann.pem", "ann.key"].map(|name| folder.path().join(name));
     fs::write(&certificate, &host.client_identity().certificate_pem).unwrap();

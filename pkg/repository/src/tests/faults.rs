@@ -78,7 +78,7 @@ impl Way {
     fn script(self, host: &FakeHost, replies: Vec<Reply>) {
         let release = r#"{"tag_name":"v1.0.0","assets":[{"id":5,"name":"c.yaml"}]}"#;
         host.on("api.github.com/repos/o/r/releases/tags/v1.0.0", Reply::json(200, release));
-        host.on_each(self.address(), replies);
+        host.on_sequence(self.address(), replies);
     }
 }
 
@@ -277,7 +277,9 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
 async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
     for way in WAYS {
         for (size, fits) in [(5000, true), (5001, false)] {
-            for reply in [Reply::file(vec![b'x'; size]), Reply::file(vec![b'x'; size]).unannounced()] {
+            for reply in
+                [Reply::file(vec![b'x'; size]), Reply::file(vec![b'x'; size]).without_content_length()]
+            {
                 let host = FakeHost::internet();
                 way.script(&host, vec![reply]);
                 let settings = Settings { max_file_bytes: 5000, ..way.settings(&host) };
@@ -298,7 +300,7 @@ async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
 #[tokio::test]
 async fn a_lost_connection_is_tried_again_and_each_step_is_told() {
     let host = FakeHost::internet();
-    host.on_each("files.example.org/c.yaml", [Reply::close(), Reply::file("good")]);
+    host.on_sequence("files.example.org/c.yaml", [Reply::close(), Reply::file("good")]);
     let heard = EventLog::default();
     let mut settings = settings(&host);
     heard.listen(&mut settings);

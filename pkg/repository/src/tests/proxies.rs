@@ -47,7 +47,7 @@ async fn each_kind_of_proxy_leads_to_the_host_with_a_password_and_without() {
             let file = fetch_url(&RepositoryContext::new(settings), URL).await.unwrap();
             assert_eq!(text(&file), "through", "{scheme} {password:?}");
         }
-        assert_eq!(proxy.asked(), ["files.example.org:443"; 2]);
+        assert_eq!(proxy.requested(), ["files.example.org:443"; 2]);
     }
 }
 
@@ -64,7 +64,7 @@ async fn a_proxy_that_wants_another_password_is_named_without_ours() {
         assert!(named.contains(&proxy.address().to_string()), "{named}");
         let told = format!("{} {error:?}", with_causes(&error));
         assert!(!told.contains("s3cret") && told.contains("cannot connect"), "{told}");
-        assert!(proxy.asked().is_empty() && host.received().is_empty());
+        assert!(proxy.requested().is_empty() && host.received().is_empty());
     }
 }
 
@@ -81,7 +81,7 @@ async fn a_host_without_a_proxy_is_reached_past_that_of_all() {
         ..settings(&host)
     };
     assert_eq!(text(&fetch_url(&RepositoryContext::new(settings), URL).await.unwrap()), "direct");
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requested().is_empty());
 }
 
 #[tokio::test]

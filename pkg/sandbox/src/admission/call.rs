@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::tls;
 
 /// The maximum size of an answer.
-const ANSWER_BYTES: usize = 16 << 20;
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
 /// Posts a review and returns the body of the answer.
 pub(super) async fn post(
@@ -30,7 +30,7 @@ pub(super) async fn post(
     let (status, is_text, body) =
         exchanged.map_err(|_| trouble("context deadline exceeded".to_owned()))?.map_err(trouble)?;
     if !status.is_success() {
-        return Err(unexpected(status, is_text, &body));
+        return Err(status_error(status, is_text, &body));
     }
     if body.is_empty() {
         let code = status.as_u16();
@@ -47,7 +47,7 @@ async fn exchange(url: &str, authorities: &[u8], body: Vec<u8>) -> Result<(Statu
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_text = kind.is_none_or(|kind| kind.starts_with("text/"));
-    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
+    let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES).collect().await;
     Ok((status, is_text, body.map_err(|error| error.to_string())?.to_bytes()))
 }
 
@@ -111,12 +111,13 @@ fn tls_error(error: &io::Error) -> String {
 }
 
 /// The error message for an HTTP status. Source: apimachinery 1.36 `pkg/api/errors`, `NewGenericServerResponse`.
-fn unexpected(status: StatusCode, is_text: bool, body: &[u8]) -> String {
-    let said = if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
+fn status_error(status: StatusCode, is_text: bool, body: &[u8]) -> String {
+    let message =
+        if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
     let words = match status.as_u16() {
         400 => "the server rejected our request for an unknown reason",
         401 => "the server has asked for the client to provide credentials",
-        403 => return said,
+        403 => return message,
         404 => "the server could not find the requested resource",
         405 => "the server does not allow this method on the requested resource",
         409 => "the server reported a conflict",
@@ -127,7 +128,9 @@ fn unexpected(status: StatusCode, is_text: bool, body: &[u8]) -> String {
             "the server was unable to return a response in the time allotted, but may still be processing the request"
         }
         code if code >= 500 => {
-            return format!("an error on the server (\"{said}\") has prevented the request from succeeding");
+            return format!(
+                "an error on the server (\"{message}\") has prevented the request from succeeding"
+            );
         }
         code => {
             return format!(

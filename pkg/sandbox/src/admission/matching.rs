@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    Operation, Request, Surroundings, conditions,
-    webhook::{Rule, Webhook},
+    AdmissionContext, Operation, WriteRequest, match_conditions,
+    webhook::{Webhook, WebhookRule},
 };
 use crate::{kinds::ResourceType, status::Status};
 
@@ -20,7 +20,7 @@ pub(super) struct Invocation<'a> {
 
 impl Invocation<'_> {
     /// Returns the object in the version that the webhook requires.
-    pub(super) fn in_its_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
+    pub(super) fn to_webhook_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
         if !self.converted {
             return Cow::Borrowed(object);
         }
@@ -30,7 +30,7 @@ impl Invocation<'_> {
     }
 
     /// Restores the original `apiVersion` of an object that a webhook returned.
-    pub(super) fn back(&self, before: &Value, after: &mut Value) {
+    pub(super) fn restore_version(&self, before: &Value, after: &mut Value) {
         if self.converted && after.is_object() {
             after["apiVersion"] = before["apiVersion"].clone();
         }
@@ -38,7 +38,7 @@ impl Invocation<'_> {
 }
 
 /// True for requests that no webhook receives: a webhook configuration could otherwise forbid its own removal.
-pub(super) fn is_exempt(request: &Request<'_>) -> bool {
+pub(super) fn is_exempt(request: &WriteRequest<'_>) -> bool {
     *request.resource.group == *"admissionregistration.k8s.io"
 }
 
@@ -46,50 +46,51 @@ pub(super) fn is_exempt(request: &Request<'_>) -> bool {
 /// namespace does not exist; 403 if a condition cannot be evaluated and `failurePolicy` is `Fail`.
 pub(super) fn invocation<'a>(
     webhook: &Webhook,
-    request: &Request<'a>,
-    surroundings: &Surroundings<'a>,
+    request: &WriteRequest<'a>,
+    context: &AdmissionContext<'a>,
     object: Option<&Value>,
 ) -> Result<Option<Invocation<'a>>, Status> {
-    let Some(invocation) = by_rules(webhook, request, surroundings) else {
+    let Some(invocation) = match_rules(webhook, request, context) else {
         return Ok(None);
     };
-    let of_object = |value: Option<&Value>| value.is_some_and(|value| webhook.objects.matches_object(value));
-    if !webhook.objects.is_empty() && !of_object(object) && !of_object(request.old) {
+    let of_object =
+        |value: Option<&Value>| value.is_some_and(|value| webhook.object_selector.matches_object(value));
+    if !webhook.object_selector.is_empty() && !of_object(object) && !of_object(request.old) {
         return Ok(None);
     }
-    if !namespace_matches(webhook, request, surroundings, object)? {
+    if !namespace_matches(webhook, request, context, object)? {
         return Ok(None);
     }
-    let called = conditions::hold(webhook, &invocation, request, object)?;
+    let called = match_conditions::match_conditions_hold(webhook, &invocation, request, object)?;
     Ok(called.then_some(invocation))
 }
 
-fn by_rules<'a>(
+fn match_rules<'a>(
     webhook: &Webhook,
-    request: &Request<'a>,
-    surroundings: &Surroundings<'a>,
+    request: &WriteRequest<'a>,
+    context: &AdmissionContext<'a>,
 ) -> Option<Invocation<'a>> {
-    let wants = |rule: &Rule, resource: &ResourceType| rule.matches(request, resource);
+    let wants = |rule: &WebhookRule, resource: &ResourceType| rule.matches(request, resource);
     if webhook.rules.iter().any(|rule| wants(rule, request.resource)) {
         return Some(Invocation { resource: request.resource, converted: false });
     }
-    if !webhook.equivalent {
+    if !webhook.matches_equivalent {
         return None;
     }
-    let asked = request.resource;
+    let requested = request.resource;
     let others = || {
-        let resources = surroundings.kinds.resources().iter();
-        resources.filter(|other| other.group == asked.group && other.plural == asked.plural)
+        let resources = context.kinds.resources().iter();
+        resources.filter(|other| other.group == requested.group && other.plural == requested.plural)
     };
     let found = webhook.rules.iter().find_map(|rule| others().find(|other| wants(rule, other)))?;
     Some(Invocation { resource: found, converted: true })
 }
 
-impl Rule {
-    fn matches(&self, request: &Request<'_>, resource: &ResourceType) -> bool {
+impl WebhookRule {
+    fn matches(&self, request: &WriteRequest<'_>, resource: &ResourceType) -> bool {
         let any = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);
         self.in_scope(request)
-            && any(&self.operations, request.operation.word())
+            && any(&self.operations, request.operation.name())
             && any(&self.groups, &resource.group)
             && any(&self.versions, &resource.version)
             && self.resources.iter().any(|wanted| {
@@ -99,7 +100,7 @@ impl Rule {
             })
     }
 
-    fn in_scope(&self, request: &Request<'_>) -> bool {
+    fn in_scope(&self, request: &WriteRequest<'_>) -> bool {
         // `request.namespace` of a Namespace is its own name, but Namespaces are cluster-scoped.
         let of_cluster = is_namespace(request) || request.namespace.is_empty();
         match &*self.scope {
@@ -110,29 +111,29 @@ impl Rule {
     }
 }
 
-fn is_namespace(request: &Request<'_>) -> bool {
+fn is_namespace(request: &WriteRequest<'_>) -> bool {
     request.resource.group.is_empty() && *request.resource.plural == *"namespaces"
 }
 
 fn namespace_matches(
     webhook: &Webhook,
-    request: &Request<'_>,
-    surroundings: &Surroundings<'_>,
+    request: &WriteRequest<'_>,
+    context: &AdmissionContext<'_>,
     object: Option<&Value>,
 ) -> Result<bool, Status> {
     let itself = is_namespace(request);
-    if webhook.namespaces.is_empty() || (request.namespace.is_empty() && !itself) {
+    if webhook.namespace_selector.is_empty() || (request.namespace.is_empty() && !itself) {
         return Ok(true);
     }
     // A Namespace that is created or updated is matched by its new labels.
     let written =
         matches!(request.operation, Operation::Create | Operation::Update) && request.subresource.is_empty();
     if let (true, true, Some(object)) = (itself, written, object) {
-        return Ok(webhook.namespaces.matches_object(object));
+        return Ok(webhook.namespace_selector.matches_object(object));
     }
     let name = if itself { request.name } else { request.namespace };
-    match (surroundings.namespace)(name) {
-        Some(namespace) => Ok(webhook.namespaces.matches_object(&namespace)),
+    match (context.namespace)(name) {
+        Some(namespace) => Ok(webhook.namespace_selector.matches_object(&namespace)),
         None => Err(Status::not_found("", "namespaces", name)),
     }
 }

@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 
-use super::{Request, matching::Invocation, webhook::Webhook};
+use super::{WriteRequest, matching::Invocation, webhook::Webhook};
 use crate::{
     kinds::ResourceType,
     status::{Cause, Details, Status},
@@ -19,7 +19,7 @@ pub(super) struct Review {
 }
 
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct ReviewResponse {
     pub(super) allowed: bool,
     /// The `Status` of a refusal; null if the webhook returned none.
     pub(super) status: Value,
@@ -34,21 +34,21 @@ pub(super) struct Patch {
     bytes: Vec<u8>,
 }
 
-impl Default for Verdict {
+impl Default for ReviewResponse {
     fn default() -> Self {
         Self { allowed: true, status: Value::Null, patch: None, warnings: Vec::new() }
     }
 }
 
 /// The group, version and kind of the object that the review carries.
-fn kind(resource: &ResourceType, subresource: &str) -> Value {
+fn group_version_kind(resource: &ResourceType, subresource: &str) -> Value {
     match resource.subresource(subresource).filter(|found| !found.kind.is_empty()) {
         Some(found) => json!({"group": &*found.group, "version": &*found.version, "kind": &*found.kind}),
         None => json!({"group": &*resource.group, "version": &*resource.version, "kind": &*resource.kind}),
     }
 }
 
-fn address(resource: &ResourceType) -> Value {
+fn group_version_resource(resource: &ResourceType) -> Value {
     json!({"group": &*resource.group, "version": &*resource.version, "resource": &*resource.plural})
 }
 
@@ -57,7 +57,7 @@ impl Review {
     pub(super) fn of(
         webhook: &Webhook,
         invocation: &Invocation<'_>,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         object: Option<&Value>,
     ) -> Option<Self> {
         let version = webhook.review_versions.iter().find_map(|version| match &**version {
@@ -66,7 +66,7 @@ impl Review {
             _ => None,
         })?;
         let uid = uuid::Uuid::new_v4().to_string();
-        let body = question(&uid, version, invocation, request, object);
+        let body = review_request(&uid, version, invocation, request, object);
         Some(Self { uid, version, body: body.to_string().into_bytes() })
     }
 
@@ -75,7 +75,7 @@ impl Review {
     }
 
     /// Parses an answer as `AdmissionReview` of the version of the review.
-    pub(super) fn answer(&self, body: &[u8]) -> Result<Value, String> {
+    pub(super) fn parse_response(&self, body: &[u8]) -> Result<Value, String> {
         let answer: Value = serde_json::from_slice(body)
             .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
         let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ impl Review {
     }
 
     /// Reads the verdict of an answer.
-    pub(super) fn verdict(&self, answer: &Value, mutating: bool) -> Result<Verdict, String> {
+    pub(super) fn read_response(&self, answer: &Value, mutating: bool) -> Result<ReviewResponse, String> {
         let response = answer["response"].as_object().ok_or("webhook response was absent")?;
         let text = |field: &str| response.get(field).and_then(Value::as_str);
         if self.version == "v1" {
@@ -111,7 +111,7 @@ impl Review {
             bytes.transpose().map_err(|error| format!("response.patch: {error}"))?.unwrap_or_default();
         let patch = self.patch(bytes, text("patchType"), mutating)?;
         let warnings = response.get("warnings").and_then(Value::as_array).into_iter().flatten();
-        Ok(Verdict {
+        Ok(ReviewResponse {
             allowed: response.get("allowed").and_then(Value::as_bool).unwrap_or_default(),
             status: response.get("status").cloned().unwrap_or_default(),
             patch,
@@ -142,11 +142,11 @@ impl Review {
     }
 }
 
-fn question(
+fn review_request(
     uid: &str,
     version: &str,
     invocation: &Invocation<'_>,
-    request: &Request<'_>,
+    request: &WriteRequest<'_>,
     object: Option<&Value>,
 ) -> Value {
     let user = request.user;
@@ -157,17 +157,18 @@ fn question(
     if !user.groups.is_empty() {
         who["groups"] = user.groups.clone().into();
     }
-    let travelling = |value: Option<&Value>| value.map(|value| invocation.in_its_version(value).into_owned());
-    let mut asked = json!({
+    let converted =
+        |value: Option<&Value>| value.map(|value| invocation.to_webhook_version(value).into_owned());
+    let mut request_json = json!({
         "uid": uid,
-        "kind": kind(invocation.resource, request.subresource),
-        "resource": address(invocation.resource),
-        "requestKind": kind(request.resource, request.subresource),
-        "requestResource": address(request.resource),
-        "operation": request.operation.word(),
+        "kind": group_version_kind(invocation.resource, request.subresource),
+        "resource": group_version_resource(invocation.resource),
+        "requestKind": group_version_kind(request.resource, request.subresource),
+        "requestResource": group_version_resource(request.resource),
+        "operation": request.operation.name(),
         "userInfo": who,
-        "object": travelling(object),
-        "oldObject": travelling(request.old),
+        "object": converted(object),
+        "oldObject": converted(request.old),
         "dryRun": request.dry_run,
         "options": request.options,
     });
@@ -179,10 +180,10 @@ fn question(
     ];
     for (field, text) in optional {
         if !text.is_empty() {
-            asked[field] = text.into();
+            request_json[field] = text.into();
         }
     }
-    json!({"kind": "AdmissionReview", "apiVersion": format!("admission.k8s.io/{version}"), "request": asked})
+    json!({"kind": "AdmissionReview", "apiVersion": format!("admission.k8s.io/{version}"), "request": request_json})
 }
 
 /// Parses the operations of a patch: `None` if the patch has no operations.
@@ -209,9 +210,9 @@ pub(super) fn refusal(webhook: &str, status: &Value) -> Status {
     };
     let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
     let code = code.filter(|code| (400..600).contains(code)).unwrap_or(400);
-    let refusal = Status::new(code, known(&REASONS, text("reason")), message);
+    let refusal = Status::new(code, listed_value(&REASONS, text("reason")), message);
     match status["details"].as_object() {
-        Some(given) => refusal.about(details(given)),
+        Some(given) => refusal.with_details(details(given)),
         None => refusal,
     }
 }
@@ -220,7 +221,7 @@ fn details(given: &Map<String, Value>) -> Details {
     let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let causes = given.get("causes").and_then(Value::as_array).into_iter().flatten();
     let cause = |cause: &Value| Cause {
-        reason: known(&CAUSES, cause["reason"].as_str().unwrap_or_default()),
+        reason: listed_value(&CAUSES, cause["reason"].as_str().unwrap_or_default()),
         message: cause["message"].as_str().unwrap_or_default().to_owned(),
         field: cause["field"].as_str().unwrap_or_default().to_owned(),
     };
@@ -279,6 +280,6 @@ const CAUSES: [&str; 14] = [
 
 /// Returns the listed value that equals `word`. Returns an empty text for other values, because clients know only
 /// listed values.
-fn known(words: &[&'static str], word: &str) -> &'static str {
+fn listed_value(words: &[&'static str], word: &str) -> &'static str {
     words.iter().find(|known| **known == word).copied().unwrap_or_default()
 }

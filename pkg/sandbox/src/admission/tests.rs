@@ -22,7 +22,7 @@ struct Server {
     address: String,
     authority: String,
     /// Paths and reviews in the order of arrival.
-    heard: Arc<Mutex<Vec<(String, Value)>>>,
+    reviews: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 impl Server {
@@ -40,7 +40,7 @@ impl Server {
         let server = Self {
             address: format!("https://{}", listener.local_addr().unwrap()),
             authority: BASE64_STANDARD.encode(made.cert.pem()),
-            heard: Arc::clone(&heard),
+            reviews: Arc::clone(&heard),
         };
         tokio::spawn(async move {
             while let Ok((tcp, _)) = listener.accept().await {
@@ -74,7 +74,7 @@ impl Server {
     }
 
     fn paths(&self) -> Vec<String> {
-        self.heard.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+        self.reviews.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 }
 
@@ -175,8 +175,8 @@ impl Case {
         Self::new(resource("", "v1", "configmaps", "ConfigMap"))
     }
 
-    fn request(&self) -> Request<'_> {
-        Request {
+    fn request(&self) -> WriteRequest<'_> {
+        WriteRequest {
             operation: self.operation,
             resource: &self.resource,
             subresource: "",
@@ -189,8 +189,8 @@ impl Case {
         }
     }
 
-    fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
+    fn context(&self) -> AdmissionContext<'_> {
+        AdmissionContext {
             kinds: &self.kinds,
             namespace: &|name| (name == "team").then(|| json!({"metadata": {"labels": {"name": "team"}}})),
             set_defaults: &|_| {},
@@ -200,17 +200,17 @@ impl Case {
 
     async fn validate(&self, webhooks: Vec<Value>) -> Result<Vec<String>, Status> {
         let webhooks = Webhooks::of(&[], &[json!({"metadata": {"name": "c"}, "webhooks": webhooks})]);
-        validate(&webhooks, &self.request(), &self.surroundings(), Some(&object())).await
+        validate(&webhooks, &self.request(), &self.context(), Some(&object())).await
     }
 
     async fn mutate(&self, webhooks: Vec<Value>) -> Result<(Value, Vec<String>), Status> {
         let webhooks = Webhooks::of(&[json!({"metadata": {"name": "c"}, "webhooks": webhooks})], &[]);
-        let mutated = mutate(&webhooks, &self.request(), &self.surroundings(), Some(object())).await;
+        let mutated = mutate(&webhooks, &self.request(), &self.context(), Some(object())).await;
         mutated.map(|(object, warnings)| (object.unwrap(), warnings))
     }
 
     /// True if a webhook with these fields matches the request.
-    fn wanted(&self, more: &Value) -> bool {
+    fn is_called(&self, more: &Value) -> bool {
         let mut webhook = json!({"name": "w", "rules": [rule(&json!({}))]});
         for (field, value) in more.as_object().unwrap() {
             webhook[field] = value.clone();
@@ -219,7 +219,7 @@ impl Case {
         let invocation = matching::invocation(
             &webhooks.validating()[0],
             &self.request(),
-            &self.surroundings(),
+            &self.context(),
             Some(&object()),
         );
         invocation.unwrap().is_some()
@@ -265,7 +265,7 @@ fn rules_and_selectors_decide_who_hears_of_a_request() {
             false,
         ),
     ] {
-        assert_eq!(case.wanted(&webhook), expected, "{webhook}");
+        assert_eq!(case.is_called(&webhook), expected, "{webhook}");
     }
     let configuration =
         Case::new(resource("admissionregistration.k8s.io", "v1", "x", "MutatingWebhookConfiguration"));
@@ -275,15 +275,15 @@ fn rules_and_selectors_decide_who_hears_of_a_request() {
 #[test]
 fn a_namespace_is_selected_by_the_labels_it_is_written_with() {
     let mut case = Case::new(resource("", "v1", "namespaces", "Namespace"));
-    assert!(case.wanted(&json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})));
-    assert!(case.wanted(&json!({"rules": [rule(&json!({"scope": "Cluster"}))]})));
+    assert!(case.is_called(&json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})));
+    assert!(case.is_called(&json!({"rules": [rule(&json!({"scope": "Cluster"}))]})));
     case.operation = Operation::Delete;
-    let request = Request { name: "team", ..case.request() };
+    let request = WriteRequest { name: "team", ..case.request() };
     let webhook = json!({
         "name": "w", "rules": [rule(&json!({}))], "namespaceSelector": {"matchLabels": {"name": "team"}},
     });
     let webhooks = Webhooks::of(&[], &[json!({"metadata": {"name": "c"}, "webhooks": [webhook]})]);
-    let invocation = matching::invocation(&webhooks.validating()[0], &request, &case.surroundings(), None);
+    let invocation = matching::invocation(&webhooks.validating()[0], &request, &case.context(), None);
     assert!(invocation.unwrap().is_some());
 }
 
@@ -295,12 +295,8 @@ fn a_condition_that_cannot_be_evaluated_forbids_the_request() {
         "matchConditions": [{"name": "c", "expression": "object.metadata.nope == 'zz'"}],
     });
     let webhooks = Webhooks::of(&[], &[json!({"metadata": {"name": "c"}, "webhooks": [webhook]})]);
-    let result = matching::invocation(
-        &webhooks.validating()[0],
-        &case.request(),
-        &case.surroundings(),
-        Some(&object()),
-    );
+    let result =
+        matching::invocation(&webhooks.validating()[0], &case.request(), &case.context(), Some(&object()));
     let status = result.unwrap_err();
     assert_eq!((status.code, status.reason), (403, "Forbidden"));
     let words =
@@ -329,7 +325,7 @@ async fn a_webhook_is_told_what_the_request_is() {
     let server = Server::start().await;
     let warnings = Case::config_map().validate(vec![server.webhook("/warn", &json!({}))]).await.unwrap();
     assert_eq!(warnings, ["careful"]);
-    let (_, mut review) = server.heard.lock().unwrap().remove(0);
+    let (_, mut review) = server.reviews.lock().unwrap().remove(0);
     assert!(review["request"]["uid"].take().is_string());
     let kind = json!({"group": "", "version": "v1", "kind": "ConfigMap"});
     let address = json!({"group": "", "version": "v1", "resource": "configmaps"});
@@ -351,7 +347,7 @@ async fn an_old_webhook_is_asked_in_the_version_it_knows() {
     let webhook = server.webhook("/one", &json!({"admissionReviewVersions": ["v9", "v1beta1", "v1"]}));
     let (object, _) = Case::config_map().mutate(vec![webhook]).await.unwrap();
     assert_eq!(object["data"], json!({"one": "1"}));
-    assert_eq!(server.heard.lock().unwrap()[0].1["apiVersion"], "admission.k8s.io/v1beta1");
+    assert_eq!(server.reviews.lock().unwrap()[0].1["apiVersion"], "admission.k8s.io/v1beta1");
     let webhook = server.webhook("/one", &json!({"admissionReviewVersions": ["v9"]}));
     let status = Case::config_map().mutate(vec![webhook]).await.unwrap_err();
     assert_eq!(status.code, 500);
@@ -373,7 +369,7 @@ async fn configurations_are_called_by_name() {
     let configuration = |name: &str, path: &str| json!({"metadata": {"name": name}, "webhooks": [server.webhook(path, &json!({}))]});
     let webhooks = Webhooks::of(&[configuration("b", "/two"), configuration("a", "/one")], &[]);
     let case = Case::config_map();
-    mutate(&webhooks, &case.request(), &case.surroundings(), Some(object())).await.unwrap();
+    mutate(&webhooks, &case.request(), &case.context(), Some(object())).await.unwrap();
     assert_eq!(server.paths(), ["/one", "/two"]);
 }
 
@@ -387,7 +383,7 @@ async fn a_webhook_hears_of_another_version_in_the_version_it_asked_for() {
     let (object, _) = case.mutate(vec![server.webhook("/one", &rules)]).await.unwrap();
     assert_eq!(object["apiVersion"], "v1", "the version it came with is given back");
     assert_eq!(object["data"], json!({"one": "1"}));
-    let review = server.heard.lock().unwrap()[0].1.clone();
+    let review = server.reviews.lock().unwrap()[0].1.clone();
     assert_eq!(review["request"]["object"]["apiVersion"], "e.com/v1");
     assert_eq!(review["request"]["kind"]["version"], "v1");
     assert_eq!(review["request"]["requestKind"]["version"], "v2");
@@ -483,7 +479,7 @@ async fn a_dry_run_spares_webhooks_with_side_effects() {
         (400, "admission webhook \"a.b.c\" does not support dry run")
     );
     case.validate(vec![server.webhook("/ok", &json!({"sideEffects": "NoneOnDryRun"}))]).await.unwrap();
-    assert_eq!(server.heard.lock().unwrap()[0].1["request"]["dryRun"], true);
+    assert_eq!(server.reviews.lock().unwrap()[0].1["request"]["dryRun"], true);
 }
 
 #[tokio::test]
@@ -512,8 +508,8 @@ async fn a_deletion_cannot_be_changed() {
     let webhooks = json!({"metadata": {"name": "c"}, "webhooks": [server.webhook("/one", &json!({}))]});
     let webhooks = Webhooks::of(&[webhooks], &[]);
     let old = object();
-    let request = Request { old: Some(&old), ..case.request() };
-    let status = mutate(&webhooks, &request, &case.surroundings(), None).await.unwrap_err();
+    let request = WriteRequest { old: Some(&old), ..case.request() };
+    let status = mutate(&webhooks, &request, &case.context(), None).await.unwrap_err();
     let words = "Internal error occurred: admission webhook \"a.b.c\" attempted to modify the object, which is not \
                  supported for this operation";
     assert_eq!(status.message, words);

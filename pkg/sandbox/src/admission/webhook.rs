@@ -18,34 +18,34 @@ pub(crate) struct Webhooks {
 #[derive(Debug)]
 pub(crate) struct Webhook {
     pub(super) name: String,
-    target: Target,
+    target: WebhookTarget,
     /// The CA bundle in PEM that verifies the certificate of the webhook.
-    pub(super) authorities: Vec<u8>,
+    pub(super) ca_bundle: Vec<u8>,
     pub(super) timeout: Duration,
-    pub(super) rules: Vec<Rule>,
-    pub(super) namespaces: LabelSelector,
-    pub(super) objects: LabelSelector,
+    pub(super) rules: Vec<WebhookRule>,
+    pub(super) namespace_selector: LabelSelector,
+    pub(super) object_selector: LabelSelector,
     /// `matchPolicy: Equivalent`: rules also match through other versions of the resource.
-    pub(super) equivalent: bool,
+    pub(super) matches_equivalent: bool,
     /// The name and the expression of each match condition.
-    pub(super) conditions: Vec<(String, String)>,
+    pub(super) match_conditions: Vec<(String, String)>,
     pub(super) ignores_failure: bool,
     /// `reinvocationPolicy: IfNeeded`.
-    pub(super) reinvoked: bool,
+    pub(super) reinvoke_if_needed: bool,
     /// True if a dry run may call the webhook.
-    pub(super) without_side_effects: bool,
+    pub(super) is_dry_run_safe: bool,
     pub(super) review_versions: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Target {
+enum WebhookTarget {
     Url(String),
     Service { namespace: String, name: String, path: String, port: i64 },
 }
 
 /// A rule of a webhook; `*` matches everything.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct WebhookRule {
     pub(super) operations: Vec<String>,
     pub(super) groups: Vec<String>,
     pub(super) versions: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) struct Rule {
 impl Webhooks {
     /// Reads all `MutatingWebhookConfiguration` and `ValidatingWebhookConfiguration` objects, with defaults filled in.
     pub(crate) fn of(mutating: &[Value], validating: &[Value]) -> Self {
-        Self { mutating: read(mutating), validating: read(validating) }
+        Self { mutating: read_webhooks(mutating), validating: read_webhooks(validating) }
     }
 
     /// True if no webhooks exist.
@@ -76,7 +76,7 @@ impl Webhooks {
     }
 }
 
-fn read(configurations: &[Value]) -> Vec<Webhook> {
+fn read_webhooks(configurations: &[Value]) -> Vec<Webhook> {
     let mut sorted: Vec<_> = configurations.iter().collect();
     sorted.sort_by_key(|configuration| configuration["metadata"]["name"].as_str());
     let webhooks =
@@ -102,8 +102,8 @@ impl Webhook {
         let client = &webhook["clientConfig"];
         let service = &client["service"];
         let target = match client["url"].as_str() {
-            Some(url) => Target::Url(url.to_owned()),
-            None => Target::Service {
+            Some(url) => WebhookTarget::Url(url.to_owned()),
+            None => WebhookTarget::Service {
                 namespace: text(&service["namespace"]),
                 name: text(&service["name"]),
                 path: text(&service["path"]),
@@ -114,16 +114,16 @@ impl Webhook {
         Self {
             name: text(&webhook["name"]),
             target,
-            authorities: BASE64_STANDARD.decode(text(&client["caBundle"])).unwrap_or_default(),
+            ca_bundle: BASE64_STANDARD.decode(text(&client["caBundle"])).unwrap_or_default(),
             timeout: Duration::from_secs(webhook["timeoutSeconds"].as_u64().unwrap_or(10)),
-            rules: webhook["rules"].as_array().into_iter().flatten().map(Rule::of).collect(),
-            namespaces: selector(&webhook["namespaceSelector"]),
-            objects: selector(&webhook["objectSelector"]),
-            equivalent: webhook["matchPolicy"] != "Exact",
-            conditions: conditions.map(|one| (text(&one["name"]), text(&one["expression"]))).collect(),
+            rules: webhook["rules"].as_array().into_iter().flatten().map(WebhookRule::of).collect(),
+            namespace_selector: selector(&webhook["namespaceSelector"]),
+            object_selector: selector(&webhook["objectSelector"]),
+            matches_equivalent: webhook["matchPolicy"] != "Exact",
+            match_conditions: conditions.map(|one| (text(&one["name"]), text(&one["expression"]))).collect(),
             ignores_failure: webhook["failurePolicy"] == "Ignore",
-            reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
-            without_side_effects: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
+            reinvoke_if_needed: webhook["reinvocationPolicy"] == "IfNeeded",
+            is_dry_run_safe: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
             review_versions: texts(&webhook["admissionReviewVersions"]),
         }
     }
@@ -132,12 +132,12 @@ impl Webhook {
     pub(super) fn url(&self, services: ServiceWebhooks) -> Result<Option<String>, String> {
         let timeout = self.timeout.as_secs();
         match (&self.target, services) {
-            (Target::Url(url), _) => {
+            (WebhookTarget::Url(url), _) => {
                 let path = if url.splitn(4, '/').count() < 4 { "/" } else { "" };
                 Ok(Some(format!("{url}{path}?timeout={timeout}s")))
             }
-            (Target::Service { .. }, ServiceWebhooks::Ignore) => Ok(None),
-            (Target::Service { namespace, name, path, port }, ServiceWebhooks::Refuse) => {
+            (WebhookTarget::Service { .. }, ServiceWebhooks::Ignore) => Ok(None),
+            (WebhookTarget::Service { namespace, name, path, port }, ServiceWebhooks::Refuse) => {
                 let path = path.trim_start_matches('/');
                 Err(format!(
                     "failed to call webhook: Post \"https://{name}.{namespace}.svc:{port}/{path}?timeout={timeout}s\": \
@@ -148,7 +148,7 @@ impl Webhook {
     }
 }
 
-impl Rule {
+impl WebhookRule {
     fn of(rule: &Value) -> Self {
         Self {
             operations: texts(&rule["operations"]),

@@ -9,14 +9,14 @@
 mod addresses;
 mod decode;
 mod defaults;
-mod faults;
+mod error_list;
 mod formats;
 mod names;
-mod presence;
+mod normalization;
 mod quantity;
-mod shape;
 mod status;
 mod strategy;
+mod type_rules;
 mod validation;
 mod warnings;
 
@@ -27,7 +27,7 @@ pub(crate) use self::{
     formats::NameRule,
     names::{allows_create_on_update, allows_unconditional_update, name_rule},
     strategy::prepare_for_update,
-    validation::{client_config_faults, review_version_faults},
+    validation::{client_config_errors, review_version_errors},
     warnings::{deprecation, warnings},
 };
 use crate::{kinds::ResourceType, status::FieldError};
@@ -38,8 +38,8 @@ pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
     if is_definition(resource) {
         return;
     }
-    shape::reduce(object, resource.schema.schema());
-    shape::complete(object, resource.schema.schema());
+    normalization::remove_unset(object, resource.schema.schema());
+    normalization::fill_defaults(object, resource.schema.schema());
 }
 
 fn is_definition(resource: &ResourceType) -> bool {
@@ -52,8 +52,8 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     strategy::prepare_for_create(resource, object);
     let status = resource.schema.schema().field("status").zip(object.get_mut("status"));
     if let Some((schema, status)) = status.filter(|_| !is_definition(resource)) {
-        shape::reduce(status, schema);
-        shape::complete(status, schema);
+        normalization::remove_unset(status, schema);
+        normalization::fill_defaults(status, schema);
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn validate(
 /// Returns the decoding error of an object: `None` if the object can be decoded. The real server reports the error with
 /// 400 and the prefix `… in version "v1" cannot be handled as a …: `.
 pub(crate) fn decode_errors(resource: &ResourceType, object: &Value) -> Option<String> {
-    decode::error(resource.schema.schema(), object)
+    decode::type_error(resource.schema.schema(), object)
 }
 
 /// Returns the fields that the kind of an object lacks, as paths such as `spec.containers[0].foo`, in document order.

@@ -10,30 +10,34 @@
 
 mod nodes;
 mod resources;
-mod shapes;
+mod type_definitions;
 
 use std::sync::{Arc, LazyLock};
 
 use self::resources::Resource;
-pub(crate) use self::shapes::{Default, Field, Form, Inner, Keys, Merge, Shape, ShapeId, Shapes, ValueType};
+pub(crate) use self::type_definitions::{
+    ApplyListType, DefinitionId, DefinitionKind, ElementType, Field, FieldDefault, ListMerge, TypeDefinition,
+    TypeDefinitions, ValueType,
+};
 use crate::{
     kinds::{ResourceType, Subresource},
     schema::SchemaRoot,
 };
 
 /// The Kubernetes release of the tables: version, minor number and build time.
-pub(crate) const RELEASE: (&str, u32, &str) = ("v1.36.3", 36, "2026-07-22T18:07:38Z");
+pub(crate) const KUBERNETES_RELEASE: (&str, u32, &str) = ("v1.36.3", 36, "2026-07-22T18:07:38Z");
 
 const INVARIANT: &str = "the tables in this crate are well-formed: a test reads them";
 
-static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes::read(manifest::builtin::SHAPES).expect(INVARIANT));
+static TYPE_DEFINITIONS: LazyLock<TypeDefinitions> =
+    LazyLock::new(|| TypeDefinitions::read(manifest::builtin::SHAPES).expect(INVARIANT));
 
 static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
     let lines = resources::read(include_str!("resources.txt")).expect(INVARIANT);
-    let (schemas, roots) = nodes::schemas(&SHAPES);
+    let (schemas, roots) = nodes::schemas(&TYPE_DEFINITIONS);
     let schemas = Arc::new(schemas);
     let types = lines.iter().map(|line| {
-        let shape = SHAPES.find(line.package, line.kind).expect(INVARIANT);
+        let shape = TYPE_DEFINITIONS.find(line.package, line.kind).expect(INVARIANT);
         let is_served = lines.iter().any(|other| (other.group, other.version) == line.stored);
         let stored = if is_served { line.stored.1 } else { line.version };
         Arc::new(resource_type(line, stored, SchemaRoot::new(Arc::clone(&schemas), roots[shape.index()])))
@@ -54,22 +58,22 @@ pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
 }
 
 /// The definitions of all built-in kinds and their parts.
-pub(crate) fn shapes() -> &'static Shapes {
-    &SHAPES
+pub(crate) fn type_definitions() -> &'static TypeDefinitions {
+    &TYPE_DEFINITIONS
 }
 
 /// The package of the kinds that every version has, and of `Status`.
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /// Finds the definition of a kind or a part by name. `DeleteOptions` and `Status` exist in every version.
-pub(crate) fn shape_of(group: &str, version: &str, name: &str) -> Option<ShapeId> {
+pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<DefinitionId> {
     let of_version = RESOURCES.lines.iter().find(|line| (line.group, line.version) == (group, version))?;
-    SHAPES.find(of_version.package, name).or_else(|| SHAPES.find(META, name))
+    TYPE_DEFINITIONS.find(of_version.package, name).or_else(|| TYPE_DEFINITIONS.find(META, name))
 }
 
 /// The group, version and kind of a definition of a kind.
-pub(crate) fn kind_of(shape: &Shape) -> Option<(&'static str, &'static str, &str)> {
-    let (package, kind) = shape.name.rsplit_once('.')?;
+pub(crate) fn kind_of(definition: &TypeDefinition) -> Option<(&'static str, &'static str, &str)> {
+    let (package, kind) = definition.name.rsplit_once('.')?;
     let line = RESOURCES.lines.iter().find(|line| line.package == package);
     let (group, version) = line.map_or(("", "v1"), |line| (line.group, line.version));
     Some((group, version, kind))
@@ -77,7 +81,7 @@ pub(crate) fn kind_of(shape: &Shape) -> Option<(&'static str, &'static str, &str
 
 /// The storage group and version of a resource on the real server. Events of `events.k8s.io` are stored as core events;
 /// some kinds are stored in a version that is not served.
-pub(crate) fn stored_as(resource: &ResourceType) -> (&str, &str) {
+pub(crate) fn storage_group_version(resource: &ResourceType) -> (&str, &str) {
     let is_it = |line: &&Resource| {
         line.group == &*resource.group
             && line.version == &*resource.version
@@ -99,10 +103,10 @@ fn resource_type(line: &Resource, stored: &str, schema: SchemaRoot) -> ResourceT
         singular: line.singular.into(),
         kind: line.kind.into(),
         list_kind: format!("{}List", line.kind).into(),
-        short_names: all(&line.short_names),
-        categories: all(&line.categories),
+        short_names: shared_texts(&line.short_names),
+        categories: shared_texts(&line.categories),
         namespaced: line.namespaced,
-        verbs: all(&line.verbs),
+        verbs: shared_texts(&line.verbs),
         subresources: line.subresources.iter().map(subresource).collect(),
         schema,
         custom: None,
@@ -115,11 +119,11 @@ fn subresource(line: &resources::Subresource) -> Subresource {
         group: line.group.into(),
         version: line.version.into(),
         kind: line.kind.into(),
-        verbs: all(&line.verbs),
+        verbs: shared_texts(&line.verbs),
     }
 }
 
-fn all(words: &[&str]) -> Vec<Arc<str>> {
+fn shared_texts(words: &[&str]) -> Vec<Arc<str>> {
     words.iter().map(|word| Arc::from(*word)).collect()
 }
 

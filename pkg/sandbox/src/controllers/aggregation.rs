@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use super::{Controller, Look, Next, ObjectRef};
+use super::{Controller, ObjectRef, Reconciliation, Requeue};
 use crate::{client::Client, meta, selector::LabelSelector, store::Change};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -35,7 +35,7 @@ impl Controller for RoleAggregation {
         "clusterrole-aggregation-controller"
     }
 
-    fn concerned(&self, _: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, _: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         if &*key.resource.group != GROUP || &*key.resource.plural != "clusterroles" {
             return Vec::new();
@@ -51,11 +51,11 @@ impl Controller for RoleAggregation {
         aggregated.iter().map(|name| ObjectRef::new(GROUP, KIND, "", name)).collect()
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
             let live = client.get(object).filter(|role| role["aggregationRule"].is_object());
-            let Some(role) = live else { return Ok(Next::Wait) };
-            let rules = gathered(&role, &client.list(GROUP, KIND, None));
+            let Some(role) = live else { return Ok(Requeue::AwaitChange) };
+            let rules = aggregated_rules(&role, &client.list(GROUP, KIND, None));
             if role["rules"].as_array().map_or(&[] as &[Value], Vec::as_slice) != rules {
                 let configuration = json!({
                     "apiVersion": role["apiVersion"], "kind": KIND,
@@ -64,14 +64,14 @@ impl Controller for RoleAggregation {
                 });
                 client.apply(configuration).await?;
             }
-            Ok(Next::Wait)
+            Ok(Requeue::AwaitChange)
         })
     }
 }
 
 /// Returns the rules of the selected roles without duplicates: selector by selector, sorted by role name. `roles` must
 /// be sorted by name, as lists are.
-fn gathered(role: &Value, roles: &[Value]) -> Vec<Value> {
+fn aggregated_rules(role: &Value, roles: &[Value]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
         let selector = LabelSelector::of_object(selector);
@@ -108,6 +108,6 @@ mod tests {
             role("c", "none", &["delete"]),
             whole.clone(),
         ];
-        assert_eq!(gathered(&whole, &roles), [rule("list"), rule("get")]);
+        assert_eq!(aggregated_rules(&whole, &roles), [rule("list"), rule("get")]);
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Controller, Look, Next, ObjectRef, conditions};
+use super::{Controller, ObjectRef, Reconciliation, Requeue, conditions};
 use crate::{
     client::{Client, Propagation},
     meta,
@@ -22,19 +22,19 @@ use crate::{
 };
 
 const GROUP: &str = "apiregistration.k8s.io";
-const DEFINITIONS: &str = "apiextensions.k8s.io";
+const DEFINITION_GROUP: &str = "apiextensions.k8s.io";
 /// The label with the manager of an APIService; `true` marks the APIServices of this controller.
-const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
+const AUTOMANAGED_LABEL: &str = "kube-aggregator.kubernetes.io/automanaged";
 
 pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
-    vec![Arc::new(ApiServices::default())]
+    vec![Arc::new(ApiServiceController::default())]
 }
 
 /// Creates the APIServices of custom groups and sets the conditions of all APIServices.
 #[derive(Debug, Default)]
-struct ApiServices {
+struct ApiServiceController {
     /// The names of the APIServices of each definition, by the name of the definition.
-    wanted: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    by_definition: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
 
 /// The fields of a definition that determine its APIServices.
@@ -58,16 +58,16 @@ struct Version {
     served: bool,
 }
 
-impl Controller for ApiServices {
+impl Controller for ApiServiceController {
     fn name(&self) -> &'static str {
         "kube-apiserver"
     }
 
-    fn concerned(&self, _: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, _: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         match (&*key.resource.group, &*key.resource.plural) {
             (GROUP, "apiservices") => vec![reference(&key.name)],
-            (DEFINITIONS, "customresourcedefinitions") => {
+            (DEFINITION_GROUP, "customresourcedefinitions") => {
                 let new = if change.deleted { BTreeSet::new() } else { services(&change.after.body) };
                 let old = self.index(&key.name, &new);
                 new.union(&old).map(|name| reference(name)).collect()
@@ -76,19 +76,19 @@ impl Controller for ApiServices {
         }
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
-            let wanted = self.is_wanted(client, &object.name);
+            let wanted = self.is_required(client, &object.name);
             let Some(mut live) = client.get(object) else {
                 if wanted {
                     client.create(desired(&object.name)).await?;
                 }
-                return Ok(Next::Wait);
+                return Ok(Requeue::AwaitChange);
             };
-            if meta::field(&live, "labels").is_some_and(|labels| labels[MANAGED] == "true") {
+            if meta::field(&live, "labels").is_some_and(|labels| labels[AUTOMANAGED_LABEL] == "true") {
                 if !wanted {
                     client.delete_if(object, meta::uid(&live), Propagation::Background).await?;
-                    return Ok(Next::Wait);
+                    return Ok(Requeue::AwaitChange);
                 }
                 let spec = desired(&object.name)["spec"].take();
                 if live["spec"] != spec {
@@ -99,12 +99,12 @@ impl Controller for ApiServices {
             if set_available(&mut live, &client.now()) {
                 client.update_status(live).await?;
             }
-            Ok(Next::Wait)
+            Ok(Requeue::AwaitChange)
         })
     }
 }
 
-impl ApiServices {
+impl ApiServiceController {
     /// Stores the APIServices of a definition and returns the previous ones.
     fn index(&self, definition: &str, services: &BTreeSet<String>) -> BTreeSet<String> {
         let mut wanted = self.lock();
@@ -118,7 +118,7 @@ impl ApiServices {
 
     /// True if an existing definition needs the APIService. Reads the definition, because the index may lack a
     /// deletion.
-    fn is_wanted(&self, client: &Client, service: &str) -> bool {
+    fn is_required(&self, client: &Client, service: &str) -> bool {
         let definitions: Vec<String> = self
             .lock()
             .iter()
@@ -126,13 +126,13 @@ impl ApiServices {
             .map(|(name, _)| name.clone())
             .collect();
         definitions.into_iter().any(|name| {
-            client.get(&ObjectRef::new(DEFINITIONS, "CustomResourceDefinition", "", &name)).is_some()
+            client.get(&ObjectRef::new(DEFINITION_GROUP, "CustomResourceDefinition", "", &name)).is_some()
         })
     }
 
     /// Locks the index. A panic elsewhere leaves the index consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<String>>> {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_definition.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,7 +155,7 @@ fn set_available(service: &mut Value, now: &str) -> bool {
     } else {
         ("Passed", "all checks passed")
     };
-    let new = conditions::next(&service["status"], "Available", "True", reason, message, now);
+    let new = conditions::build(&service["status"], "Available", "True", reason, message, now);
     if conditions::find(&service["status"], "Available") == Some(&new) {
         return false;
     }

@@ -20,7 +20,7 @@ use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, IsCa, KeyPai
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Controller, Look, Next, ObjectRef, conditions};
+use super::{Controller, ObjectRef, Reconciliation, Requeue, conditions};
 use crate::{client::Client, clock::Clock, meta, status::Status, store::Change};
 
 const GROUP: &str = "cert-manager.io";
@@ -28,13 +28,13 @@ const GROUP: &str = "cert-manager.io";
 const CERTIFICATE_NAME: &str = "cert-manager.io/certificate-name";
 const ALLOW_INJECTION: &str = "cert-manager.io/allow-direct-injection";
 /// The reason of a Certificate whose Secret belongs to another Certificate.
-const TAKEN: &str = "IncorrectCertificate";
+const INCORRECT_CERTIFICATE: &str = "IncorrectCertificate";
 const LIFETIME_DAYS: i64 = 90;
 
 /// The controller of Issuers, Certificates, CA injection, and the CA of the cert-manager webhook.
 #[derive(Debug, Default)]
 pub(super) struct CertManager {
-    asking: Mutex<BTreeMap<ObjectRef, CaSource>>,
+    ca_sources: Mutex<BTreeMap<ObjectRef, CaSource>>,
 }
 
 /// The kind of a CA source, Certificate or Secret, and its `namespace/name`.
@@ -53,7 +53,7 @@ impl Controller for CertManager {
         "cert-manager"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         let of_kind = |kind: &str, namespace| {
             let objects = client.list(GROUP, kind, namespace);
@@ -66,15 +66,15 @@ impl Controller for CertManager {
             }
             (GROUP, "issuers" | "certificates") => {
                 let namespace = Some(&*key.namespace);
-                let mut concerned = self.asking_for(&("Certificate", path(&key.name)));
+                let mut concerned = self.objects_with_source(&("Certificate", path(&key.name)));
                 concerned.extend([of_kind("Issuer", namespace), of_kind("Certificate", namespace)].concat());
                 concerned
             }
             ("", "secrets") => {
                 let mut concerned = of_kind("Certificate", Some(&key.namespace));
-                concerned.extend(self.asking_for(&("Secret", path(&key.name))));
+                concerned.extend(self.objects_with_source(&("Secret", path(&key.name))));
                 if let Some(certificate) = change.after.annotations().get(CERTIFICATE_NAME) {
-                    concerned.extend(self.asking_for(&("Certificate", path(certificate))));
+                    concerned.extend(self.objects_with_source(&("Certificate", path(certificate))));
                 }
                 concerned
             }
@@ -86,30 +86,32 @@ impl Controller for CertManager {
                 "validatingwebhookconfigurations" | "mutatingwebhookconfigurations",
             )
             | ("apiextensions.k8s.io", "customresourcedefinitions")
-            | ("apiregistration.k8s.io", "apiservices") => self.note(client, change).into_iter().collect(),
+            | ("apiregistration.k8s.io", "apiservices") => {
+                self.record_ca_source(client, change).into_iter().collect()
+            }
             _ => Vec::new(),
         }
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
             let Some(live) = client.get(object).filter(|live| !meta::is_deleting(live)) else {
-                return Ok(Next::Wait);
+                return Ok(Requeue::AwaitChange);
             };
             match &*object.kind {
                 "Issuer" | "ClusterIssuer" => set_issuer_ready(client, live).await?,
                 "Certificate" => issue(client, live).await?,
                 "Deployment" => make_webhook_secret(client, &live).await?,
-                _ => inject(&client.named("cert-manager-cainjector"), live).await?,
+                _ => inject(&client.with_manager("cert-manager-cainjector"), live).await?,
             }
-            Ok(Next::Wait)
+            Ok(Requeue::AwaitChange)
         })
     }
 }
 
 impl CertManager {
     /// Stores the CA source of an object; returns the object if it has a CA source.
-    fn note(&self, client: &Client, change: &Change) -> Option<ObjectRef> {
+    fn record_ca_source(&self, client: &Client, change: &Change) -> Option<ObjectRef> {
         let object = client.object_ref(&change.after.key)?;
         let annotations = change.after.annotations();
         let source = ca_source(|key| annotations.get(key).map(String::as_str));
@@ -121,14 +123,14 @@ impl CertManager {
         Some(object)
     }
 
-    fn asking_for(&self, source: &CaSource) -> Vec<ObjectRef> {
+    fn objects_with_source(&self, source: &CaSource) -> Vec<ObjectRef> {
         let asking = self.lock();
         asking.iter().filter(|(_, from)| *from == source).map(|(object, _)| object.clone()).collect()
     }
 
     /// Locks the index. A panic elsewhere leaves the index consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectRef, CaSource>> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ca_sources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,7 +153,7 @@ async fn issue(client: &Client, mut certificate: Value) -> Result<(), Status> {
     let (old, now) = (certificate["status"].clone(), client.now());
     let secret = find_secret(client, &namespace, &spec.secret_name);
     let mut reason = spec.reissue_reason(secret.as_ref(), &name);
-    if let Some(why) = reason.filter(|reason| *reason != TAKEN) {
+    if let Some(why) = reason.filter(|reason| *reason != INCORRECT_CERTIFICATE) {
         let message = "Issuing certificate as its Secret is not up to date";
         match spec.is_issuer_ready(client, &namespace).then(|| self_signed(&spec.dns_names, false, client)) {
             None => set_condition(&mut certificate, "Issuing", "True", why, message, &now),
@@ -165,13 +167,13 @@ async fn issue(client: &Client, mut certificate: Value) -> Result<(), Status> {
                 for (key, value) in spec.annotations(&name) {
                     secret["metadata"]["annotations"][key] = value.into();
                 }
-                write_pair(client, secret, &pair).await?;
+                write_certificate(client, secret, &pair).await?;
                 reason = None;
                 conditions::remove(&mut certificate, "Issuing");
                 certificate["status"]["revision"] = (old["revision"].as_i64().unwrap_or_default() + 1).into();
                 for (field, days) in [("notBefore", 0), ("renewalTime", 60), ("notAfter", LIFETIME_DAYS)] {
                     let time = client.timestamp().saturating_add(SignedDuration::from_hours(days * 24));
-                    certificate["status"][field] = time.map(Clock::print).unwrap_or_default().into();
+                    certificate["status"][field] = time.map(Clock::format).unwrap_or_default().into();
                 }
             }
         }
@@ -193,7 +195,7 @@ impl CertificateSpec {
             return Some("MissingData");
         }
         if meta::annotation(secret, CERTIFICATE_NAME).is_some_and(|owner| owner != certificate) {
-            return Some(TAKEN);
+            return Some(INCORRECT_CERTIFICATE);
         }
         (!self.annotations(certificate).iter().all(noted)).then_some("SecretMismatch")
     }
@@ -241,7 +243,7 @@ async fn make_webhook_secret(client: &Client, deployment: &Value) -> Result<(), 
     let pair = self_signed(&[], true, client).map_err(|error| Status::internal(&error.to_string()))?;
     let mut secret = old.unwrap_or_else(|| new_secret("Opaque", meta::namespace(deployment), name));
     secret["metadata"]["annotations"][ALLOW_INJECTION] = "true".into();
-    write_pair(client, secret, &pair).await
+    write_certificate(client, secret, &pair).await
 }
 
 fn webhook_secret(deployment: &Value) -> Option<&str> {
@@ -314,7 +316,7 @@ fn new_secret(kind: &str, namespace: &str, name: &str) -> Value {
 }
 
 /// Writes a Secret with a self-signed certificate, which is also the CA of the Secret.
-async fn write_pair(
+async fn write_certificate(
     client: &Client,
     mut secret: Value,
     (certificate, key): &(String, String),
@@ -327,7 +329,7 @@ async fn write_pair(
 }
 
 fn set_condition(object: &mut Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) {
-    let mut condition = conditions::next(&object["status"], kind, status, reason, message, now);
+    let mut condition = conditions::build(&object["status"], kind, status, reason, message, now);
     condition["observedGeneration"] = meta::generation(object).into();
     conditions::set(object, condition);
 }

@@ -18,7 +18,6 @@
 mod bootstrap;
 mod cluster;
 mod cluster_class;
-mod concerns;
 mod conditions;
 mod contract;
 mod control_plane;
@@ -32,11 +31,12 @@ mod machine_set;
 mod object;
 mod paused;
 mod plan;
+mod reader;
 mod rollout;
 mod secrets;
 mod template;
 mod topology;
-mod world;
+mod watch_mapping;
 
 #[cfg(test)]
 mod tests;
@@ -46,17 +46,17 @@ use std::sync::PoisonError;
 use serde_json::Value;
 
 use self::{
-    infrastructure::Role,
+    infrastructure::InfrastructureRole,
     object::{
         BOOTSTRAP, CONTROL_PLANE, CORE, INFRASTRUCTURE, cluster_name, group, kind, namespace, owner_of_kind,
     },
-    plan::Plan,
-    world::{Contracts, World},
+    plan::WritePlan,
+    reader::{Contracts, ObjectReader},
 };
-use super::{Controller, Look, ObjectRef};
+use super::{Controller, ObjectRef, Reconciliation};
 use crate::{
     client::Client,
-    store::{Change, Stored},
+    store::{Change, StoredObject},
 };
 
 /// The controllers of Cluster API and of its providers.
@@ -72,7 +72,7 @@ impl Controller for ClusterApi {
         "manager"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let group: &str = &change.after.key.resource.group;
         if group == "apiextensions.k8s.io" {
             self.contracts.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -82,22 +82,22 @@ impl Controller for ClusterApi {
             return Vec::new();
         }
         let Some(object) = client.object_ref(&change.after.key) else { return Vec::new() };
-        let before = change.before.as_deref().map(|stored| whole(stored, &object));
-        let after = whole(&change.after, &object);
-        let world = World { client, contracts: &self.contracts };
-        concerns::of(&world, &object, before.as_ref(), &after, change.deleted)
+        let before = change.before.as_deref().map(|stored| read_stored(stored, &object));
+        let after = read_stored(&change.after, &object);
+        let reader = ObjectReader { client, contracts: &self.contracts };
+        watch_mapping::affected_objects(&reader, &object, before.as_ref(), &after, change.deleted)
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
-            let plan = decide(&World { client, contracts: &self.contracts }, object);
-            plan::carry_out(client, plan).await
+            let plan = plan_object(&ObjectReader { client, contracts: &self.contracts }, object);
+            plan::execute(client, plan).await
         })
     }
 }
 
 /// Parses a stored object and sets the version and the kind of storage.
-fn whole(stored: &Stored, object: &ObjectRef) -> Value {
+fn read_stored(stored: &StoredObject, object: &ObjectRef) -> Value {
     let mut value: Value = serde_json::from_slice(&stored.body).unwrap_or_default();
     let api_version = format!("{}/{}", object.group, stored.version);
     object::set(&mut value, &["apiVersion"], Value::from(api_version.trim_start_matches('/')));
@@ -106,36 +106,36 @@ fn whole(stored: &Stored, object: &ObjectRef) -> Value {
 }
 
 /// Plans the writes for an object; the plan is empty for kinds without simulation.
-fn decide(world: &World<'_>, object: &ObjectRef) -> Plan {
-    let Some(live) = world.get(object) else { return Plan::default() };
+fn plan_object(reader: &ObjectReader<'_>, object: &ObjectRef) -> WritePlan {
+    let Some(live) = reader.get(object) else { return WritePlan::default() };
     if (&*object.group, &*object.kind) == (CORE, "ClusterClass") {
         return match paused::reason(&Value::Null, Some(&live)) {
-            Some(reason) => paused::plan(world, &live, reason),
-            None => cluster_class::plan(world, &live),
+            Some(reason) => paused::plan(reader, &live, reason),
+            None => cluster_class::plan(reader, &live),
         };
     }
-    let Some(part) = Part::of(object) else { return Plan::default() };
-    let Some(cluster) = cluster_of(world, &live) else { return Plan::default() };
+    let Some(part) = ClusterApiKind::of(object) else { return WritePlan::default() };
+    let Some(cluster) = cluster_of(reader, &live) else { return WritePlan::default() };
     if let Some(reason) = paused::reason(&cluster, Some(&live)) {
-        return paused::plan(world, &live, reason);
+        return paused::plan(reader, &live, reason);
     }
     match part {
-        Part::Cluster => cluster::plan(world, &live),
-        Part::Machine => machine::plan(world, &live, &cluster),
-        Part::MachineSet => machine_set::plan(world, &live, &cluster),
-        Part::MachineDeployment => deployment::plan(world, &live, &cluster),
-        Part::MachinePool => machine_pool::plan(world, &live, &cluster),
-        Part::HealthCheck => health_check::plan(world, &live, &cluster),
-        Part::KubeadmControlPlane => control_plane::plan(world, &live, &cluster),
-        Part::ControlPlane => control_plane::plan_generic(world, &live, &cluster),
-        Part::Bootstrap => bootstrap::plan(world, &live, &cluster),
-        Part::Infrastructure(role) => infrastructure::plan(world, &live, &cluster, role),
+        ClusterApiKind::Cluster => cluster::plan(reader, &live),
+        ClusterApiKind::Machine => machine::plan(reader, &live, &cluster),
+        ClusterApiKind::MachineSet => machine_set::plan(reader, &live, &cluster),
+        ClusterApiKind::MachineDeployment => deployment::plan(reader, &live, &cluster),
+        ClusterApiKind::MachinePool => machine_pool::plan(reader, &live, &cluster),
+        ClusterApiKind::HealthCheck => health_check::plan(reader, &live, &cluster),
+        ClusterApiKind::KubeadmControlPlane => control_plane::plan(reader, &live, &cluster),
+        ClusterApiKind::ControlPlane => control_plane::plan_generic(reader, &live, &cluster),
+        ClusterApiKind::Bootstrap => bootstrap::plan(reader, &live, &cluster),
+        ClusterApiKind::Infrastructure(role) => infrastructure::plan(reader, &live, &cluster, role),
     }
 }
 
 /// The kinds that belong to a Cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ClusterApiKind {
     Cluster,
     Machine,
     MachineSet,
@@ -146,10 +146,10 @@ enum Part {
     /// A control plane of a provider other than kubeadm.
     ControlPlane,
     Bootstrap,
-    Infrastructure(Role),
+    Infrastructure(InfrastructureRole),
 }
 
-impl Part {
+impl ClusterApiKind {
     fn of(object: &ObjectRef) -> Option<Self> {
         let kind = object.kind.as_str();
         match object.group.as_str() {
@@ -165,18 +165,18 @@ impl Part {
             CONTROL_PLANE if kind == "KubeadmControlPlane" => Some(Self::KubeadmControlPlane),
             CONTROL_PLANE if kind.ends_with("ControlPlane") => Some(Self::ControlPlane),
             BOOTSTRAP if kind.ends_with("Config") => Some(Self::Bootstrap),
-            INFRASTRUCTURE => Role::of(kind).map(Self::Infrastructure),
+            INFRASTRUCTURE => InfrastructureRole::of(kind).map(Self::Infrastructure),
             _ => None,
         }
     }
 }
 
 /// The Cluster of an object, or the object itself if it is a Cluster.
-fn cluster_of(world: &World<'_>, object: &Value) -> Option<Value> {
+fn cluster_of(reader: &ObjectReader<'_>, object: &Value) -> Option<Value> {
     if kind(object) == "Cluster" && group(object) == CORE {
         return Some(object.clone());
     }
     let named =
         cluster_name(object).map(|cluster| ObjectRef::new(CORE, "Cluster", namespace(object), cluster));
-    world.get(&named.or_else(|| owner_of_kind(object, "Cluster"))?)
+    reader.get(&named.or_else(|| owner_of_kind(object, "Cluster"))?)
 }

@@ -13,7 +13,7 @@ pub(super) fn is_true(status: &Value, kind: &str) -> bool {
 }
 
 /// Creates a condition; `lastTransitionTime` stays if the status of the old condition is equal.
-pub(super) fn next(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
+pub(super) fn build(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
     let same = find(old, kind).filter(|condition| condition["status"] == status);
     let since = same.and_then(|condition| condition["lastTransitionTime"].as_str()).unwrap_or(now);
     let mut condition = json!({"type": kind, "status": status, "lastTransitionTime": since});
@@ -66,7 +66,7 @@ mod tests {
             for (kind, status, now) in
                 [("A", "True", "1"), ("B", "True", "1"), ("A", "True", "2"), ("B", "False", "2")]
             {
-                let condition = next(&object["status"], kind, status, "R", "", now);
+                let condition = build(&object["status"], kind, status, "R", "", now);
                 set(&mut object, condition);
             }
             let expected = json!([

@@ -16,20 +16,20 @@ pub(crate) trait Controller: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// Returns the objects to reconcile after a change. Runs for every change of the store, so it must be fast.
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef>;
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef>;
 
     /// Reconciles one object, which may no longer exist.
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a>;
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a>;
 }
 
 /// A reconciliation of one object.
-pub(crate) type Look<'a> = BoxFuture<'a, Result<Next, Status>>;
+pub(crate) type Reconciliation<'a> = BoxFuture<'a, Result<Requeue, Status>>;
 
 /// The time of the next reconciliation without a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum Requeue {
     /// Reconcile only after a change.
-    Wait,
+    AwaitChange,
     /// Reconcile after this time.
     After(Duration),
 }

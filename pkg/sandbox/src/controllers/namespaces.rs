@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Controller, Look, Next, ObjectRef};
+use super::{Controller, ObjectRef, Reconciliation, Requeue};
 use crate::{
     client::{Client, Propagation},
     status::Status,
@@ -18,22 +18,22 @@ const FINALIZER: &str = "kubernetes";
 
 /// Deletes the content of terminating Namespaces and then removes their finalizer.
 #[derive(Debug)]
-pub(crate) struct Namespaces;
+pub(crate) struct NamespaceController;
 
 /// The remaining content of a Namespace.
 #[derive(Debug, Default)]
-struct Remaining {
+struct RemainingContent {
     /// Object counts by `plural.group`.
     resources: BTreeMap<String, usize>,
     finalizers: BTreeMap<String, usize>,
 }
 
-impl Controller for Namespaces {
+impl Controller for NamespaceController {
     fn name(&self) -> &'static str {
         "namespace-controller"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         let is_namespace = key.resource.group.is_empty() && &*key.resource.plural == "namespaces";
         let namespace = if is_namespace { &key.name } else { &key.namespace };
@@ -44,32 +44,34 @@ impl Controller for Namespaces {
         if concerned { vec![object] } else { Vec::new() }
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
-            let Some(mut live) = client.get(object).filter(is_terminating) else { return Ok(Next::Wait) };
+            let Some(mut live) = client.get(object).filter(is_terminating) else {
+                return Ok(Requeue::AwaitChange);
+            };
             let held =
                 live["spec"]["finalizers"].as_array().is_some_and(|held| held.contains(&json!(FINALIZER)));
             if !held {
-                return Ok(Next::Wait);
+                return Ok(Requeue::AwaitChange);
             }
             delete_content(client, &object.name).await?;
-            let remaining = Remaining::of(client, &object.name);
+            let remaining = RemainingContent::of(client, &object.name);
             if !remaining.resources.is_empty() {
                 set_conditions(&mut live, &remaining, &client.now());
                 client.update_status(live).await?;
-                return Ok(Next::Wait);
+                return Ok(Requeue::AwaitChange);
             }
             if let Some(held) = live["spec"]["finalizers"].as_array_mut() {
                 held.retain(|finalizer| finalizer != FINALIZER);
             }
             client.update_subresource(live, "finalize").await?;
-            Ok(Next::Wait)
+            Ok(Requeue::AwaitChange)
         })
     }
 }
 
 async fn delete_content(client: &Client, namespace: &str) -> Result<(), Status> {
-    for object in client.everything_in(namespace) {
+    for object in client.list_namespace(namespace) {
         if client.get(&object).is_some_and(|live| live["metadata"]["deletionTimestamp"].is_null()) {
             client.delete(&object, Propagation::Background).await?;
         }
@@ -77,10 +79,10 @@ async fn delete_content(client: &Client, namespace: &str) -> Result<(), Status> 
     Ok(())
 }
 
-impl Remaining {
+impl RemainingContent {
     fn of(client: &Client, namespace: &str) -> Self {
         let mut remaining = Self::default();
-        for object in client.everything_in(namespace) {
+        for object in client.list_namespace(namespace) {
             let Some(live) = client.get(&object) else { continue };
             *remaining.resources.entry(client.resource_name(&object)).or_default() += 1;
             for finalizer in
@@ -94,7 +96,7 @@ impl Remaining {
 }
 
 /// Sets the conditions that explain why a Namespace remains.
-fn set_conditions(namespace: &mut Value, remaining: &Remaining, now: &str) {
+fn set_conditions(namespace: &mut Value, remaining: &RemainingContent, now: &str) {
     let count = |counts: &BTreeMap<String, usize>, verb: &str| {
         let each: Vec<_> =
             counts.iter().map(|(name, count)| format!("{name} {verb} {count} resource instances")).collect();

@@ -18,27 +18,27 @@
 //! probes), proportional scaling during a rollout, and failing Pods.
 
 mod children;
-mod claims;
+mod daemon_and_stateful_sets;
+mod default_objects;
 mod deployment;
 mod endpoints;
 mod hash;
 mod job;
 mod kubelet;
-mod namespace;
 mod replica_set;
-mod sets;
 #[cfg(test)]
 mod tests;
+mod volume_claims;
 
 use std::sync::Arc;
 
 use self::kubelet::Kubelet;
-use super::{Controller, Look, Next, ObjectRef, aggregation::RoleAggregation};
+use super::{Controller, ObjectRef, Reconciliation, Requeue, aggregation::RoleAggregation};
 use crate::{
     client::Client,
     meta,
     selector::LabelSelector,
-    store::{Change, Stored},
+    store::{Change, StoredObject},
 };
 
 pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
@@ -54,61 +54,61 @@ impl Controller for ControllerManager {
         "kube-controller-manager"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         match (&*key.resource.group, &*key.resource.plural) {
             ("", "namespaces" | "services" | "persistentvolumeclaims")
             | ("apps", "deployments" | "statefulsets" | "daemonsets") => {
                 client.object_ref(key).into_iter().collect()
             }
-            ("", "serviceaccounts" | "configmaps") if namespace::gives(&key.name) => {
+            ("", "serviceaccounts" | "configmaps") if default_objects::is_default_object(&key.name) => {
                 vec![ObjectRef::new("", "Namespace", "", &key.namespace)]
             }
             ("", "pods") => {
                 let mut others = selecting_services(client, change);
-                others.extend(claims::waiting(client, &key.namespace));
-                with_owners(client, change, others)
+                others.extend(volume_claims::terminating_claims(client, &key.namespace));
+                add_controllers(client, change, others)
             }
             ("apps", "replicasets") | ("batch", "jobs") => {
-                with_owners(client, change, client.object_ref(key).into_iter().collect())
+                add_controllers(client, change, client.object_ref(key).into_iter().collect())
             }
-            ("discovery.k8s.io", "endpointslices") => with_owners(client, change, Vec::new()),
+            ("discovery.k8s.io", "endpointslices") => add_controllers(client, change, Vec::new()),
             ("", "endpoints") => vec![ObjectRef::new("", "Service", &key.namespace, &key.name)],
             _ => Vec::new(),
         }
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
             if object.kind == "PersistentVolumeClaim" {
                 return match client.get(object) {
-                    Some(claim) => claims::reconcile(client, claim).await,
-                    None => Ok(Next::Wait),
+                    Some(claim) => volume_claims::reconcile(client, claim).await,
+                    None => Ok(Requeue::AwaitChange),
                 };
             }
             let live = client.get(object).filter(|live| !meta::is_deleting(live));
             let Some(live) = live else {
                 if object.kind == "Service" {
-                    endpoints::forget(client, object).await?;
+                    endpoints::delete_endpoints(client, object).await?;
                 }
-                return Ok(Next::Wait);
+                return Ok(Requeue::AwaitChange);
             };
             match &*object.kind {
-                "Namespace" => namespace::reconcile(client, &object.name).await,
+                "Namespace" => default_objects::reconcile(client, &object.name).await,
                 "Service" => endpoints::reconcile(client, &live).await,
                 "Deployment" => deployment::reconcile(client, live).await,
                 "ReplicaSet" => replica_set::reconcile(client, live).await,
-                "DaemonSet" => sets::reconcile_daemon_set(client, live).await,
-                "StatefulSet" => sets::reconcile_stateful_set(client, live).await,
+                "DaemonSet" => daemon_and_stateful_sets::reconcile_daemon_set(client, live).await,
+                "StatefulSet" => daemon_and_stateful_sets::reconcile_stateful_set(client, live).await,
                 "Job" => job::reconcile(client, live).await,
-                _ => Ok(Next::Wait),
+                _ => Ok(Requeue::AwaitChange),
             }
         })
     }
 }
 
 /// Adds the current and the previous controller of an object.
-fn with_owners(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) -> Vec<ObjectRef> {
+fn add_controllers(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) -> Vec<ObjectRef> {
     for stored in change.before.iter().chain([&change.after]) {
         let owner = controller(client, stored);
         concerned.extend(owner.filter(|owner| !concerned.contains(owner)));
@@ -117,7 +117,7 @@ fn with_owners(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) 
 }
 
 /// The controller of a stored object.
-fn controller(client: &Client, stored: &Stored) -> Option<ObjectRef> {
+fn controller(client: &Client, stored: &StoredObject) -> Option<ObjectRef> {
     let object = client.read(stored)?;
     children::controller(&object)
 }

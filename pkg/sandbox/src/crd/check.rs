@@ -14,7 +14,7 @@ use super::{
     format,
 };
 use crate::{
-    schema::{Additional, Checks, NodeId, Schema, Type},
+    schema::{AdditionalProperties, NodeId, Schema, Type, ValueChecks},
     status::{FieldError, FieldErrorKind},
 };
 
@@ -23,14 +23,14 @@ const NO_PATH: &str = "<nil>";
 
 /// The result of the checks of one value.
 #[derive(Debug, Default)]
-struct Outcome {
+struct CheckResult {
     errors: Vec<FieldError>,
     /// The number of passed checks: among failed alternatives, the alternative with the most passed checks is reported.
     matches: usize,
 }
 
-impl Outcome {
-    fn fault(error: FieldError) -> Self {
+impl CheckResult {
+    fn failed(error: FieldError) -> Self {
         Self { errors: vec![error], matches: 0 }
     }
 
@@ -68,7 +68,12 @@ pub(super) fn check(
 }
 
 impl Checker {
-    fn child(&mut self, schema: Schema<'_>, value: &Value, correlated: Option<Correlated<'_>>) -> Outcome {
+    fn child(
+        &mut self,
+        schema: Schema<'_>,
+        value: &Value,
+        correlated: Option<Correlated<'_>>,
+    ) -> CheckResult {
         let mut outcome = self.value(schema, value, correlated);
         if !outcome.errors.is_empty() && correlated.is_some_and(Correlated::is_unchanged) {
             outcome.errors.clear();
@@ -76,8 +81,13 @@ impl Checker {
         outcome
     }
 
-    fn value(&mut self, schema: Schema<'_>, value: &Value, correlated: Option<Correlated<'_>>) -> Outcome {
-        let mut outcome = Outcome::default();
+    fn value(
+        &mut self,
+        schema: Schema<'_>,
+        value: &Value,
+        correlated: Option<Correlated<'_>>,
+    ) -> CheckResult {
+        let mut outcome = CheckResult::default();
         let node = schema.node();
         let checks = schema.checks();
         if value.is_null() {
@@ -121,23 +131,24 @@ impl Checker {
     }
 
     /// Creates an error at the current path.
-    fn fault(&self, kind: FieldErrorKind, value: impl Into<Value>, detail: impl Into<String>) -> FieldError {
+    fn error(&self, kind: FieldErrorKind, value: impl Into<Value>, detail: impl Into<String>) -> FieldError {
         let path = self.path.strip_prefix('.').unwrap_or(&self.path);
         FieldError::new(kind, if path.is_empty() { NO_PATH } else { path }, value, detail)
     }
 
     /// Creates an error without a path; the message names the field.
-    fn general_fault(&self, words: &str) -> FieldError {
+    fn pathless_error(&self, words: &str) -> FieldError {
         let path = crate::go::quoted(&self.path);
         FieldError::invalid(NO_PATH, "", format!("{path} must {words}"))
     }
 
-    fn wrong_type(&self, wanted: &str, found: &str) -> FieldError {
-        let detail = format!("{} in body must be of type {wanted}: {}", self.path, crate::go::quoted(found));
-        self.fault(FieldErrorKind::TypeInvalid, found, detail)
+    fn wrong_type(&self, expected: &str, found: &str) -> FieldError {
+        let detail =
+            format!("{} in body must be of type {expected}: {}", self.path, crate::go::quoted(found));
+        self.error(FieldErrorKind::TypeInvalid, found, detail)
     }
 
-    fn kind(&self, schema: Schema<'_>, value: &Value) -> Outcome {
+    fn kind(&self, schema: Schema<'_>, value: &Value) -> CheckResult {
         let (kind, format) = (schema.node().kind, schema.node().format.as_deref());
         let (found, found_format) = match value {
             Value::Null => ("null", ""),
@@ -160,7 +171,11 @@ impl Checker {
         };
         if value.is_null() {
             let fits = kind == Type::Any || schema.node().nullable;
-            return if fits { Outcome::passed() } else { Outcome::fault(self.wrong_type(wanted, found)) };
+            return if fits {
+                CheckResult::passed()
+            } else {
+                CheckResult::failed(self.wrong_type(wanted, found))
+            };
         }
         let whole = value.as_f64().is_some_and(number::is_whole);
         let numeric = (found == "number" && whole && wanted.contains("integer"))
@@ -169,23 +184,23 @@ impl Checker {
         let writes = value.is_string() || value.is_array();
         match format {
             Some(format) if !writes && !fits && format != found_format => {
-                Outcome::fault(self.wrong_type(format, found_format))
+                CheckResult::failed(self.wrong_type(format, found_format))
             }
             Some(_) if writes && !matches!(kind, Type::Integer | Type::Number | Type::IntOrString) => {
-                Outcome::passed()
+                CheckResult::passed()
             }
-            _ if fits => Outcome::passed(),
-            _ => Outcome::fault(self.wrong_type(wanted, found)),
+            _ if fits => CheckResult::passed(),
+            _ => CheckResult::failed(self.wrong_type(wanted, found)),
         }
     }
 
-    fn allowed(&self, checks: Option<&Checks>, value: &Value) -> Outcome {
+    fn allowed(&self, checks: Option<&ValueChecks>, value: &Value) -> CheckResult {
         let Some(allowed) = checks.map(|checks| &checks.allowed).filter(|allowed| !allowed.is_empty()) else {
-            return Outcome::default();
+            return CheckResult::default();
         };
-        let same = |allowed: &Value| !value.is_null() && number::same(allowed, value);
+        let same = |allowed: &Value| !value.is_null() && number::equals(allowed, value);
         if allowed.iter().any(same) {
-            return Outcome::default();
+            return CheckResult::default();
         }
         let words = allowed.iter().map(|value| match value {
             Value::String(text) => text.clone(),
@@ -193,18 +208,18 @@ impl Checker {
         });
         let words: Vec<String> = words.collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut error = FieldError::not_supported("", number::printed(value), &words);
-        error.path = self.fault(FieldErrorKind::NotSupported, Value::Null, "").path;
-        Outcome::fault(error)
+        let mut error = FieldError::not_supported("", number::go_number(value), &words);
+        error.path = self.error(FieldErrorKind::NotSupported, Value::Null, "").path;
+        CheckResult::failed(error)
     }
 
-    fn text(&self, checks: Option<&Checks>, text: &str) -> Outcome {
-        let Some(checks) = checks else { return Outcome::default() };
+    fn text(&self, checks: Option<&ValueChecks>, text: &str) -> CheckResult {
+        let Some(checks) = checks else { return CheckResult::default() };
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(most) = checks.max_length.filter(|most| length > *most) {
             let noun = if most == 1 { "byte" } else { "bytes" };
             let detail = format!("may not be more than {most} {noun}");
-            return Outcome::fault(self.fault(FieldErrorKind::TooLong, "", detail));
+            return CheckResult::failed(self.error(FieldErrorKind::TooLong, "", detail));
         }
         let path = &self.path;
         let detail = if let Some(least) = checks.min_length.filter(|least| length < *least) {
@@ -212,28 +227,28 @@ impl Checker {
         } else if let Some(pattern) = checks.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
             format!("{path} in body should match '{}'", pattern.text())
         } else {
-            return Outcome::default();
+            return CheckResult::default();
         };
-        Outcome::fault(self.fault(FieldErrorKind::Invalid, text, detail))
+        CheckResult::failed(self.error(FieldErrorKind::Invalid, text, detail))
     }
 
-    fn format(&self, format: &str, text: &str) -> Outcome {
+    fn format(&self, format: &str, text: &str) -> CheckResult {
         if format::matches(format, text) {
-            return Outcome::default();
+            return CheckResult::default();
         }
         let quoted = crate::go::quoted(text);
         let detail = format!("{} in body must be of type {format}: {quoted}", self.path);
-        Outcome::fault(self.fault(FieldErrorKind::TypeInvalid, text, detail))
+        CheckResult::failed(self.error(FieldErrorKind::TypeInvalid, text, detail))
     }
 
     fn items(
         &mut self,
         schema: Schema<'_>,
-        checks: Option<&Checks>,
+        checks: Option<&ValueChecks>,
         items: &[Value],
         correlated: Option<Correlated<'_>>,
-    ) -> Outcome {
-        let mut outcome = Outcome::passed();
+    ) -> CheckResult {
+        let mut outcome = CheckResult::passed();
         if let Some(schema) = schema.items() {
             let old_items = correlated.map(OldItems::of);
             for (index, item) in items.iter().enumerate() {
@@ -249,15 +264,15 @@ impl Checker {
         outcome
     }
 
-    fn size(&self, outcome: &mut Outcome, size: usize, least: Option<i64>, most: Option<i64>, what: &str) {
+    fn size(&self, outcome: &mut CheckResult, size: usize, min: Option<i64>, max: Option<i64>, what: &str) {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
-        if let Some(least) = least.filter(|least| size < *least) {
+        if let Some(least) = min.filter(|least| size < *least) {
             let detail = format!("{} in body should have at least {least} {what}", self.path);
-            outcome.add(self.fault(FieldErrorKind::Invalid, size, detail));
+            outcome.add(self.error(FieldErrorKind::Invalid, size, detail));
         }
-        if let Some(most) = most.filter(|most| size > *most) {
+        if let Some(most) = max.filter(|most| size > *most) {
             let noun = if most == 1 { "item" } else { "items" };
-            outcome.add(self.fault(
+            outcome.add(self.error(
                 FieldErrorKind::TooMany,
                 size,
                 format!("must have at most {most} {noun}"),
@@ -268,16 +283,16 @@ impl Checker {
     fn fields(
         &mut self,
         schema: Schema<'_>,
-        checks: Option<&Checks>,
+        checks: Option<&ValueChecks>,
         fields: &serde_json::Map<String, Value>,
         correlated: Option<Correlated<'_>>,
-    ) -> Outcome {
-        let mut outcome = Outcome::default();
+    ) -> CheckResult {
+        let mut outcome = CheckResult::default();
         let node = schema.node();
         if let Some(checks) = checks {
             self.size(&mut outcome, fields.len(), checks.min_properties, checks.max_properties, "properties");
         }
-        if let Additional::Of(additional) = node.additional {
+        if let AdditionalProperties::Of(additional) = node.additional {
             for (name, value) in
                 fields.iter().filter(|(name, _)| !node.properties.contains_key(name.as_str()))
             {
@@ -292,7 +307,7 @@ impl Checker {
             }
         }
         for name in node.required.iter().filter(|name| !fields.contains_key(&***name)) {
-            let error = self.inside(name, |checker| checker.fault(FieldErrorKind::Required, Value::Null, ""));
+            let error = self.inside(name, |checker| checker.error(FieldErrorKind::Required, Value::Null, ""));
             outcome.add(error);
         }
         outcome
@@ -304,7 +319,7 @@ impl Checker {
         name: &str,
         value: &Value,
         correlated: Option<Correlated<'_>>,
-    ) -> Outcome {
+    ) -> CheckResult {
         // `apiVersion` differs between versions even if both values are equal here.
         let identity = self.path.is_empty() && matches!(name, "apiVersion" | "kind");
         let correlated = correlated.filter(|_| !identity).and_then(|correlated| correlated.field(name));
@@ -325,11 +340,11 @@ impl Checker {
     fn alternatives(
         &mut self,
         schema: Schema<'_>,
-        checks: Option<&Checks>,
+        checks: Option<&ValueChecks>,
         value: &Value,
         correlated: Option<Correlated<'_>>,
-    ) -> Outcome {
-        let mut outcome = Outcome::default();
+    ) -> CheckResult {
+        let mut outcome = CheckResult::default();
         if let Some(checks) = checks {
             let mut of = |checker: &mut Self, id: NodeId| checker.value(schema.at(id), value, correlated);
             self.any_of(&mut outcome, &checks.any_of, &mut of);
@@ -338,7 +353,7 @@ impl Checker {
             if let Some(not) = checks.not
                 && of(self, not).errors.is_empty()
             {
-                outcome.add(self.general_fault("not validate the schema (not)"));
+                outcome.add(self.pathless_error("not validate the schema (not)"));
             }
         }
         outcome.matches += 1;
@@ -347,11 +362,11 @@ impl Checker {
 
     fn any_of(
         &mut self,
-        outcome: &mut Outcome,
+        outcome: &mut CheckResult,
         ids: &[NodeId],
-        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+        of: &mut impl FnMut(&mut Self, NodeId) -> CheckResult,
     ) {
-        let mut best: Option<Outcome> = None;
+        let mut best: Option<CheckResult> = None;
         for id in ids {
             let result = of(self, *id);
             if result.errors.is_empty() {
@@ -363,18 +378,18 @@ impl Checker {
             }
         }
         if let Some(best) = best {
-            outcome.add(self.general_fault("validate at least one schema (anyOf)"));
+            outcome.add(self.pathless_error("validate at least one schema (anyOf)"));
             outcome.merge(best);
         }
     }
 
     fn one_of(
         &mut self,
-        outcome: &mut Outcome,
+        outcome: &mut CheckResult,
         ids: &[NodeId],
-        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+        of: &mut impl FnMut(&mut Self, NodeId) -> CheckResult,
     ) {
-        let (mut best, mut first): (Option<Outcome>, Option<Outcome>) = (None, None);
+        let (mut best, mut first): (Option<CheckResult>, Option<CheckResult>) = (None, None);
         let mut valid = 0;
         for id in ids {
             let result = of(self, *id);
@@ -388,22 +403,23 @@ impl Checker {
         match (valid, first, best) {
             (1, Some(first), _) => outcome.merge(first),
             (0, _, Some(best)) => {
-                outcome.add(self.general_fault("validate one and only one schema (oneOf). Found none valid"));
+                outcome
+                    .add(self.pathless_error("validate one and only one schema (oneOf). Found none valid"));
                 outcome.merge(best);
             }
             (0, ..) => {}
             (count, ..) => {
                 let words = "validate one and only one schema (oneOf). Found";
-                outcome.add(self.general_fault(&format!("{words} {count} valid alternatives")));
+                outcome.add(self.pathless_error(&format!("{words} {count} valid alternatives")));
             }
         }
     }
 
     fn all_of(
         &mut self,
-        outcome: &mut Outcome,
+        outcome: &mut CheckResult,
         ids: &[NodeId],
-        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+        of: &mut impl FnMut(&mut Self, NodeId) -> CheckResult,
     ) {
         let mut valid = 0;
         for id in ids {
@@ -413,7 +429,7 @@ impl Checker {
         }
         if valid != ids.len() {
             let none = if valid == 0 { ". None validated" } else { "" };
-            outcome.add(self.general_fault(&format!("validate all the schemas (allOf){none}")));
+            outcome.add(self.pathless_error(&format!("validate all the schemas (allOf){none}")));
         }
     }
 }

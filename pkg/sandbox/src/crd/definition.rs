@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The approval annotation that groups of the Kubernetes community need.
-const APPROVAL: &str = "api-approved.kubernetes.io";
+const APPROVAL_ANNOTATION: &str = "api-approved.kubernetes.io";
 
 /// Returns all errors of a definition except errors of its metadata. `old` is the stored definition at an update.
 /// Defaults must already be set.
@@ -62,7 +62,7 @@ fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
 }
 
 /// Joins the problems of a DNS label that starts with a letter: `None` if the label is valid.
-fn label_fault(text: &str) -> Option<String> {
+fn label_error(text: &str) -> Option<String> {
     let problems = NameRule::Dns1035Label.problems(text, false);
     (!problems.is_empty()).then(|| problems.join(","))
 }
@@ -84,13 +84,13 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
     }
     versions(definition, errors);
     names::validate_spec_names(definition, errors);
-    if same_in_all(definition, "schema") {
+    if is_equal_in_all_versions(definition, "schema") {
         version_schema(definition, 0, "spec.validation", errors);
     }
     let first = list(definition, "/spec/versions").first();
-    for (field, path, check) in PARTS {
-        if let Some(version) = first.filter(|_| same_in_all(definition, field))
-            && (field != SELECTABLE || finds_its_schema(definition, version, path, errors))
+    for (field, path, check) in VERSION_CHECKS {
+        if let Some(version) = first.filter(|_| is_equal_in_all_versions(definition, field))
+            && (field != SELECTABLE_FIELDS || has_matching_schema(definition, version, path, errors))
         {
             check(version, path, errors);
         }
@@ -98,13 +98,19 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
     conversion::validate(definition, errors);
 }
 
-const SELECTABLE: &str = "selectableFields";
+const SELECTABLE_FIELDS: &str = "selectableFields";
 
 /// Checks that selectable fields and schema are at the same level: both once for all versions, or both per version.
 /// Reports a mismatch with the messages of the real server, although the messages are misleading.
-fn finds_its_schema(definition: &Value, version: &Value, path: &str, errors: &mut Vec<FieldError>) -> bool {
-    let once = same_in_all(definition, SELECTABLE);
-    if list(version, "/selectableFields").is_empty() || once == same_in_all(definition, "schema") {
+fn has_matching_schema(
+    definition: &Value,
+    version: &Value,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) -> bool {
+    let once = is_equal_in_all_versions(definition, SELECTABLE_FIELDS);
+    if list(version, "/selectableFields").is_empty() || once == is_equal_in_all_versions(definition, "schema")
+    {
         return true;
     }
     let detail = if once {
@@ -118,14 +124,14 @@ fn finds_its_schema(definition: &Value, version: &Value, path: &str, errors: &mu
 
 /// Parts of a version besides its schema: field, path of errors if all versions agree, and check.
 type Check = fn(&Value, &str, &mut Vec<FieldError>);
-const PARTS: [(&str, &str, Check); 3] = [
+const VERSION_CHECKS: [(&str, &str, Check); 3] = [
     ("subresources", "spec.subresources", columns::subresources),
     ("additionalPrinterColumns", "spec.additionalPrinterColumns", columns::printer_columns),
-    (SELECTABLE, "spec.selectableFields", columns::selectable_fields),
+    (SELECTABLE_FIELDS, "spec.selectableFields", columns::selectable_fields),
 ];
 
 /// True if a field is equal in all versions.
-fn same_in_all(definition: &Value, field: &str) -> bool {
+fn is_equal_in_all_versions(definition: &Value, field: &str) -> bool {
     let mut versions = list(definition, "/spec/versions").iter().map(|version| version.get(field));
     let first = versions.next();
     first.is_some() && versions.all(|other| Some(other) == first)
@@ -142,17 +148,17 @@ fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
     for (index, version) in versions.iter().enumerate() {
         let path = format!("spec.versions[{index}]");
         let name = text(version, "/name");
-        if let Some(fault) = label_fault(name) {
+        if let Some(fault) = label_error(name) {
             errors.push(FieldError::invalid(format!("{path}.name"), name, fault));
         }
         deprecation(version, &path, errors);
-        if !same_in_all(definition, "schema") {
+        if !is_equal_in_all_versions(definition, "schema") {
             version_schema(definition, index, &format!("{path}.schema"), errors);
         }
-        for (field, _, check) in PARTS {
+        for (field, _, check) in VERSION_CHECKS {
             let path = format!("{path}.{field}");
-            if !same_in_all(definition, field)
-                && (field != SELECTABLE || finds_its_schema(definition, version, &path, errors))
+            if !is_equal_in_all_versions(definition, field)
+                && (field != SELECTABLE_FIELDS || has_matching_schema(definition, version, &path, errors))
             {
                 check(version, &path, errors);
             }
@@ -175,7 +181,7 @@ fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
             ));
         }
     }
-    if let Some(fault) = names.first().and_then(|name| label_fault(name)) {
+    if let Some(fault) = names.first().and_then(|name| label_error(name)) {
         errors.push(FieldError::invalid("spec.version", names[0], fault));
     }
 }
@@ -248,7 +254,7 @@ fn immutable(definition: &Value, old: &Value, errors: &mut Vec<FieldError>) {
 
 /// The versions that stored objects may have: the stored versions of `old` and the first storage version of the
 /// definition.
-pub(super) fn stored(definition: &Value, old: Option<&Value>) -> Vec<String> {
+pub(super) fn new_stored_versions(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let before = old.map_or(&[][..], |old| list(old, "/status/storedVersions"));
     let mut stored: Vec<String> = before.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let versions = list(definition, "/spec/versions");
@@ -263,7 +269,7 @@ pub(super) fn stored(definition: &Value, old: Option<&Value>) -> Vec<String> {
 
 fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     const PATH: &str = "status.storedVersions";
-    let stored = stored(definition, old);
+    let stored = new_stored_versions(definition, old);
     if stored.is_empty() {
         errors.push(FieldError::invalid(PATH, Value::Null, "must have at least one stored version"));
         return;
@@ -295,7 +301,7 @@ fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<Fie
 enum Approval {
     Missing,
     Invalid,
-    Given,
+    Approved,
     Bypassed,
 }
 
@@ -309,7 +315,7 @@ fn approval_of(definition: &Value) -> Approval {
                 && !rest.starts_with('/')
         }) =>
         {
-            Approval::Given
+            Approval::Approved
         }
         _ => Approval::Invalid,
     }
@@ -317,7 +323,7 @@ fn approval_of(definition: &Value) -> Approval {
 
 fn annotation(definition: &Value) -> &str {
     let annotations = definition.pointer("/metadata/annotations");
-    annotations.and_then(|annotations| annotations.get(APPROVAL)?.as_str()).unwrap_or_default()
+    annotations.and_then(|annotations| annotations.get(APPROVAL_ANNOTATION)?.as_str()).unwrap_or_default()
 }
 
 fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
@@ -329,8 +335,8 @@ fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError
     if !protected || old.is_some_and(|old| approval_of(old) == state) {
         return;
     }
-    let path = format!("metadata.annotations[{APPROVAL}]");
-    let needs = format!("protected groups must have approval annotation \"{APPROVAL}\"");
+    let path = format!("metadata.annotations[{APPROVAL_ANNOTATION}]");
+    let needs = format!("protected groups must have approval annotation \"{APPROVAL_ANNOTATION}\"");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
     match state {
         Approval::Missing => errors.push(FieldError::required(path, format!("{needs}, {see}"))),
@@ -338,6 +344,6 @@ fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError
             let detail = format!("{needs} with either a URL or a reason starting with \"unapproved\", {see}");
             errors.push(FieldError::invalid(path, annotation(definition), detail));
         }
-        Approval::Given | Approval::Bypassed => {}
+        Approval::Approved | Approval::Bypassed => {}
     }
 }

@@ -4,18 +4,18 @@
 
 use serde_json::{Value, json};
 
-use super::{path::Path, walk};
+use super::{path::WalkPath, visit_values};
 use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
 
 /// Removes unknown metadata fields of embedded objects and returns their paths, sorted.
 pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut removed = Vec::new();
-    prune_below(object, schema, &mut Path::default(), &mut removed);
+    prune_below(object, schema, &mut WalkPath::default(), &mut removed);
     removed.sort_unstable();
     removed
 }
 
-fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: &mut Vec<String>) {
+fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut WalkPath, removed: &mut Vec<String>) {
     if schema.node().embedded_resource && value["metadata"].is_object() {
         let metadata = path.child("metadata");
         removed.extend(meta::normalise(value).iter().map(|name| format!("{metadata}.{name}")));
@@ -24,14 +24,14 @@ fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: 
         Value::Object(fields) => {
             for (name, value) in fields {
                 if let Some(field) = schema.field(name) {
-                    path.inside(name, true, |path| prune_below(value, field, path, removed));
+                    path.with_field(name, true, |path| prune_below(value, field, path, removed));
                 }
             }
         }
         Value::Array(items) => {
             let Some(schema) = schema.items() else { return };
             for (index, item) in items.iter_mut().enumerate() {
-                path.at(index, |path| prune_below(item, schema, path, removed));
+                path.with_index(index, |path| prune_below(item, schema, path, removed));
             }
         }
         _ => {}
@@ -39,9 +39,9 @@ fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: 
 }
 
 /// Returns all errors in `apiVersion`, `kind` and metadata of embedded objects.
-pub(super) fn faults(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
+pub(super) fn validate_embedded(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
+    visit_values::visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
         if value.is_object() && schema.node().embedded_resource {
             resource(value, path, &mut errors);
         }
@@ -49,13 +49,13 @@ pub(super) fn faults(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn resource(object: &Value, path: &Path, errors: &mut Vec<FieldError>) {
+fn resource(object: &Value, path: &WalkPath, errors: &mut Vec<FieldError>) {
     for name in ["apiVersion", "kind"] {
         if object.get(name).is_none() {
             errors.push(FieldError::required(path.child(name), ""));
         }
     }
-    let faults = [("apiVersion", api_version_fault as fn(&str) -> Option<String>), ("kind", kind_fault)];
+    let faults = [("apiVersion", api_version_error as fn(&str) -> Option<String>), ("kind", kind_error)];
     for (name, fault) in faults {
         let Some(value) = object.get(name) else { continue };
         let detail = match value.as_str() {
@@ -67,14 +67,14 @@ fn resource(object: &Value, path: &Path, errors: &mut Vec<FieldError>) {
     }
     if let Some(metadata) = object.get("metadata").filter(|metadata| metadata.is_object()) {
         errors.extend(
-            metadata_faults(metadata)
+            metadata_errors(metadata)
                 .into_iter()
                 .map(|error| FieldError { path: path.child(&error.path), ..error }),
         );
     }
 }
 
-fn metadata_faults(metadata: &Value) -> Vec<FieldError> {
+fn metadata_errors(metadata: &Value) -> Vec<FieldError> {
     let mut object = json!({ "metadata": metadata });
     if meta::name(&object).is_empty() {
         // The metadata check requires a name, but an embedded object may omit the name.
@@ -84,11 +84,11 @@ fn metadata_faults(metadata: &Value) -> Vec<FieldError> {
     meta::validate(&object, NameRule::PathSegment, namespaced)
 }
 
-fn api_version_fault(text: &str) -> Option<String> {
+fn api_version_error(text: &str) -> Option<String> {
     (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"))
 }
 
-fn kind_fault(kind: &str) -> Option<String> {
+fn kind_error(kind: &str) -> Option<String> {
     let problems = NameRule::Dns1035Label.problems(&kind.to_lowercase(), false);
     (!problems.is_empty())
         .then(|| format!("may have mixed case, but should otherwise match: {}", problems.join(",")))

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{path::Path, walk};
+use super::{path::WalkPath, visit_values};
 use crate::{
     schema::{ListType, Schema},
     status::{FieldError, FieldErrorKind},
@@ -13,7 +13,7 @@ use crate::{
 /// Returns an error for each duplicate in the set and map lists of a value.
 pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
+    visit_values::visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
         if let Value::Array(items) = value {
             check(schema, items, path, &mut errors);
         }
@@ -21,13 +21,13 @@ pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn check(schema: Schema<'_>, items: &[Value], path: &mut Path, errors: &mut Vec<FieldError>) {
+fn check(schema: Schema<'_>, items: &[Value], path: &mut WalkPath, errors: &mut Vec<FieldError>) {
     match &schema.node().list_type {
         ListType::Atomic => {}
         ListType::Set => report(items, path, errors),
         ListType::Map(keys) => {
-            if let Some(index) = odd_item(items) {
-                path.at(index, |path| {
+            if let Some(index) = non_object_index(items) {
+                path.with_index(index, |path| {
                     let detail = "must be an object for an array of list-type map";
                     errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
                 });
@@ -39,7 +39,7 @@ fn check(schema: Schema<'_>, items: &[Value], path: &mut Path, errors: &mut Vec<
     }
 }
 
-fn odd_item(items: &[Value]) -> Option<usize> {
+fn non_object_index(items: &[Value]) -> Option<usize> {
     items.iter().position(|item| !item.is_object() && !item.is_null())
 }
 
@@ -49,13 +49,13 @@ fn key_of(item: &Value, keys: &[std::sync::Arc<str>]) -> Value {
 }
 
 /// Reports each repeated value once.
-fn report(values: &[Value], path: &mut Path, errors: &mut Vec<FieldError>) {
+fn report(values: &[Value], path: &mut WalkPath, errors: &mut Vec<FieldError>) {
     let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     for (index, value) in values.iter().enumerate() {
         let times = seen.entry(value.to_string()).or_default();
         *times += 1;
         if *times == 2 {
-            path.at(index, |path| {
+            path.with_index(index, |path| {
                 errors.push(FieldError::new(FieldErrorKind::Duplicate, path.text(), value.clone(), ""));
             });
         }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::definition::stored;
+use super::definition::new_stored_versions;
 
 /// Returns the status of a definition: accepted names, conditions NamesAccepted and Established, stored versions.
 /// `definition` contains its previous status, if any. `others` are all other definitions of the group in creation
@@ -20,7 +20,7 @@ pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value 
     };
     let accepted = condition(before, "NamesAccepted", state, reason, message, time);
     // An established definition stays established: a conflict of new names keeps the old names.
-    let established = before_condition(before, "Established").is_some_and(|known| known["status"] == "True");
+    let established = old_condition(before, "Established").is_some_and(|known| known["status"] == "True");
     let (state, reason, message) = match conflict {
         _ if established => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
         None => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
@@ -30,29 +30,29 @@ pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value 
     json!({
         "conditions": [accepted, established],
         "acceptedNames": names,
-        "storedVersions": stored(definition, Some(definition)),
+        "storedVersions": new_stored_versions(definition, Some(definition)),
     })
 }
 
-fn before_condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
+fn old_condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
 }
 
 /// A condition with the time of its last status change.
 fn condition(before: &Value, kind: &str, state: &str, reason: &str, message: &str, time: &str) -> Value {
-    let known = before_condition(before, kind).filter(|known| known["status"] == state);
+    let known = old_condition(before, kind).filter(|known| known["status"] == state);
     let since = known.and_then(|known| known["lastTransitionTime"].as_str()).unwrap_or(time);
     json!({ "type": kind, "status": state, "lastTransitionTime": since, "reason": reason, "message": message })
 }
 
 /// Returns the accepted names and the last conflict among the requested names.
 fn accept(definition: &Value, others: &[Value]) -> (Value, Option<(&'static str, String)>) {
-    let asked = &definition["spec"]["names"];
+    let requested = &definition["spec"]["names"];
     let before = &definition["status"]["acceptedNames"];
     let mut names: Map<String, Value> = before.as_object().cloned().unwrap_or_default();
     let mut conflict = None;
-    let resources = used(others, &["plural", "singular"], "shortNames");
-    let kinds = used(others, &["kind", "listKind"], "");
+    let resources = names_in_use(others, &["plural", "singular"], "shortNames");
+    let kinds = names_in_use(others, &["kind", "listKind"], "");
     for (field, used, reason) in [
         ("plural", &resources, "PluralConflict"),
         ("singular", &resources, "SingularConflict"),
@@ -60,14 +60,14 @@ fn accept(definition: &Value, others: &[Value]) -> (Value, Option<(&'static str,
         ("kind", &kinds, "KindConflict"),
         ("listKind", &kinds, "ListKindConflict"),
     ] {
-        let taken = taken(&asked[field], &before[field], used);
+        let taken = conflicting_names(&requested[field], &before[field], used);
         if taken.is_empty() {
-            put(&mut names, field, &asked[field]);
+            put(&mut names, field, &requested[field]);
         } else {
             conflict = Some((reason, aggregate(&taken)));
         }
     }
-    put(&mut names, "categories", &asked["categories"]);
+    put(&mut names, "categories", &requested["categories"]);
     names.entry("plural").or_insert_with(|| "".into());
     names.entry("kind").or_insert_with(|| "".into());
     (Value::Object(names), conflict)
@@ -81,7 +81,7 @@ fn put(names: &mut Map<String, Value>, field: &str, value: &Value) {
     }
 }
 
-fn used<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet<&'a str> {
+fn names_in_use<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet<&'a str> {
     let names = |other: &'a Value| {
         let accepted = &other["status"]["acceptedNames"];
         let single = fields.iter().filter_map(|field| accepted[*field].as_str()).collect::<Vec<_>>();
@@ -92,7 +92,7 @@ fn used<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet<&'a str
 }
 
 /// Returns the requested names that are in use and not yet accepted for this definition.
-fn taken<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
+fn conflicting_names<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
     let ours =
         |name: &str| before == name || before.as_array().is_some_and(|names| names.iter().any(|n| n == name));
     let single = asked.as_str().into_iter();

@@ -1,12 +1,12 @@
-//! Field paths in the format of Go's `field.Path`.
+//! Field paths in the format of Go's `field.WalkPath`.
 
 use std::fmt::{self, Write as _};
 
 /// The current path of a walk.
 #[derive(Debug, Default)]
-pub(super) struct Path(String);
+pub(super) struct WalkPath(String);
 
-impl Path {
+impl WalkPath {
     /// Starts at a path.
     pub(super) fn new(text: &str) -> Self {
         Self(text.to_owned())
@@ -23,22 +23,22 @@ impl Path {
     }
 
     /// Runs `act` with the path of a field: `.a` for a named field, `[a]` for a field with a free name.
-    pub(super) fn inside<T>(&mut self, name: &str, named: bool, act: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with_field<T>(&mut self, name: &str, named: bool, act: impl FnOnce(&mut Self) -> T) -> T {
         let (before, after) = match (named, self.0.is_empty()) {
             (true, true) => ("", ""),
             (true, false) => (".", ""),
             (false, _) => ("[", "]"),
         };
-        self.visit(format_args!("{before}{name}{after}"), act)
+        self.with_step(format_args!("{before}{name}{after}"), act)
     }
 
     /// Runs `act` with the path of an item.
-    pub(super) fn at<T>(&mut self, index: usize, act: impl FnOnce(&mut Self) -> T) -> T {
-        self.visit(format_args!("[{index}]"), act)
+    pub(super) fn with_index<T>(&mut self, index: usize, act: impl FnOnce(&mut Self) -> T) -> T {
+        self.with_step(format_args!("[{index}]"), act)
     }
 
     /// Reuses one string for the whole walk, because most paths are never printed.
-    fn visit<T>(&mut self, step: fmt::Arguments<'_>, act: impl FnOnce(&mut Self) -> T) -> T {
+    fn with_step<T>(&mut self, step: fmt::Arguments<'_>, act: impl FnOnce(&mut Self) -> T) -> T {
         let here = self.0.len();
         // Writing to a string cannot fail.
         let _ = self.0.write_fmt(step);

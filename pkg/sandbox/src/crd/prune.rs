@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::schema::{Additional, Schema};
+use crate::schema::{AdditionalProperties, Schema};
 
 const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -44,10 +44,12 @@ impl Pruner {
                 if resource && RESOURCE_FIELDS.contains(&name.as_str()) {
                     return true;
                 }
-                match schema.map_or(Shape::Unknown, |schema| shape(schema, name)) {
-                    Shape::Known(schema) => self.inside(name, |pruner| pruner.prune_below(value, schema)),
-                    Shape::Unknown => {
-                        self.inside(name, |pruner| pruner.removed.push(pruner.path.clone()));
+                match schema.map_or(FieldSchema::Unknown, |schema| field_schema(schema, name)) {
+                    FieldSchema::Known(schema) => {
+                        self.with_field(name, |pruner| pruner.prune_below(value, schema))
+                    }
+                    FieldSchema::Unknown => {
+                        self.with_field(name, |pruner| pruner.removed.push(pruner.path.clone()));
                         return false;
                     }
                 }
@@ -56,7 +58,7 @@ impl Pruner {
             Value::Array(items) => {
                 let schema = schema.and_then(Schema::items);
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.at(index, |pruner| pruner.prune_below(item, schema));
+                    self.with_index(index, |pruner| pruner.prune_below(item, schema));
                 }
             }
             _ => {}
@@ -76,22 +78,24 @@ impl Pruner {
                     if resource && RESOURCE_FIELDS.contains(&name.as_str()) {
                         continue;
                     }
-                    if let Shape::Known(schema) = shape(schema, name) {
-                        self.inside(name, |pruner| pruner.prune_below(value, schema));
+                    if let FieldSchema::Known(schema) = field_schema(schema, name) {
+                        self.with_field(name, |pruner| pruner.prune_below(value, schema));
                     }
                 }
             }
             Value::Array(items) => {
                 let Some(schema) = schema.items() else { return };
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.at(index, |pruner| pruner.preserve(item, schema, schema.node().embedded_resource));
+                    self.with_index(index, |pruner| {
+                        pruner.preserve(item, schema, schema.node().embedded_resource)
+                    });
                 }
             }
             _ => {}
         }
     }
 
-    fn inside(&mut self, name: &str, act: impl FnOnce(&mut Self)) {
+    fn with_field(&mut self, name: &str, act: impl FnOnce(&mut Self)) {
         let length = self.path.len();
         if length > 0 {
             self.path.push('.');
@@ -101,7 +105,7 @@ impl Pruner {
         self.path.truncate(length);
     }
 
-    fn at(&mut self, index: usize, act: impl FnOnce(&mut Self)) {
+    fn with_index(&mut self, index: usize, act: impl FnOnce(&mut Self)) {
         let length = self.path.len();
         self.path.extend(["[", index.to_string().as_str(), "]"]);
         act(self);
@@ -110,17 +114,17 @@ impl Pruner {
 }
 
 /// The schema of a field.
-enum Shape<'a> {
+enum FieldSchema<'a> {
     /// An allowed field. Without a schema (`additionalProperties: true`), values stay but objects lose their fields, as
     /// on the real server.
     Known(Option<Schema<'a>>),
     Unknown,
 }
 
-fn shape<'a>(schema: Schema<'a>, name: &str) -> Shape<'a> {
+fn field_schema<'a>(schema: Schema<'a>, name: &str) -> FieldSchema<'a> {
     match schema.field(name) {
-        Some(field) => Shape::Known(Some(field)),
-        None if schema.node().additional == Additional::Any => Shape::Known(None),
-        None => Shape::Unknown,
+        Some(field) => FieldSchema::Known(Some(field)),
+        None if schema.node().additional == AdditionalProperties::Any => FieldSchema::Known(None),
+        None => FieldSchema::Unknown,
     }
 }

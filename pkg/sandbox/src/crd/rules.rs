@@ -14,11 +14,11 @@ use serde_json::Value;
 
 use super::{
     correlate::{Correlated, OldItems},
-    path::Path,
+    path::WalkPath,
 };
 use crate::{
     cel,
-    schema::{Additional, Compiled, Rule, RuleReason, Schema, Type},
+    schema::{AdditionalProperties, Compiled, Rule, RuleReason, Schema, Type},
     status::{FieldError, FieldErrorKind},
 };
 
@@ -36,7 +36,7 @@ thread_local! {
 
 /// A value with its schema and its old state.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct RuleTarget<'a> {
     schema: Schema<'a>,
     value: &'a Value,
     /// The value of `oldSelf`.
@@ -48,84 +48,86 @@ struct Place<'a> {
 }
 
 /// Returns all rule violations of an object.
-pub(super) fn faults(schema: Schema<'_>, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub(super) fn validate_rules(schema: Schema<'_>, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     if !schema.node().rules_below {
         return Vec::new();
     }
     let correlated = old.map(|old| Correlated { new: object, old, schema });
-    run(Place { schema, value: object, old, correlated, inherited: false }, "")
+    evaluate(RuleTarget { schema, value: object, old, correlated, inherited: false }, "")
 }
 
 /// Returns the rule violations of a default, at the path of the default.
-pub(super) fn default_faults(schema: Schema<'_>, default: &Value, path: &str) -> Vec<FieldError> {
-    let run_with = |old| run(Place { schema, value: default, old, correlated: None, inherited: false }, path);
+pub(super) fn default_errors(schema: Schema<'_>, default: &Value, path: &str) -> Vec<FieldError> {
+    let run_with =
+        |old| evaluate(RuleTarget { schema, value: default, old, correlated: None, inherited: false }, path);
     let errors = run_with(Some(default));
     if errors.is_empty() { run_with(None) } else { errors }
 }
 
-fn run(place: Place<'_>, path: &str) -> Vec<FieldError> {
+fn evaluate(target: RuleTarget<'_>, path: &str) -> Vec<FieldError> {
     let walk = || {
         FUNCTIONS.with(|functions| {
-            let mut run = Run { functions, path: Path::new(path), errors: Vec::new() };
-            run.walk(place);
+            let mut run = RuleEvaluation { functions, path: WalkPath::new(path), errors: Vec::new() };
+            run.walk(target);
             run.errors
         })
     };
-    if !place.schema.has_deep_rules() {
+    if !target.schema.has_deep_rules() {
         return walk();
     }
     let why = "the validation rules could not be run";
-    cel::with_room(walk)
+    cel::with_large_stack(walk)
         .unwrap_or_else(|| vec![FieldError::new(FieldErrorKind::Internal, "<nil>", Value::Null, why)])
 }
 
-struct Run<'r> {
+struct RuleEvaluation<'r> {
     functions: &'r Context<'static>,
-    path: Path,
+    path: WalkPath,
     errors: Vec<FieldError>,
 }
 
-impl Run<'_> {
-    fn walk(&mut self, place: Place<'_>) {
-        if !place.schema.node().rules_below || place.value.is_null() {
+impl RuleEvaluation<'_> {
+    fn walk(&mut self, target: RuleTarget<'_>) {
+        if !target.schema.node().rules_below || target.value.is_null() {
             return;
         }
-        self.rules(place, place.schema);
-        for id in place.schema.checks().into_iter().flat_map(|checks| &checks.all_of) {
+        self.rules(target, target.schema);
+        for id in target.schema.checks().into_iter().flat_map(|checks| &checks.all_of) {
             // Rules of `allOf` apply to the same value, which is converted with the enclosing schema.
-            self.rules(Place { correlated: None, ..place }, place.schema.at(*id));
+            self.rules(RuleTarget { correlated: None, ..target }, target.schema.at(*id));
         }
-        match place.value {
-            Value::Object(fields) => self.fields(place, fields),
-            Value::Array(items) => self.items(place, items),
+        match target.value {
+            Value::Object(fields) => self.fields(target, fields),
+            Value::Array(items) => self.items(target, items),
             _ => {}
         }
     }
 
-    fn fields(&mut self, place: Place<'_>, fields: &serde_json::Map<String, Value>) {
-        let node = place.schema.node();
+    fn fields(&mut self, target: RuleTarget<'_>, fields: &serde_json::Map<String, Value>) {
+        let node = target.schema.node();
         for known in [false, true] {
-            if !known && !matches!(node.additional, Additional::Of(_)) {
+            if !known && !matches!(node.additional, AdditionalProperties::Of(_)) {
                 continue;
             }
             for (name, value) in fields {
                 if node.properties.contains_key(name.as_str()) != known {
                     continue;
                 }
-                let Some(schema) = place.schema.field(name).filter(|schema| schema.node().rules_below) else {
+                let Some(schema) = target.schema.field(name).filter(|schema| schema.node().rules_below)
+                else {
                     continue;
                 };
-                let old = place.old.and_then(|old| old.as_object()?.get(name));
-                let own = place.correlated.filter(|_| !place.inherited).and_then(|old| old.field(name));
-                let next = place.below(schema, value, old, own);
-                self.path_inside(name, known, next);
+                let old = target.old.and_then(|old| old.as_object()?.get(name));
+                let own = target.correlated.filter(|_| !target.inherited).and_then(|old| old.field(name));
+                let next = target.below(schema, value, old, own);
+                self.with_path(name, known, next);
             }
         }
     }
 
-    fn path_inside(&mut self, name: &str, known: bool, next: Place<'_>) {
+    fn with_path(&mut self, name: &str, known: bool, next: RuleTarget<'_>) {
         let mut path = std::mem::take(&mut self.path);
-        path.inside(name, known, |path| {
+        path.with_field(name, known, |path| {
             std::mem::swap(path, &mut self.path);
             self.walk(next);
             std::mem::swap(path, &mut self.path);
@@ -133,15 +135,15 @@ impl Run<'_> {
         self.path = path;
     }
 
-    fn items<'a>(&mut self, place: Place<'a>, items: &'a [Value]) {
-        let Some(schema) = place.schema.items().filter(|schema| schema.node().rules_below) else { return };
-        let before = OldItems::new(place.schema, place.old);
-        let correlated = place.correlated.filter(|_| !place.inherited).map(OldItems::of);
+    fn items<'a>(&mut self, target: RuleTarget<'a>, items: &'a [Value]) {
+        let Some(schema) = target.schema.items().filter(|schema| schema.node().rules_below) else { return };
+        let before = OldItems::new(target.schema, target.old);
+        let correlated = target.correlated.filter(|_| !target.inherited).map(OldItems::of);
         for (index, item) in items.iter().enumerate() {
             let own = correlated.as_ref().and_then(|old| old.correlated(item));
-            let next = place.below(schema, item, before.get(item), own);
+            let next = target.below(schema, item, before.get(item), own);
             let mut path = std::mem::take(&mut self.path);
-            path.at(index, |path| {
+            path.with_index(index, |path| {
                 std::mem::swap(path, &mut self.path);
                 self.walk(next);
                 std::mem::swap(path, &mut self.path);
@@ -150,20 +152,20 @@ impl Run<'_> {
         }
     }
 
-    fn rules(&mut self, place: Place<'_>, holder: Schema<'_>) {
+    fn rules(&mut self, target: RuleTarget<'_>, holder: Schema<'_>) {
         let Some(rules) = holder.checks().map(|checks| &checks.rules).filter(|rules| !rules.is_empty())
         else {
             return;
         };
         let mut context = self.functions.new_inner_scope();
-        context.add_variable_from_value("self", value::convert(place.schema, place.value, self.functions));
-        let old = place.old.map(|old| value::convert(place.schema, old, self.functions));
+        context.add_variable_from_value("self", value::convert(target.schema, target.value, self.functions));
+        let old = target.old.map(|old| value::convert(target.schema, old, self.functions));
         for rule in rules {
             match rule.compiled() {
-                Ok(compiled) => self.rule(place, rule, compiled, &context, old.as_ref()),
+                Ok(compiled) => self.rule(target, rule, compiled, &context, old.as_ref()),
                 Err(report) => {
                     let detail = format!("rule compile error: compilation failed: {report}");
-                    self.errors.push(FieldError::invalid(self.path.text(), type_name(place.schema), detail));
+                    self.errors.push(FieldError::invalid(self.path.text(), type_name(target.schema), detail));
                 }
             }
         }
@@ -171,7 +173,7 @@ impl Run<'_> {
 
     fn rule(
         &mut self,
-        place: Place<'_>,
+        target: RuleTarget<'_>,
         rule: &Rule,
         compiled: &Compiled,
         context: &Context<'_>,
@@ -189,39 +191,39 @@ impl Run<'_> {
         }
         match compiled.program.execute(&context) {
             Ok(CelValue::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => {}
-            Ok(_) if !compiled.uses_old_self && place.is_unchanged() => {}
+            Ok(_) if !compiled.uses_old_self && target.is_unchanged() => {}
             Ok(_) => {
                 let detail = message(rule, compiled.message.as_ref(), &context);
-                self.errors.push(self.fault(place, rule, detail));
+                self.errors.push(self.violation(target, rule, detail));
             }
             Err(error) => {
-                let detail = format!("{} evaluating rule: {}", words(&error), described(rule));
-                self.errors.push(FieldError::invalid(self.path.text(), type_name(place.schema), detail));
+                let detail = format!("{} evaluating rule: {}", error_text(&error), rule_description(rule));
+                self.errors.push(FieldError::invalid(self.path.text(), type_name(target.schema), detail));
             }
         }
     }
 
-    fn fault(&self, place: Place<'_>, rule: &Rule, detail: String) -> FieldError {
+    fn violation(&self, target: RuleTarget<'_>, rule: &Rule, detail: String) -> FieldError {
         let path = match field_path(&rule.field_path) {
             None => self.path.text().to_owned(),
             Some(field) => self.path.child(&field),
         };
-        let whole = matches!(place.schema.node().kind, Type::Object | Type::Array);
+        let whole = matches!(target.schema.node().kind, Type::Object | Type::Array);
         match rule.reason {
             RuleReason::Invalid if whole => {
                 FieldError::new(FieldErrorKind::InvalidUnquoted, path, Value::Null, detail)
             }
-            RuleReason::Invalid => FieldError::invalid(path, place.value.clone(), detail),
+            RuleReason::Invalid => FieldError::invalid(path, target.value.clone(), detail),
             RuleReason::Forbidden => FieldError::forbidden(path, detail),
             RuleReason::Required => FieldError::required(path, detail),
             RuleReason::Duplicate => {
-                FieldError::new(FieldErrorKind::Duplicate, path, place.value.clone(), "")
+                FieldError::new(FieldErrorKind::Duplicate, path, target.value.clone(), "")
             }
         }
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> RuleTarget<'a> {
     fn below(
         self,
         schema: Schema<'a>,
@@ -250,7 +252,7 @@ fn type_name(schema: Schema<'_>) -> &'static str {
 }
 
 /// The description of a rule in errors: its message or its expression.
-fn described(rule: &Rule) -> &str {
+fn rule_description(rule: &Rule) -> &str {
     let name = if rule.message.is_empty() { &rule.expression } else { &rule.message };
     name.trim()
 }
@@ -263,14 +265,14 @@ fn message(rule: &Rule, expression: Option<&Program>, context: &Context<'_>) -> 
         }
     }
     if rule.message.is_empty() {
-        format!("failed rule: {}", described(rule))
+        format!("failed rule: {}", rule_description(rule))
     } else {
         rule.message.trim().to_owned()
     }
 }
 
 /// Formats a runtime error like the real server, as far as its messages are known.
-fn words(error: &ExecutionError) -> String {
+fn error_text(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(name) => format!("no such key: {name}"),
         ExecutionError::NoSuchOverload => "no such overload".to_owned(),

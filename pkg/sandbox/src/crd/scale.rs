@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{go, kinds::ScalePaths, status::FieldError};
 
 /// Returns all errors of replicas and selector.
-pub(super) fn faults(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
+pub(super) fn validate_scale(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
     let replicas = [&paths.spec_replicas, &paths.status_replicas].into_iter().filter_map(|path| {
         let value = find(object, path).filter(|value| !value.is_null())?;
         let Some(count) = value.as_i64() else {
@@ -31,8 +31,8 @@ fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     path.trim_start_matches('.').split('.').try_fold(object, |value, name| value.get(name))
 }
 
-fn wrong_type(value: &Value, path: &str, wanted: &str) -> String {
+fn wrong_type(value: &Value, path: &str, expected: &str) -> String {
     let found = go::type_name(value);
     let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    format!("{path} accessor error: {shown} is of the type {found}, expected {wanted}")
+    format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
 }

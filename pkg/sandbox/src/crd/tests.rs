@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    default, prune, resources, set_defaults, status, validate, validate_object, version_priority, warnings,
+    fill_defaults, prune, resources, set_defaults, status, validate, validate_object, version_priority,
+    warnings,
 };
 use crate::{kinds::ResourceType, status::FieldError};
 
@@ -32,11 +33,11 @@ fn lines(errors: &[FieldError]) -> Vec<String> {
 }
 
 /// Prunes and defaults an object with this spec, and returns its errors as text.
-fn faults(resource: &ResourceType, spec: &Value, old: Option<&Value>) -> Vec<String> {
+fn validation_errors(resource: &ResourceType, spec: &Value, old: Option<&Value>) -> Vec<String> {
     let object = |spec: &Value| {
         let mut object = json!({ "apiVersion": "ex.dev/v1", "kind": "Thing", "spec": spec });
         prune(&mut object, resource.schema.schema());
-        default(&mut object, resource.schema.schema());
+        fill_defaults(&mut object, resource.schema.schema());
         object
     };
     lines(&validate_object(resource, "", &object(spec), old.map(object).as_ref()))
@@ -134,7 +135,7 @@ fn values_are_checked_in_the_words_of_the_real_server() {
             &["spec.d: Invalid value: \"noon\": spec.d in body must be of type date-time: \"noon\""],
         ),
     ] {
-        assert_eq!(faults(&resource, &spec, None), expected, "{spec}");
+        assert_eq!(validation_errors(&resource, &spec, None), expected, "{spec}");
     }
 }
 
@@ -182,7 +183,7 @@ fn alternatives_explain_the_best_of_those_that_failed() {
             &["<nil>: Invalid value: \"\": \"spec.not\" must not validate the schema (not)"],
         ),
     ] {
-        assert_eq!(faults(&resource, &spec, None), expected, "{spec}");
+        assert_eq!(validation_errors(&resource, &spec, None), expected, "{spec}");
     }
 }
 
@@ -199,8 +200,8 @@ fn a_set_or_a_map_has_nothing_twice() {
     }}));
     let spec = json!({ "set": ["a", "b", "a", "a"], "map": [{ "k": "a" }, { "k": "a", "v": 1 }] });
     let expected = ["spec.map[1]: Duplicate value: {\"k\":\"a\"}", "spec.set[2]: Duplicate value: \"a\""];
-    assert_eq!(faults(&resource, &spec, None), expected);
-    assert_eq!(faults(&resource, &spec, Some(&spec)), [""; 0], "what was there before may stay");
+    assert_eq!(validation_errors(&resource, &spec, None), expected);
+    assert_eq!(validation_errors(&resource, &spec, Some(&spec)), [""; 0], "what was there before may stay");
 }
 
 /// A walk through the list or through the errors for each item would take minutes.
@@ -222,9 +223,9 @@ fn long_lists_are_checked_and_compared_with_those_before() {
     let mut backwards = items("long");
     backwards.reverse();
     let spec = json!({ "map": backwards });
-    assert_eq!(faults(&resource, &spec, None).len(), LENGTH);
-    assert_eq!(faults(&resource, &spec, Some(&json!({ "map": items("long") }))), [""; 0]);
-    assert_eq!(faults(&resource, &spec, Some(&json!({ "map": items("other") }))).len(), LENGTH);
+    assert_eq!(validation_errors(&resource, &spec, None).len(), LENGTH);
+    assert_eq!(validation_errors(&resource, &spec, Some(&json!({ "map": items("long") }))), [""; 0]);
+    assert_eq!(validation_errors(&resource, &spec, Some(&json!({ "map": items("other") }))).len(), LENGTH);
 }
 
 #[test]
@@ -247,14 +248,14 @@ fn unknown_fields_go_and_defaults_come() {
     }});
     let removed = prune(&mut object, resource.schema.schema());
     assert_eq!(removed, ["other", "spec.any.x.y", "spec.foo", "spec.kept.known.y"]);
-    default(&mut object, resource.schema.schema());
+    fill_defaults(&mut object, resource.schema.schema());
     let expected = json!({
         "filled": { "x": 5 }, "nullable": null, "kept": { "new": 1, "known": {} }, "any": { "x": {} },
     });
     assert_eq!(object["spec"], expected);
 }
 
-fn ruled() -> Arc<ResourceType> {
+fn resource_with_rules() -> Arc<ResourceType> {
     resource(&json!({
         "type": "object",
         "properties": {
@@ -318,7 +319,7 @@ fn rules_are_run_on_what_they_stand_at() {
             ],
         ),
     ] {
-        assert_eq!(faults(&ruled(), &spec, None), expected, "{spec}");
+        assert_eq!(validation_errors(&resource_with_rules(), &spec, None), expected, "{spec}");
     }
 }
 
@@ -343,18 +344,22 @@ fn transition_rules_compare_with_what_was_there_before() {
             spec["b"] = 2.into();
             spec
         };
-        assert_eq!(faults(&ruled(), &with(new.clone()), Some(&with(old))), expected, "{new}");
+        assert_eq!(
+            validation_errors(&resource_with_rules(), &with(new.clone()), Some(&with(old))),
+            expected,
+            "{new}"
+        );
     }
 }
 
 #[test]
 fn what_was_wrong_before_may_stay_as_it_is() {
-    let resource = ruled();
+    let resource = resource_with_rules();
     let old = json!({ "a": 1, "b": 2, "short": "long", "map": { "x": 1 } });
-    assert_eq!(faults(&resource, &old, Some(&old)), [""; 0]);
+    assert_eq!(validation_errors(&resource, &old, Some(&old)), [""; 0]);
     let new = json!({ "a": 1, "b": 2, "short": "longer", "map": { "x": 1 } });
     assert_eq!(
-        faults(&resource, &new, Some(&old)).len(),
+        validation_errors(&resource, &new, Some(&old)).len(),
         2,
         "a changed fault, and the rules that wait for it"
     );

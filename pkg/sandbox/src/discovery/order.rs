@@ -10,7 +10,7 @@ use crate::{builtin, kinds::ResourceType};
 /// Source: the APIService of a custom group has the lowest priority (kube-apiserver 1.36, crdregistration). Groups of
 /// equal priority are sorted by name; versions by stability and number. The real server lists the resources of a custom
 /// version in random order; aggregated discovery sorts the resources.
-pub(crate) fn in_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>> {
+pub(crate) fn discovery_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>> {
     let builtin = builtin::resources();
     let place = |group: &str| builtin.iter().position(|resource| &*resource.group == group);
     let mut keyed: Vec<_> = builtin
@@ -22,9 +22,9 @@ pub(crate) fn in_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>>
             let place = place(&resource.group);
             let group = if place.is_some() { String::new() } else { resource.group.to_string() };
             let within = match resource.custom {
-                None => Within::Builtin(index),
+                None => GroupPosition::Builtin(index),
                 Some(_) => {
-                    Within::Custom(Reverse(stability(&resource.version)), Arc::clone(&resource.plural))
+                    GroupPosition::Custom(Reverse(stability(&resource.version)), Arc::clone(&resource.plural))
                 }
             };
             ((place.unwrap_or(usize::MAX), group, within), resource)
@@ -36,7 +36,7 @@ pub(crate) fn in_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>>
 
 /// The sort key of a resource in its group.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Within {
+enum GroupPosition {
     Builtin(usize),
     Custom(Reverse<Stability>, Arc<str>),
 }
@@ -52,10 +52,10 @@ enum Stability {
 
 /// Source: apimachinery 0.36, version.CompareKubeAwareVersionStrings.
 fn stability(version: &str) -> Stability {
-    known(version).unwrap_or_else(|| Stability::Other(Reverse(version.to_owned())))
+    parse_version(version).unwrap_or_else(|| Stability::Other(Reverse(version.to_owned())))
 }
 
-fn known(version: &str) -> Option<Stability> {
+fn parse_version(version: &str) -> Option<Stability> {
     let number = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         if is_number { text.parse().ok() } else { None }

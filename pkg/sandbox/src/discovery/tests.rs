@@ -22,7 +22,7 @@ fn kinds() -> Kinds {
         custom("shop.example.com", "v1", "apples", "Apple"),
         custom("apps", "v1alpha1", "rings", "Ring"),
     ];
-    Kinds::new(in_order(custom), 1)
+    Kinds::new(discovery_order(custom), 1)
 }
 
 fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::{Effect, Fault, RequestFilter};
 
 const CODES: [u16; 7] = [403, 409, 410, 429, 500, 503, 504];
-const CODE_WORDS: &str = "403, 409, 410, 429, 500, 503, 504";
+const CODE_LIST: &str = "403, 409, 410, 429, 500, 503, 504";
 const VERBS: [&str; 9] =
     ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "write"];
 /// Built-in groups whose names contain no dot.
 const GROUPS: [&str; 5] = ["apps", "autoscaling", "batch", "policy", "*"];
 
-/// See [`Fault::parse`].
+/// See [`DecodeError::parse`].
 pub(super) fn fault(text: &str) -> Result<Fault, String> {
     let mut parts = text.split(',').map(str::trim);
     let effect = effect(parts.next().unwrap_or_default())?;
@@ -64,7 +64,7 @@ fn effect(text: &str) -> Result<Effect, String> {
         _ => {
             return Err(format!(
                 "`{word}` is no effect; effects are latency:TIME, cut-before, cut-after, drop-watch, kill, forbid, and \
-                 the status codes {CODE_WORDS}"
+                 the status codes {CODE_LIST}"
             ));
         }
     };
@@ -76,7 +76,7 @@ fn effect(text: &str) -> Result<Effect, String> {
 
 fn answer(code: u16, value: Option<&str>) -> Result<Effect, String> {
     if !CODES.contains(&code) {
-        return Err(format!("the status code `{code}` cannot be given on demand; it may be {CODE_WORDS}"));
+        return Err(format!("the status code `{code}` cannot be given on demand; it may be {CODE_LIST}"));
     }
     let Some(value) = value else {
         // The real server's default for 429.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    element::{Element, same},
+    path_element::{PathElement, equals},
     set::FieldSet,
-    shape::{Kind, List, Map, Relation, Shape},
+    shape::{ListRule, MapRule, Relation, Shape, ShapeClass},
     typed::item_element,
 };
 
@@ -40,17 +40,17 @@ impl Comparison {
 
 /// Compares two objects that fit their shape.
 pub(super) fn compare(old: &Value, new: &Value, shape: Shape<'_>) -> Comparison {
-    let mut walk = Walk { path: Vec::new(), out: Comparison::default() };
+    let mut walk = Comparer { path: Vec::new(), comparison: Comparison::default() };
     walk.values(Some(old), Some(new), shape);
-    walk.out
+    walk.comparison
 }
 
-struct Walk {
-    path: Vec<Element>,
-    out: Comparison,
+struct Comparer {
+    path: Vec<PathElement>,
+    comparison: Comparison,
 }
 
-impl Walk {
+impl Comparer {
     fn values(&mut self, old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>) {
         let (old_choice, new_choice) = (shape.choice(old), shape.choice(new));
         let leaf = match (old, new) {
@@ -66,30 +66,30 @@ impl Walk {
         };
         if !leaf {
             match (old, new) {
-                (None, _) => self.out.added.insert(&self.path),
-                (_, None) => self.out.removed.insert(&self.path),
+                (None, _) => self.comparison.added.insert(&self.path),
+                (_, None) => self.comparison.removed.insert(&self.path),
                 (Some(_), Some(_)) => {}
             }
         }
     }
 
     /// Walks both values as one class. Returns true if they were compared as a whole.
-    fn kind(&mut self, old: Option<&Value>, new: Option<&Value>, kind: Kind<'_>) -> bool {
+    fn kind(&mut self, old: Option<&Value>, new: Option<&Value>, kind: ShapeClass<'_>) -> bool {
         let hollow_map =
             |value: Option<&Value>| value.and_then(Value::as_object).is_none_or(serde_json::Map::is_empty);
         let hollow_list = |value: Option<&Value>| value.and_then(Value::as_array).is_none_or(Vec::is_empty);
         match kind {
-            Kind::Scalar(_) => self.leaf(old, new),
-            Kind::Map(map) if map.atomic => self.leaf(old, new),
-            Kind::List(list) if matches!(list.relation, Relation::Atomic) => self.leaf(old, new),
-            Kind::Map(map) => {
+            ShapeClass::Scalar(_) => self.leaf(old, new),
+            ShapeClass::Map(map) if map.atomic => self.leaf(old, new),
+            ShapeClass::List(list) if matches!(list.relation, Relation::Atomic) => self.leaf(old, new),
+            ShapeClass::Map(map) => {
                 if hollow_map(old) && hollow_map(new) {
                     return self.leaf(old, new);
                 }
                 self.maps(old.and_then(Value::as_object), new.and_then(Value::as_object), map);
                 false
             }
-            Kind::List(list) => {
+            ShapeClass::List(list) => {
                 if hollow_list(old) && hollow_list(new) {
                     return self.leaf(old, new);
                 }
@@ -101,15 +101,15 @@ impl Walk {
 
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> bool {
         match (old, new) {
-            (None, _) => self.out.added.insert(&self.path),
-            (_, None) => self.out.removed.insert(&self.path),
-            (Some(old), Some(new)) if !same(old, new) => self.out.modified.insert(&self.path),
+            (None, _) => self.comparison.added.insert(&self.path),
+            (_, None) => self.comparison.removed.insert(&self.path),
+            (Some(old), Some(new)) if !equals(old, new) => self.comparison.modified.insert(&self.path),
             (Some(_), Some(_)) => {}
         }
         true
     }
 
-    fn below(&mut self, element: Element, old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>) {
+    fn below(&mut self, element: PathElement, old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>) {
         self.path.push(element);
         self.values(old, new, shape);
         self.path.pop();
@@ -119,22 +119,22 @@ impl Walk {
         &mut self,
         old: Option<&serde_json::Map<String, Value>>,
         new: Option<&serde_json::Map<String, Value>>,
-        map: Map<'_>,
+        map: MapRule<'_>,
     ) {
         for (name, value) in old.into_iter().flatten() {
             let shape = map.field(name).unwrap_or(Shape::Untyped);
-            self.below(Element::field(name), Some(value), new.and_then(|new| new.get(name)), shape);
+            self.below(PathElement::field(name), Some(value), new.and_then(|new| new.get(name)), shape);
         }
         for (name, value) in new.into_iter().flatten() {
             if old.is_none_or(|old| !old.contains_key(name)) {
                 let shape = map.field(name).unwrap_or(Shape::Untyped);
-                self.below(Element::field(name), None, Some(value), shape);
+                self.below(PathElement::field(name), None, Some(value), shape);
             }
         }
     }
 
-    fn lists(&mut self, old: Option<&Vec<Value>>, new: Option<&Vec<Value>>, list: List<'_>) {
-        let mut items: BTreeMap<Element, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+    fn lists(&mut self, old: Option<&Vec<Value>>, new: Option<&Vec<Value>>, list: ListRule<'_>) {
+        let mut items: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
         for item in old.into_iter().flatten() {
             if let Some(Ok(element)) = item_element(item, list) {
                 items.entry(element).or_default().0.push(item);
@@ -151,14 +151,14 @@ impl Walk {
     }
 
     /// Compares list items. Items with equal keys are compared as a whole.
-    fn items(&mut self, element: Element, old: &[&Value], new: &[&Value], shape: Shape<'_>) {
+    fn items(&mut self, element: PathElement, old: &[&Value], new: &[&Value], shape: Shape<'_>) {
         match (old, new) {
             ([] | [_], [] | [_]) => self.below(element, old.first().copied(), new.first().copied(), shape),
             ([_, _, ..], [_, _, ..]) => {
-                let equal = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new));
+                let equal = old.len() == new.len() && old.iter().zip(new).all(|(old, new)| equals(old, new));
                 if !equal {
                     self.path.push(element);
-                    self.out.modified.insert(&self.path);
+                    self.comparison.modified.insert(&self.path);
                     self.path.pop();
                 }
             }
@@ -167,7 +167,7 @@ impl Walk {
                     self.below(element.clone(), None, Some(new), shape);
                 }
                 self.path.push(element);
-                self.out.removed.insert(&self.path);
+                self.comparison.removed.insert(&self.path);
                 self.path.pop();
             }
             (_, [_, _, ..]) => {
@@ -175,7 +175,7 @@ impl Walk {
                     self.below(element.clone(), Some(old), None, shape);
                 }
                 self.path.push(element);
-                self.out.added.insert(&self.path);
+                self.comparison.added.insert(&self.path);
                 self.path.pop();
             }
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{
-    element::Element,
     managed::{ManagerId, Operation},
     ownership::Conflicts,
+    path_element::PathElement,
 };
 use crate::{
     go,
@@ -19,8 +19,8 @@ pub(super) fn status(conflicts: &Conflicts) -> Status {
         .iter()
         .map(|(id, path)| Cause {
             reason: "FieldManagerConflict",
-            message: format!("conflict with {}", shown_manager(id)),
-            field: shown_path(path),
+            message: format!("conflict with {}", format_manager(id)),
+            field: format_path(path),
         })
         .collect();
     Status {
@@ -33,22 +33,22 @@ pub(super) fn status(conflicts: &Conflicts) -> Status {
 
 fn message(conflicts: &Conflicts) -> String {
     if let [(id, path)] = conflicts.as_slice() {
-        let (manager, path) = (shown_manager(id), shown_path(path));
+        let (manager, path) = (format_manager(id), format_path(path));
         return format!("Apply failed with 1 conflict: conflict with {manager}: {path}");
     }
-    let mut by_manager: BTreeMap<&ManagerId, Vec<&Vec<Element>>> = BTreeMap::new();
+    let mut by_manager: BTreeMap<&ManagerId, Vec<&Vec<PathElement>>> = BTreeMap::new();
     for (id, path) in conflicts {
         by_manager.entry(id).or_default().push(path);
     }
     let mut lines = Vec::new();
     for (id, paths) in by_manager {
-        lines.push(format!("conflicts with {}:", shown_manager(id)));
-        lines.extend(paths.into_iter().map(|path| format!("- {}", shown_path(path))));
+        lines.push(format!("conflicts with {}:", format_manager(id)));
+        lines.extend(paths.into_iter().map(|path| format!("- {}", format_path(path))));
     }
     format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
 }
 
-fn shown_manager(id: &ManagerId) -> String {
+fn format_manager(id: &ManagerId) -> String {
     let mut out = go::quoted(&id.name);
     if !id.subresource.is_empty() {
         out += " with subresource ";
@@ -61,7 +61,7 @@ fn shown_manager(id: &ManagerId) -> String {
     out
 }
 
-fn shown_path(path: &[Element]) -> String {
+fn format_path(path: &[PathElement]) -> String {
     path.iter().fold(String::new(), |mut out, element| {
         write!(out, "{element}").expect("a String takes everything");
         out

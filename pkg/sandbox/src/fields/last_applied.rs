@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{compare::compare, managed, ownership::Versions, set::FieldSet, typed};
+use super::{compare::compare, managed, ownership::VersionedShapes, set::FieldSet, typed};
 use crate::{go, meta};
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -19,7 +19,7 @@ fn annotation(object: &Value) -> Option<&str> {
 
 /// Returns the fields of a client-side apply that did not change since. `kubectl` may take them over without a
 /// conflict.
-pub(super) fn fields(live: &Value, versions: Versions<'_>, api_version: &str) -> Option<FieldSet> {
+pub(super) fn fields(live: &Value, versions: VersionedShapes<'_>, api_version: &str) -> Option<FieldSet> {
     let applied: Value = serde_json::from_str(annotation(live)?).ok()?;
     if applied.get("apiVersion")?.as_str()? != api_version {
         return None;

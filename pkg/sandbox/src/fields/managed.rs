@@ -25,7 +25,7 @@ pub(super) struct ManagerId {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Owned {
+pub(super) struct OwnedFields {
     pub(super) fields: FieldSet,
     /// The version of the fields.
     pub(super) api_version: Box<str>,
@@ -34,13 +34,13 @@ pub(super) struct Owned {
 }
 
 /// All managers of an object.
-pub(super) type Managers = BTreeMap<ManagerId, Owned>;
+pub(super) type Managers = BTreeMap<ManagerId, OwnedFields>;
 
 /// The maximum number of separate entries of updaters.
 const MAX_UPDATERS: usize = 10;
 
 /// The manager that takes over the fields of older updaters.
-const OLD_UPDATERS: &str = "ancient-changes";
+const OLD_UPDATERS_NAME: &str = "ancient-changes";
 
 impl ManagerId {
     /// Creates the identity of a writer. An empty name becomes `unknown`.
@@ -115,7 +115,7 @@ pub(super) fn decode(entries: &[Value]) -> Result<Managers, String> {
             subresource: text("subresource").into(),
         };
         let time = Some(text("time")).filter(|time| !time.is_empty()).map(whole_seconds);
-        managers.insert(id, Owned { fields, api_version: api_version.into(), time });
+        managers.insert(id, OwnedFields { fields, api_version: api_version.into(), time });
     }
     Ok(managers)
 }
@@ -136,7 +136,7 @@ fn seconds(time: Option<&str>) -> i64 {
 /// removed.
 pub(super) fn encode(object: &mut Value, managers: &Managers) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let mut sorted: Vec<(&ManagerId, &Owned)> = managers.iter().collect();
+    let mut sorted: Vec<(&ManagerId, &OwnedFields)> = managers.iter().collect();
     sorted.sort_by_key(|(id, owned)| {
         (id.operation, seconds(owned.time.as_deref()), &id.name, &owned.api_version, &id.subresource)
     });
@@ -148,7 +148,7 @@ pub(super) fn encode(object: &mut Value, managers: &Managers) {
     }
 }
 
-fn encode_entry(id: &ManagerId, owned: &Owned) -> Value {
+fn encode_entry(id: &ManagerId, owned: &OwnedFields) -> Value {
     let operation = match id.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",
@@ -200,14 +200,14 @@ pub(super) fn cap_updaters(managers: &mut Managers) {
             firsts.insert(version, id);
             continue;
         };
-        let bucket = ManagerId::new(OLD_UPDATERS, Operation::Update, &version, "");
+        let bucket = ManagerId::new(OLD_UPDATERS_NAME, Operation::Update, &version, "");
         if !managers.contains_key(&bucket)
             && let Some(owned) = managers.remove(first)
         {
             managers.insert(bucket.clone(), owned);
         }
         if let Some(owned) = managers.remove(&id) {
-            let into = managers.entry(bucket).or_insert_with(|| Owned {
+            let into = managers.entry(bucket).or_insert_with(|| OwnedFields {
                 fields: FieldSet::default(),
                 api_version: version,
                 time: None,

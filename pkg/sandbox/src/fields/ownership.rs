@@ -7,29 +7,29 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    OtherVersion, Target,
+    OtherVersion, TrackedKind,
     compare::{Comparison, compare},
-    element::Element,
-    managed::{ManagerId, Managers, Owned},
+    managed::{ManagerId, Managers, OwnedFields},
     merge::merge,
+    path_element::PathElement,
     set::FieldSet,
     shape::Shape,
     typed,
 };
 
 /// Fields that an apply would change but other managers own, by manager.
-pub(super) type Conflicts = Vec<(ManagerId, Vec<Element>)>;
+pub(super) type Conflicts = Vec<(ManagerId, Vec<PathElement>)>;
 
 /// The shapes of a resource, by API version.
 #[derive(Clone, Copy)]
-pub(super) struct Versions<'a> {
-    target: Target<'a>,
+pub(super) struct VersionedShapes<'a> {
+    target: TrackedKind<'a>,
     api_version: &'a str,
 }
 
-impl<'a> Versions<'a> {
+impl<'a> VersionedShapes<'a> {
     /// `api_version` is the version of the request.
-    pub(super) fn new(target: Target<'a>, api_version: &'a str) -> Self {
+    pub(super) fn new(target: TrackedKind<'a>, api_version: &'a str) -> Self {
         Self { target, api_version }
     }
 
@@ -47,21 +47,29 @@ impl<'a> Versions<'a> {
     }
 
     fn other(self, api_version: &str) -> Option<&'a OtherVersion<'a>> {
-        self.target.others.iter().find(|version| version.api_version == api_version)
+        self.target.other_versions.iter().find(|version| version.api_version == api_version)
     }
 
     /// Compares two objects in a version. Ignores fields that cannot be written through this endpoint.
     fn compare(self, live: &Value, new: &Value, api_version: &str) -> Option<Comparison> {
-        let reset =
-            if api_version == self.api_version { self.target.reset } else { self.other(api_version)?.reset };
+        let reset = if api_version == self.api_version {
+            self.target.reset_fields
+        } else {
+            self.other(api_version)?.reset_fields
+        };
         Some(compare(live, new, self.get(api_version)?).without(&FieldSet::of_fields(reset)))
     }
 }
 
 /// Removes changed fields from all managers. Returns the fields that the write set.
-pub(super) fn update(live: &Value, new: &Value, managers: &mut Managers, versions: Versions<'_>) -> FieldSet {
-    follow_schemas(managers, versions);
-    take(losses(live, new, managers, versions, None), managers);
+pub(super) fn update(
+    live: &Value,
+    new: &Value,
+    managers: &mut Managers,
+    versions: VersionedShapes<'_>,
+) -> FieldSet {
+    reconcile_schemas(managers, versions);
+    apply_losses(losses(live, new, managers, versions, None), managers);
     let comparison = versions.compare(live, new, versions.api_version);
     comparison.map(|comparison| comparison.changed()).unwrap_or_default()
 }
@@ -71,16 +79,16 @@ pub(super) fn apply(
     live: &Value,
     configuration: &Value,
     managers: &mut Managers,
-    versions: Versions<'_>,
+    versions: VersionedShapes<'_>,
     applier: &ManagerId,
     force: bool,
 ) -> Result<Value, Conflicts> {
-    follow_schemas(managers, versions);
+    reconcile_schemas(managers, versions);
     let shape = versions.current();
     let merged = merge(live, configuration, shape);
-    let reset = FieldSet::of_fields(versions.target.reset);
+    let reset = FieldSet::of_fields(versions.target.reset_fields);
     let fields = typed::fields_of(configuration, shape).recursive_difference(&reset);
-    let owned = Owned { fields, api_version: versions.api_version.into(), time: None };
+    let owned = OwnedFields { fields, api_version: versions.api_version.into(), time: None };
     let before = managers.insert(applier.clone(), owned);
     if let Some(owned) = managers.get_mut(applier) {
         owned.time = before.as_ref().and_then(|before| before.time.clone());
@@ -93,12 +101,12 @@ pub(super) fn apply(
     if !force && losses.iter().any(|loss| !loss.changed.is_empty()) {
         return Err(conflicts(losses));
     }
-    take(losses, managers);
+    apply_losses(losses, managers);
     Ok(new)
 }
 
 /// Removes fields of the previous configuration that the new one omits and no other manager owns.
-fn prune(merged: Value, managers: &Managers, before: &Owned, versions: Versions<'_>) -> Value {
+fn prune(merged: Value, managers: &Managers, before: &OwnedFields, versions: VersionedShapes<'_>) -> Value {
     let Some(shape) = versions.get(&before.api_version) else { return merged };
     let named = |set: &FieldSet, shape: Shape<'_>| typed::with_named_parents(set, Some(shape));
     let had = named(&before.fields, shape);
@@ -124,8 +132,8 @@ fn prune(merged: Value, managers: &Managers, before: &Owned, versions: Versions<
     typed::remove(&merged, &all.difference(&kept).intersection(&had), shape)
 }
 
-fn conflicts(losses: Vec<Loss>) -> Conflicts {
-    let paths = |loss: Loss| {
+fn conflicts(losses: Vec<LostFields>) -> Conflicts {
+    let paths = |loss: LostFields| {
         let id = loss.id;
         loss.changed.paths().into_iter().map(move |path| (id.clone(), path))
     };
@@ -133,7 +141,7 @@ fn conflicts(losses: Vec<Loss>) -> Conflicts {
 }
 
 /// The loss of one manager through a write.
-struct Loss {
+struct LostFields {
     id: ManagerId,
     /// Owned fields with another value now.
     changed: FieldSet,
@@ -145,9 +153,9 @@ fn losses(
     live: &Value,
     new: &Value,
     managers: &Managers,
-    versions: Versions<'_>,
+    versions: VersionedShapes<'_>,
     except: Option<&ManagerId>,
-) -> Vec<Loss> {
+) -> Vec<LostFields> {
     let mut comparisons: BTreeMap<&str, Option<Comparison>> = BTreeMap::new();
     let mut out = Vec::new();
     for (id, owned) in managers.iter().filter(|(id, _)| Some(*id) != except) {
@@ -157,13 +165,13 @@ fn losses(
         let Some(comparison) = comparison else { continue };
         let changed = owned.fields.intersection(&comparison.changed());
         let kept = owned.fields.difference(&comparison.removed).difference(&changed);
-        out.push(Loss { id: id.clone(), changed, kept });
+        out.push(LostFields { id: id.clone(), changed, kept });
     }
     out
 }
 
 /// Applies the losses. Removes managers without fields.
-fn take(losses: Vec<Loss>, managers: &mut Managers) {
+fn apply_losses(losses: Vec<LostFields>, managers: &mut Managers) {
     for loss in losses {
         if let Some(owned) = managers.get_mut(&loss.id) {
             owned.fields = loss.kept;
@@ -173,10 +181,10 @@ fn take(losses: Vec<Loss>, managers: &mut Managers) {
 }
 
 /// Drops entries of versions that are no longer served, and adapts the others to schema changes.
-fn follow_schemas(managers: &mut Managers, versions: Versions<'_>) {
+fn reconcile_schemas(managers: &mut Managers, versions: VersionedShapes<'_>) {
     managers.retain(|_, owned| {
         let Some(shape) = versions.get(&owned.api_version) else { return false };
-        owned.fields = typed::follow_schema(&owned.fields, shape);
+        owned.fields = typed::reconcile_schema(&owned.fields, shape);
         true
     });
 }

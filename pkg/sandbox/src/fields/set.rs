@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::element::Element;
+use super::path_element::PathElement;
 
 /// A set of paths.
 ///
@@ -12,20 +12,20 @@ use super::element::Element;
 /// above or below it. No entry is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSet {
-    entries: BTreeMap<Element, Entry>,
+    entries: BTreeMap<PathElement, FieldSetEntry>,
 }
 
 /// The content of a set at and below one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct FieldSetEntry {
     /// True if the set contains the path to this entry.
-    pub(super) member: bool,
-    pub(super) below: FieldSet,
+    pub(super) is_member: bool,
+    pub(super) children: FieldSet,
 }
 
-impl Entry {
+impl FieldSetEntry {
     fn is_empty(&self) -> bool {
-        !self.member && self.below.is_empty()
+        !self.is_member && self.children.is_empty()
     }
 }
 
@@ -34,7 +34,7 @@ impl FieldSet {
     pub(super) fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
-            let path: Vec<Element> = path.iter().map(|name| Element::field(name)).collect();
+            let path: Vec<PathElement> = path.iter().map(|name| PathElement::field(name)).collect();
             set.insert(&path);
         }
         set
@@ -45,42 +45,42 @@ impl FieldSet {
     }
 
     /// Returns the entries of the first level, in order.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&Element, &Entry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&PathElement, &FieldSetEntry)> {
         self.entries.iter()
     }
 
     /// Returns the entry at one step.
-    pub(super) fn get(&self, element: &Element) -> Option<&Entry> {
+    pub(super) fn get(&self, element: &PathElement) -> Option<&FieldSetEntry> {
         self.entries.get(element)
     }
 
     /// Sets the entry at one step. Ignores an empty entry.
-    pub(super) fn set(&mut self, element: Element, entry: Entry) {
+    pub(super) fn set(&mut self, element: PathElement, entry: FieldSetEntry) {
         if !entry.is_empty() {
             self.entries.insert(element, entry);
         }
     }
 
     /// Adds one path. Ignores the empty path: no manager owns the whole object.
-    pub(super) fn insert(&mut self, path: &[Element]) {
+    pub(super) fn insert(&mut self, path: &[PathElement]) {
         let Some((first, rest)) = path.split_first() else { return };
         if !self.entries.contains_key(first) {
-            self.entries.insert(first.clone(), Entry::default());
+            self.entries.insert(first.clone(), FieldSetEntry::default());
         }
         let entry = self.entries.get_mut(first).expect("it was put in above");
         if rest.is_empty() {
-            entry.member = true;
+            entry.is_member = true;
         } else {
-            entry.below.insert(rest);
+            entry.children.insert(rest);
         }
     }
 
     /// True if the set contains the path.
-    pub(super) fn contains(&self, path: &[Element]) -> bool {
+    pub(super) fn contains(&self, path: &[PathElement]) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
-        self.entries
-            .get(first)
-            .is_some_and(|entry| if rest.is_empty() { entry.member } else { entry.below.contains(rest) })
+        self.entries.get(first).is_some_and(|entry| {
+            if rest.is_empty() { entry.is_member } else { entry.children.contains(rest) }
+        })
     }
 
     pub(super) fn union(&self, other: &Self) -> Self {
@@ -93,8 +93,8 @@ impl FieldSet {
     pub(super) fn extend(&mut self, other: &Self) {
         for (element, entry) in &other.entries {
             if let Some(mine) = self.entries.get_mut(element) {
-                mine.member |= entry.member;
-                mine.below.extend(&entry.below);
+                mine.is_member |= entry.is_member;
+                mine.children.extend(&entry.children);
             } else {
                 self.entries.insert(element.clone(), entry.clone());
             }
@@ -105,9 +105,9 @@ impl FieldSet {
         let mut out = Self::default();
         for (element, entry) in &self.entries {
             if let Some(theirs) = other.entries.get(element) {
-                let both = Entry {
-                    member: entry.member && theirs.member,
-                    below: entry.below.intersection(&theirs.below),
+                let both = FieldSetEntry {
+                    is_member: entry.is_member && theirs.is_member,
+                    children: entry.children.intersection(&theirs.children),
                 };
                 out.set(element.clone(), both);
             }
@@ -130,10 +130,10 @@ impl FieldSet {
         for (element, entry) in &self.entries {
             let rest = match other.entries.get(element) {
                 None => entry.clone(),
-                Some(theirs) if recursive && theirs.member => continue,
-                Some(theirs) => Entry {
-                    member: entry.member && !theirs.member,
-                    below: entry.below.without(&theirs.below, recursive),
+                Some(theirs) if recursive && theirs.is_member => continue,
+                Some(theirs) => FieldSetEntry {
+                    is_member: entry.is_member && !theirs.is_member,
+                    children: entry.children.without(&theirs.children, recursive),
                 },
             };
             out.set(element.clone(), rest);
@@ -142,21 +142,21 @@ impl FieldSet {
     }
 
     /// Returns all paths in the real server's order of conflicts: on each level, first the paths that end there.
-    pub(super) fn paths(&self) -> Vec<Vec<Element>> {
+    pub(super) fn paths(&self) -> Vec<Vec<PathElement>> {
         let mut out = Vec::new();
         self.collect_paths(&mut Vec::new(), &mut out);
         out
     }
 
-    fn collect_paths(&self, prefix: &mut Vec<Element>, out: &mut Vec<Vec<Element>>) {
+    fn collect_paths(&self, prefix: &mut Vec<PathElement>, out: &mut Vec<Vec<PathElement>>) {
         for (element, entry) in &self.entries {
-            if entry.member {
+            if entry.is_member {
                 out.push(prefix.iter().chain([element]).cloned().collect());
             }
         }
         for (element, entry) in &self.entries {
             prefix.push(element.clone());
-            entry.below.collect_paths(prefix, out);
+            entry.children.collect_paths(prefix, out);
             prefix.pop();
         }
     }
@@ -172,18 +172,18 @@ impl FieldSet {
             out.insert(".".to_owned(), Value::Object(Map::new()));
         }
         for (element, entry) in &self.entries {
-            out.insert(element.to_text(), entry.below.write(entry.member));
+            out.insert(element.to_text(), entry.children.write(entry.is_member));
         }
         Value::Object(out)
     }
 
     /// Parses FieldsV1 syntax.
     pub(super) fn from_json(fields: &Value) -> Result<Self, String> {
-        Ok(Entry::from_json(fields)?.below)
+        Ok(FieldSetEntry::from_json(fields)?.children)
     }
 }
 
-impl Entry {
+impl FieldSetEntry {
     fn from_json(fields: &Value) -> Result<Self, String> {
         let mut out = Self::default();
         match fields {
@@ -191,16 +191,16 @@ impl Entry {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     if name == "." {
-                        out.member = true;
-                    } else if let Some(element) = Element::parse(name)? {
-                        out.below.set(element, Self::from_json(value)?);
+                        out.is_member = true;
+                    } else if let Some(element) = PathElement::parse(name)? {
+                        out.children.set(element, Self::from_json(value)?);
                     }
                 }
             }
             _ => return Err("expect { or n".to_owned()),
         }
         // A step without known children stands for itself.
-        out.member |= out.below.is_empty();
+        out.is_member |= out.children.is_empty();
         Ok(out)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use crate::schema::{Additional, ListType, Node, NodeId, Schema, Schemas, Type};
+use crate::schema::{AdditionalProperties, ListType, Node, NodeId, Schema, Schemas, Type};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
@@ -27,15 +27,15 @@ pub(super) enum Shape<'a> {
 
 /// The class of a value, which selects the way to walk the value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind<'a> {
+pub(super) enum ShapeClass<'a> {
     Scalar(Scalar),
-    List(List<'a>),
-    Map(Map<'a>),
+    List(ListRule<'a>),
+    Map(MapRule<'a>),
 }
 
 /// The class that a value picked from those its shape allows. Two values are alike if they picked the same class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum ClassChoice {
     /// The shape offers no choice, or the value (null, for example) does not decide.
     Any,
     Scalar,
@@ -53,7 +53,7 @@ pub(super) enum Scalar {
 
 /// The merge rule of a list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List<'a> {
+pub(super) struct ListRule<'a> {
     pub(super) relation: Relation<'a>,
     pub(super) items: Shape<'a>,
 }
@@ -71,18 +71,18 @@ pub(super) enum Relation<'a> {
 
 /// The merge rule of an object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Map<'a> {
+pub(super) struct MapRule<'a> {
     pub(super) atomic: bool,
     node: Option<&'a Node>,
     schema: Option<Schema<'a>>,
     preserve: bool,
     resource: bool,
-    others: Option<Others>,
+    others: Option<UndeclaredFields>,
 }
 
 /// The shape of fields without their own description.
 #[derive(Clone, Copy, Debug)]
-enum Others {
+enum UndeclaredFields {
     Described,
     Deduced,
     Untyped,
@@ -105,65 +105,65 @@ impl<'a> Shape<'a> {
     }
 
     /// Returns the class that a value picks.
-    pub(super) fn choice(self, value: Option<&Value>) -> Choice {
+    pub(super) fn choice(self, value: Option<&Value>) -> ClassChoice {
         if let Self::Described { schema, .. } = self
             && schema.node().kind != Type::Any
         {
-            return Choice::Any;
+            return ClassChoice::Any;
         }
         match value {
-            None | Some(Value::Null) => Choice::Any,
-            Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => Choice::Scalar,
-            Some(Value::Array(_)) => Choice::List,
-            Some(Value::Object(_)) => Choice::Map,
+            None | Some(Value::Null) => ClassChoice::Any,
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => ClassChoice::Scalar,
+            Some(Value::Array(_)) => ClassChoice::List,
+            Some(Value::Object(_)) => ClassChoice::Map,
         }
     }
 
     /// Returns the class that selects the way to walk a value.
-    pub(super) fn kind(self, choice: Choice) -> Kind<'a> {
+    pub(super) fn kind(self, choice: ClassChoice) -> ShapeClass<'a> {
         let open = match self {
             Self::Described { schema, .. } => schema.node().kind == Type::Any,
             Self::Deduced | Self::Untyped => true,
         };
         match (open, choice) {
-            (true, Choice::Any | Choice::Map) => Kind::Map(self.map()),
-            (true, Choice::List) => Kind::List(self.list()),
-            (true, Choice::Scalar) => Kind::Scalar(Scalar::Any),
+            (true, ClassChoice::Any | ClassChoice::Map) => ShapeClass::Map(self.map()),
+            (true, ClassChoice::List) => ShapeClass::List(self.list()),
+            (true, ClassChoice::Scalar) => ShapeClass::Scalar(Scalar::Any),
             (false, _) => self.described_kind(),
         }
     }
 
-    fn described_kind(self) -> Kind<'a> {
-        let Self::Described { schema, .. } = self else { return Kind::Map(self.map()) };
+    fn described_kind(self) -> ShapeClass<'a> {
+        let Self::Described { schema, .. } = self else { return ShapeClass::Map(self.map()) };
         let node = schema.node();
         match node.kind {
-            Type::Any | Type::Object => Kind::Map(self.map()),
-            Type::Array => Kind::List(self.list()),
-            Type::Integer | Type::Number => Kind::Scalar(Scalar::Numeric),
-            Type::Boolean => Kind::Scalar(Scalar::Boolean),
-            Type::IntOrString => Kind::Scalar(Scalar::Any),
-            Type::String => Kind::Scalar(string_kind(node)),
+            Type::Any | Type::Object => ShapeClass::Map(self.map()),
+            Type::Array => ShapeClass::List(self.list()),
+            Type::Integer | Type::Number => ShapeClass::Scalar(Scalar::Numeric),
+            Type::Boolean => ShapeClass::Scalar(Scalar::Boolean),
+            Type::IntOrString => ShapeClass::Scalar(Scalar::Any),
+            Type::String => ShapeClass::Scalar(string_kind(node)),
         }
     }
 
     /// Returns the merge rule of objects. `None` if the shape allows no objects.
-    pub(super) fn as_map(self) -> Option<Map<'a>> {
-        match self.kind(Choice::Map) {
-            Kind::Map(map) => Some(map),
-            Kind::Scalar(_) | Kind::List(_) => None,
+    pub(super) fn as_map(self) -> Option<MapRule<'a>> {
+        match self.kind(ClassChoice::Map) {
+            ShapeClass::Map(map) => Some(map),
+            ShapeClass::Scalar(_) | ShapeClass::List(_) => None,
         }
     }
 
     /// Returns the merge rule of lists. `None` if the shape allows no lists.
-    pub(super) fn as_list(self) -> Option<List<'a>> {
-        match self.kind(Choice::List) {
-            Kind::List(list) => Some(list),
-            Kind::Scalar(_) | Kind::Map(_) => None,
+    pub(super) fn as_list(self) -> Option<ListRule<'a>> {
+        match self.kind(ClassChoice::List) {
+            ShapeClass::List(list) => Some(list),
+            ShapeClass::Scalar(_) | ShapeClass::Map(_) => None,
         }
     }
 
-    fn map(self) -> Map<'a> {
-        let bare = |atomic, others| Map {
+    fn map(self) -> MapRule<'a> {
+        let bare = |atomic, others| MapRule {
             atomic,
             node: None,
             schema: None,
@@ -172,17 +172,19 @@ impl<'a> Shape<'a> {
             others: Some(others),
         };
         match self {
-            Self::Deduced => bare(false, Others::Deduced),
-            Self::Untyped => bare(true, Others::Untyped),
+            Self::Deduced => bare(false, UndeclaredFields::Deduced),
+            Self::Untyped => bare(true, UndeclaredFields::Untyped),
             Self::Described { schema, preserve, resource } => {
                 let node = schema.node();
                 let others = match node.additional {
-                    Additional::Of(_) => Some(Others::Described),
-                    Additional::Any => Some(Others::Deduced),
-                    Additional::None if preserve || node.properties.is_empty() => Some(Others::Deduced),
-                    Additional::None => None,
+                    AdditionalProperties::Of(_) => Some(UndeclaredFields::Described),
+                    AdditionalProperties::Any => Some(UndeclaredFields::Deduced),
+                    AdditionalProperties::None if preserve || node.properties.is_empty() => {
+                        Some(UndeclaredFields::Deduced)
+                    }
+                    AdditionalProperties::None => None,
                 };
-                Map {
+                MapRule {
                     atomic: node.atomic_map,
                     node: Some(node),
                     schema: Some(schema),
@@ -194,9 +196,9 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn list(self) -> List<'a> {
+    fn list(self) -> ListRule<'a> {
         let Self::Described { schema, preserve, .. } = self else {
-            return List { relation: Relation::Atomic, items: Self::Untyped };
+            return ListRule { relation: Relation::Atomic, items: Self::Untyped };
         };
         let node = schema.node();
         let relation = match &node.list_type {
@@ -204,11 +206,14 @@ impl<'a> Shape<'a> {
             ListType::Set => Relation::Set,
             ListType::Atomic => Relation::Atomic,
         };
-        List { relation, items: schema.items().map_or(Self::Untyped, |items| Self::child(items, preserve)) }
+        ListRule {
+            relation,
+            items: schema.items().map_or(Self::Untyped, |items| Self::child(items, preserve)),
+        }
     }
 }
 
-impl<'a> Map<'a> {
+impl<'a> MapRule<'a> {
     /// Returns the shape of a field. `None` if the schema does not contain the field.
     pub(super) fn field(&self, name: &str) -> Option<Shape<'a>> {
         if self.resource && name == "metadata" && !self.describes_metadata() {
@@ -221,26 +226,26 @@ impl<'a> Map<'a> {
             return Some(Shape::Untyped);
         }
         match self.others? {
-            Others::Described => Some(Shape::child(self.schema?.field(name)?, self.preserve)),
-            Others::Deduced => Some(Shape::Deduced),
-            Others::Untyped => Some(Shape::Untyped),
+            UndeclaredFields::Described => Some(Shape::child(self.schema?.field(name)?, self.preserve)),
+            UndeclaredFields::Deduced => Some(Shape::Deduced),
+            UndeclaredFields::Untyped => Some(Shape::Untyped),
         }
     }
 
     /// True if the schema names this field explicitly.
-    pub(super) fn names(&self, name: &str) -> bool {
+    pub(super) fn declares(&self, name: &str) -> bool {
         self.node.is_some_and(|node| node.properties.contains_key(name))
             || (self.resource && matches!(name, "apiVersion" | "kind" | "metadata"))
     }
 
     /// Returns the default of a field.
     pub(super) fn default(&self, name: &str) -> Option<&'a Value> {
-        self.schema?.field(name).filter(|_| self.names(name))?.node().default.as_ref()
+        self.schema?.field(name).filter(|_| self.declares(name))?.node().default.as_ref()
     }
 
     /// True if no field is described. Recorded ownership then survives schema changes unchanged.
     pub(super) fn is_deduced(&self) -> bool {
-        matches!(self.others, Some(Others::Deduced | Others::Untyped))
+        matches!(self.others, Some(UndeclaredFields::Deduced | UndeclaredFields::Untyped))
             && self.node.is_none_or(|node| node.properties.is_empty())
     }
 
@@ -259,21 +264,24 @@ fn string_kind(node: &Node) -> Scalar {
 }
 
 /// The schema of metadata for objects whose schema omits metadata: custom resources and embedded resources.
-static METADATA: LazyLock<SchemaOfMetadata> = LazyLock::new(SchemaOfMetadata::new);
+static METADATA: LazyLock<MetadataSchema> = LazyLock::new(MetadataSchema::new);
 
-struct SchemaOfMetadata {
+struct MetadataSchema {
     schemas: Schemas,
     root: NodeId,
 }
 
-impl SchemaOfMetadata {
+impl MetadataSchema {
     fn new() -> Self {
         let mut schemas = Schemas::default();
         let text = schemas.add(Node { kind: Type::String, ..Node::default() });
         let number = schemas.add(Node { kind: Type::Integer, ..Node::default() });
         let any = schemas.add(Node::default());
-        let texts =
-            schemas.add(Node { kind: Type::Object, additional: Additional::Of(text), ..Node::default() });
+        let texts = schemas.add(Node {
+            kind: Type::Object,
+            additional: AdditionalProperties::Of(text),
+            ..Node::default()
+        });
         let finalizers = schemas.add(Node {
             kind: Type::Array,
             items: Some(text),

@@ -1,7 +1,7 @@
 //! Tests of ownership changes. All expectations were measured on kube-apiserver 1.36.
 
 mod laws;
-pub(crate) mod reader;
+pub(crate) mod schema_reader;
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,10 @@ pub(super) fn schema() -> SchemaRoot {
         },
     });
     let status = json!({"type": "object", "properties": {"x": text}});
-    reader::read(&json!({"type": "object", "properties": {"spec": spec, "status": status}}), &Value::Null)
+    schema_reader::read(
+        &json!({"type": "object", "properties": {"spec": spec, "status": status}}),
+        &Value::Null,
+    )
 }
 
 /// A server with one kind.
@@ -56,13 +59,13 @@ impl Server {
         Self { live: Some(object), ..Self::new() }
     }
 
-    fn target(&self) -> Target<'_> {
-        Target {
+    fn target(&self) -> TrackedKind<'_> {
+        TrackedKind {
             kind: "Thing",
             schema: self.schema.schema(),
-            others: &[],
-            empty: &self.empty,
-            reset: &[&["status"]],
+            other_versions: &[],
+            empty_object: &self.empty,
+            reset_fields: &[&["status"]],
         }
     }
 
@@ -79,7 +82,12 @@ impl Server {
         change(&mut new);
         let manager = Manager { name, subresource, api_version: "x.io/v1", time: TIME };
         let reset: &[&[&str]] = if subresource.is_empty() { &[&["status"]] } else { &[&["spec"]] };
-        track_update(self.live.as_ref(), &mut new, Target { reset, ..self.target() }, manager);
+        track_update(
+            self.live.as_ref(),
+            &mut new,
+            TrackedKind { reset_fields: reset, ..self.target() },
+            manager,
+        );
         self.live = Some(new);
     }
 
@@ -334,10 +342,10 @@ fn a_write_without_effect_keeps_the_times() {
     later["metadata"]["managedFields"][0]["time"] = "2027-01-01T00:00:00Z".into();
     let mut changed = later.clone();
     changed["spec"]["a"] = "2".into();
-    keep_times(&live, &mut later);
+    restore_times(&live, &mut later);
     assert_eq!(later, live);
     let expected = changed.clone();
-    keep_times(&live, &mut changed);
+    restore_times(&live, &mut changed);
     assert_eq!(changed, expected);
 }
 
@@ -361,6 +369,6 @@ fn the_empty_object_of_a_built_in_kind_has_what_is_never_left_out() {
         "properties": {"selector": {"type": "object"}, "replicas": {"type": "integer"}, "paused": {"type": "boolean"}},
     }});
     let schema = json!({"type": "object", "properties": {"spec": {"$ref": "#/Spec", "default": {}}}});
-    let root = reader::read(&schema, &definitions);
+    let root = schema_reader::read(&schema, &definitions);
     assert_eq!(empty(root.schema()), json!({"spec": {"selector": null, "replicas": 0}}));
 }

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::{
-    element::Element,
-    set::{Entry, FieldSet},
-    shape::{Choice, Kind, List, Map, Relation, Scalar, Shape},
+    path_element::PathElement,
+    set::{FieldSet, FieldSetEntry},
+    shape::{ClassChoice, ListRule, MapRule, Relation, Scalar, Shape, ShapeClass},
 };
 use crate::go;
 
 /// A mismatch between an object and its shape.
 #[derive(Debug)]
-pub(super) struct Misfit {
+pub(super) struct Mismatch {
     path: String,
     problem: String,
 }
@@ -19,12 +19,14 @@ pub(super) struct Misfit {
 /// Checks that an object fits its shape. Reports every mismatch in the real server's words. `duplicates` allows list
 /// items with equal keys.
 pub(super) fn check(object: &Value, shape: Shape<'_>, duplicates: bool) -> Result<(), String> {
-    let mut checker = Checker { path: String::new(), duplicates, misfits: Vec::new() };
+    let mut checker = Checker { path: String::new(), duplicates, mismatches: Vec::new() };
     checker.value(object, shape);
     let lines: Vec<String> = checker
-        .misfits
+        .mismatches
         .into_iter()
-        .map(|Misfit { path, problem }| if path.is_empty() { problem } else { format!("{path}: {problem}") })
+        .map(
+            |Mismatch { path, problem }| if path.is_empty() { problem } else { format!("{path}: {problem}") },
+        )
         .collect();
     match lines.as_slice() {
         [] => Ok(()),
@@ -36,15 +38,15 @@ pub(super) fn check(object: &Value, shape: Shape<'_>, duplicates: bool) -> Resul
 struct Checker {
     path: String,
     duplicates: bool,
-    misfits: Vec<Misfit>,
+    mismatches: Vec<Mismatch>,
 }
 
 impl Checker {
-    fn misfit(&mut self, problem: String) {
-        self.misfits.push(Misfit { path: self.path.clone(), problem });
+    fn mismatch(&mut self, problem: String) {
+        self.mismatches.push(Mismatch { path: self.path.clone(), problem });
     }
 
-    fn below(&mut self, element: &Element, value: &Value, shape: Shape<'_>) {
+    fn below(&mut self, element: &PathElement, value: &Value, shape: Shape<'_>) {
         let length = self.path.len();
         self.path += &element.to_string();
         self.value(value, shape);
@@ -56,14 +58,14 @@ impl Checker {
             return;
         }
         match shape.kind(shape.choice(Some(value))) {
-            Kind::Scalar(scalar) => self.scalar(value, scalar),
-            Kind::List(list) => match value {
+            ShapeClass::Scalar(scalar) => self.scalar(value, scalar),
+            ShapeClass::List(list) => match value {
                 Value::Array(items) => self.list(items, list),
-                _ => self.misfit(format!("expected list, got &{{{}}}", go::plain(value))),
+                _ => self.mismatch(format!("expected list, got &{{{}}}", go::plain(value))),
             },
-            Kind::Map(map) => match value {
+            ShapeClass::Map(map) => match value {
                 Value::Object(fields) => self.map(fields, map),
-                _ => self.misfit(format!("expected map, got &{{{}}}", go::plain(value))),
+                _ => self.mismatch(format!("expected map, got &{{{}}}", go::plain(value))),
             },
         }
     }
@@ -84,21 +86,21 @@ impl Checker {
             }
             Scalar::Numeric | Scalar::String | Scalar::Boolean | Scalar::Any => return,
         };
-        self.misfit(problem);
+        self.mismatch(problem);
     }
 
-    fn list(&mut self, items: &[Value], list: List<'_>) {
+    fn list(&mut self, items: &[Value], list: ListRule<'_>) {
         let mut seen = std::collections::BTreeSet::new();
         for (index, item) in (0_i64..).zip(items) {
             let element = match item_element(item, list) {
-                None => Element::Index(index),
+                None => PathElement::Index(index),
                 Some(Err(problem)) => {
-                    self.misfit(format!("element {index}: {problem}"));
+                    self.mismatch(format!("element {index}: {problem}"));
                     return;
                 }
                 Some(Ok(element)) => {
                     if !self.duplicates && seen.contains(&element) {
-                        self.misfit(format!("duplicate entries for key {element}"));
+                        self.mismatch(format!("duplicate entries for key {element}"));
                     }
                     seen.insert(element.clone());
                     element
@@ -108,12 +110,12 @@ impl Checker {
         }
     }
 
-    fn map(&mut self, fields: &serde_json::Map<String, Value>, map: Map<'_>) {
+    fn map(&mut self, fields: &serde_json::Map<String, Value>, map: MapRule<'_>) {
         for (name, value) in fields {
-            let element = Element::field(name);
+            let element = PathElement::field(name);
             let Some(shape) = map.field(name) else {
                 self.path += &element.to_string();
-                self.misfit("field not declared in schema".to_owned());
+                self.mismatch("field not declared in schema".to_owned());
                 self.path.truncate(self.path.len() - element.to_string().len());
                 continue;
             };
@@ -123,7 +125,7 @@ impl Checker {
 }
 
 /// Returns the identity of a list item. `None` if the list is atomic.
-pub(super) fn item_element(item: &Value, list: List<'_>) -> Option<Result<Element, String>> {
+pub(super) fn item_element(item: &Value, list: ListRule<'_>) -> Option<Result<PathElement, String>> {
     match list.relation {
         Relation::Atomic => None,
         Relation::Set => Some(match item {
@@ -134,13 +136,17 @@ pub(super) fn item_element(item: &Value, list: List<'_>) -> Option<Result<Elemen
             Value::Null => {
                 Err("associative list without keys has an element that's an explicit null".to_owned())
             }
-            Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(Element::Value(item.clone())),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(PathElement::Value(item.clone())),
         }),
         Relation::Keys(keys) => Some(keyed_element(item, list, keys)),
     }
 }
 
-fn keyed_element(item: &Value, list: List<'_>, keys: &[std::sync::Arc<str>]) -> Result<Element, String> {
+fn keyed_element(
+    item: &Value,
+    list: ListRule<'_>,
+    keys: &[std::sync::Arc<str>],
+) -> Result<PathElement, String> {
     let fields = match item {
         Value::Object(fields) => fields,
         Value::Null => return Err("associative list with keys may not have a null element".to_owned()),
@@ -162,29 +168,29 @@ fn keyed_element(item: &Value, list: List<'_>, keys: &[std::sync::Arc<str>]) -> 
             keys.join(" ")
         ));
     }
-    Ok(Element::key(found))
+    Ok(PathElement::key(found))
 }
 
 /// Returns the fields of an object: leaves, list items, and fields outside the schema.
 /// Shape: the object fits its shape.
 pub(super) fn fields_of(object: &Value, shape: Shape<'_>) -> FieldSet {
-    fields_at(object, shape).below
+    fields_at(object, shape).children
 }
 
-fn fields_at(value: &Value, shape: Shape<'_>) -> Entry {
-    let leaf = || Entry { member: true, below: FieldSet::default() };
+fn fields_at(value: &Value, shape: Shape<'_>) -> FieldSetEntry {
+    let leaf = || FieldSetEntry { is_member: true, children: FieldSet::default() };
     match shape.kind(shape.choice(Some(value))) {
-        Kind::Scalar(_) => leaf(),
-        Kind::List(list) if matches!(list.relation, Relation::Atomic) => leaf(),
-        Kind::Map(map) if map.atomic => leaf(),
-        Kind::List(list) => Entry { member: false, below: fields_of_items(value, list) },
-        Kind::Map(map) => {
-            let mut out = Entry::default();
+        ShapeClass::Scalar(_) => leaf(),
+        ShapeClass::List(list) if matches!(list.relation, Relation::Atomic) => leaf(),
+        ShapeClass::Map(map) if map.atomic => leaf(),
+        ShapeClass::List(list) => FieldSetEntry { is_member: false, children: fields_of_items(value, list) },
+        ShapeClass::Map(map) => {
+            let mut out = FieldSetEntry::default();
             for (name, value) in value.as_object().into_iter().flatten() {
                 let mut entry = fields_at(value, map.field(name).unwrap_or(Shape::Untyped));
                 let hollow = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
-                entry.member |= hollow || !map.names(name);
-                out.below.set(Element::field(name), entry);
+                entry.is_member |= hollow || !map.declares(name);
+                out.children.set(PathElement::field(name), entry);
             }
             out
         }
@@ -192,13 +198,13 @@ fn fields_at(value: &Value, shape: Shape<'_>) -> Entry {
 }
 
 /// Items with equal keys have one owner, without their fields.
-fn fields_of_items(value: &Value, list: List<'_>) -> FieldSet {
+fn fields_of_items(value: &Value, list: ListRule<'_>) -> FieldSet {
     let mut out = FieldSet::default();
     for item in value.as_array().into_iter().flatten() {
         let Some(Ok(element)) = item_element(item, list) else { continue };
-        let mut entry = Entry { member: true, below: FieldSet::default() };
+        let mut entry = FieldSetEntry { is_member: true, children: FieldSet::default() };
         if out.get(&element).is_none() {
-            entry.below = fields_at(item, list.items).below;
+            entry.children = fields_at(item, list.items).children;
         }
         out.set(element, entry);
     }
@@ -209,15 +215,15 @@ fn fields_of_items(value: &Value, list: List<'_>) -> FieldSet {
 /// null, as on the real server.
 pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Value {
     match (shape.kind(shape.choice(Some(value))), value) {
-        (Kind::Scalar(_), _) => value.clone(),
-        (Kind::Map(map), Value::Object(object)) if !map.atomic => {
+        (ShapeClass::Scalar(_), _) => value.clone(),
+        (ShapeClass::Map(map), Value::Object(object)) if !map.atomic => {
             let mut out = serde_json::Map::new();
             for (name, value) in object {
-                match fields.get(&Element::field(name)) {
-                    Some(entry) if entry.member => {}
-                    Some(entry) if !entry.below.is_empty() => {
+                match fields.get(&PathElement::field(name)) {
+                    Some(entry) if entry.is_member => {}
+                    Some(entry) if !entry.children.is_empty() => {
                         let shape = map.field(name).unwrap_or(Shape::Untyped);
-                        out.insert(name.clone(), remove(value, &entry.below, shape));
+                        out.insert(name.clone(), remove(value, &entry.children, shape));
                     }
                     _ => {
                         out.insert(name.clone(), value.clone());
@@ -226,15 +232,15 @@ pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Valu
             }
             if out.is_empty() { Value::Null } else { Value::Object(out) }
         }
-        (Kind::List(list), Value::Array(items)) if !matches!(list.relation, Relation::Atomic) => {
+        (ShapeClass::List(list), Value::Array(items)) if !matches!(list.relation, Relation::Atomic) => {
             let out: Vec<Value> = items
                 .iter()
                 .filter_map(|item| {
                     let entry = item_element(item, list).and_then(Result::ok).and_then(|e| fields.get(&e));
                     match entry {
-                        Some(entry) if entry.member => None,
-                        Some(entry) if !entry.below.is_empty() => {
-                            Some(remove(item, &entry.below, list.items))
+                        Some(entry) if entry.is_member => None,
+                        Some(entry) if !entry.children.is_empty() => {
+                            Some(remove(item, &entry.children, list.items))
                         }
                         _ => Some(item.clone()),
                     }
@@ -242,7 +248,7 @@ pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Valu
                 .collect();
             if out.is_empty() { Value::Null } else { Value::Array(out) }
         }
-        (Kind::Map(_) | Kind::List(_), _) => Value::Null,
+        (ShapeClass::Map(_) | ShapeClass::List(_), _) => Value::Null,
     }
 }
 
@@ -253,46 +259,49 @@ pub(super) fn with_named_parents(set: &FieldSet, shape: Option<Shape<'_>>) -> Fi
     let mut out = FieldSet::default();
     for (element, entry) in set.entries() {
         let (named, below) = match (element, &map, &list) {
-            (Element::Field(name), Some(map), _) => {
-                (!entry.below.is_empty() && map.names(name), map.field(name))
+            (PathElement::Field(name), Some(map), _) => {
+                (!entry.children.is_empty() && map.declares(name), map.field(name))
             }
-            (Element::Key(_), _, Some(list)) => (false, Some(list.items)),
+            (PathElement::Key(_), _, Some(list)) => (false, Some(list.items)),
             _ => (false, None),
         };
-        let entry = Entry { member: entry.member || named, below: with_named_parents(&entry.below, below) };
+        let entry = FieldSetEntry {
+            is_member: entry.is_member || named,
+            children: with_named_parents(&entry.children, below),
+        };
         out.set(element.clone(), entry);
     }
     out
 }
 
 /// Adapts the set to a schema change: a value that became atomic is owned as a whole.
-pub(super) fn follow_schema(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
+pub(super) fn reconcile_schema(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
     let mut out = FieldSet::default();
     for (element, entry) in set.entries() {
-        let below = match (shape.kind(Choice::Any), element) {
-            (Kind::Map(map), _) if map.is_deduced() => None,
-            (Kind::Map(map), Element::Field(name)) => map.field(name),
-            (Kind::Map(_) | Kind::Scalar(_), _) => None,
-            (Kind::List(list), _) => Some(list.items),
+        let below = match (shape.kind(ClassChoice::Any), element) {
+            (ShapeClass::Map(map), _) if map.is_deduced() => None,
+            (ShapeClass::Map(map), PathElement::Field(name)) => map.field(name),
+            (ShapeClass::Map(_) | ShapeClass::Scalar(_), _) => None,
+            (ShapeClass::List(list), _) => Some(list.items),
         };
-        let entry = below.map_or_else(|| entry.clone(), |shape| follow_entry(entry, shape));
+        let entry = below.map_or_else(|| entry.clone(), |shape| reconcile_entry(entry, shape));
         out.set(element.clone(), entry);
     }
     out
 }
 
-fn follow_entry(entry: &Entry, shape: Shape<'_>) -> Entry {
-    let whole = entry.member && entry.below.is_empty();
-    let became_whole = match shape.kind(Choice::Any) {
-        Kind::Scalar(_) => return entry.clone(),
-        Kind::List(list) => matches!(list.relation, Relation::Atomic),
-        Kind::Map(map) => map.atomic && !map.is_deduced(),
+fn reconcile_entry(entry: &FieldSetEntry, shape: Shape<'_>) -> FieldSetEntry {
+    let whole = entry.is_member && entry.children.is_empty();
+    let became_whole = match shape.kind(ClassChoice::Any) {
+        ShapeClass::Scalar(_) => return entry.clone(),
+        ShapeClass::List(list) => matches!(list.relation, Relation::Atomic),
+        ShapeClass::Map(map) => map.atomic && !map.is_deduced(),
     };
     if whole {
         entry.clone()
     } else if became_whole {
-        Entry { member: true, below: FieldSet::default() }
+        FieldSetEntry { is_member: true, children: FieldSet::default() }
     } else {
-        Entry { member: entry.member, below: follow_schema(&entry.below, shape) }
+        FieldSetEntry { is_member: entry.is_member, children: reconcile_schema(&entry.children, shape) }
     }
 }

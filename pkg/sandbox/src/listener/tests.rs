@@ -4,13 +4,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_rustls::client::TlsStream;
 
 use super::*;
-use crate::{Control, Options, Sandbox, tls};
+use crate::{ControlService, Options, Sandbox, tls};
 
 const LONG: Duration = Duration::from_mins(10);
 
 async fn listen(connections: usize, headers: Duration) -> (Listener, Identity) {
     let identity = Identity::generate().unwrap();
-    let control = Control::new(Sandbox::start(Options::default()).await.unwrap());
+    let control = ControlService::new(Sandbox::start(Options::default()).await.unwrap());
     let limits = ClientLimits { connections, headers };
     (Listener::bind_within(limits, control, &identity, 0).await.unwrap(), identity)
 }

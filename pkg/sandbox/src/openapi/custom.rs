@@ -28,15 +28,15 @@ fn add_identity(value: &mut Value) {
     properties["metadata"] = json!({"allOf": [reference("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")]});
 }
 
-fn is(schema: &Value, name: &str) -> bool {
+fn is_true(schema: &Value, name: &str) -> bool {
     schema.get(name) == Some(&Value::Bool(true))
 }
 
 /// Returns the published form of a schema. Shape: the schema was accepted, and is therefore structural and of bounded
 /// depth.
 fn schema(source: &Value) -> Value {
-    let int_or_string = is(source, "x-kubernetes-int-or-string");
-    let embedded = is(source, "x-kubernetes-embedded-resource");
+    let int_or_string = is_true(source, "x-kubernetes-int-or-string");
+    let embedded = is_true(source, "x-kubernetes-embedded-resource");
     let Value::Object(source) = source else { return source.clone() };
     let told = source.iter().map(|(name, value)| {
         let value = match (name.as_str(), value) {

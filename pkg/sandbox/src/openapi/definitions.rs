@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::{custom, reference};
 use crate::{
-    builtin::{self, Default, Field, Form, Keys, Merge, Shape, ShapeId, ValueType},
+    builtin::{
+        self, ApplyListType, DefinitionId, DefinitionKind, Field, FieldDefault, ListMerge, TypeDefinition,
+        ValueType,
+    },
     kinds::ResourceType,
 };
 
@@ -15,19 +18,19 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const COMMON: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
 
 /// The definitions of a document.
-pub(super) struct Definitions {
+pub(super) struct OpenApiDefinitions {
     values: Map<String, Value>,
-    seen: HashSet<ShapeId>,
+    added: HashSet<DefinitionId>,
     /// The added versions. Each has its own delete options.
     versions: Vec<(Arc<str>, Arc<str>)>,
 }
 
-impl Definitions {
+impl OpenApiDefinitions {
     /// Creates the definitions that every document contains.
     pub(super) fn new() -> Self {
-        let mut definitions = Self { values: Map::new(), seen: HashSet::new(), versions: Vec::new() };
-        for id in COMMON.iter().filter_map(|name| builtin::shapes().find(META, name)) {
-            definitions.add_shape(id);
+        let mut definitions = Self { values: Map::new(), added: HashSet::new(), versions: Vec::new() };
+        for id in COMMON.iter().filter_map(|name| builtin::type_definitions().find(META, name)) {
+            definitions.add_definition(id);
         }
         definitions
     }
@@ -41,20 +44,20 @@ impl Definitions {
         let name = name_of(resource);
         if resource.custom.is_some() {
             self.values.insert(name.clone(), custom::definition(resource));
-            if let Some(id) = builtin::shapes().find(META, "ObjectMeta") {
-                self.add_shape(id);
+            if let Some(id) = builtin::type_definitions().find(META, "ObjectMeta") {
+                self.add_definition(id);
             }
         } else if let Some(id) =
-            name.rsplit_once('.').and_then(|(package, kind)| builtin::shapes().find(package, kind))
+            name.rsplit_once('.').and_then(|(package, kind)| builtin::type_definitions().find(package, kind))
         {
-            self.add_shape(id);
+            self.add_definition(id);
         }
         if resource.verbs.iter().any(|verb| &**verb == "list") {
             self.values.insert(format!("{name}List"), list(resource, &name));
         }
         for part in &resource.subresources {
-            if let Some(id) = builtin::shape_of(&part.group, &part.version, &part.kind) {
-                self.add_shape(id);
+            if let Some(id) = builtin::find_definition(&part.group, &part.version, &part.kind) {
+                self.add_definition(id);
             }
         }
     }
@@ -70,41 +73,41 @@ impl Definitions {
     }
 
     /// Adds a definition and all referenced definitions.
-    fn add_shape(&mut self, id: ShapeId) {
+    fn add_definition(&mut self, id: DefinitionId) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            if self.seen.insert(id) {
-                let shape = builtin::shapes().get(id);
-                self.values.insert(shape.name.to_string(), shape_value(shape, &mut open));
+            if self.added.insert(id) {
+                let shape = builtin::type_definitions().get(id);
+                self.values.insert(shape.name.to_string(), definition_value(shape, &mut open));
             }
         }
     }
 }
 
-fn shape_value(shape: &Shape, open: &mut Vec<ShapeId>) -> Value {
-    let mut value = match &shape.form {
-        Form::Fields(fields) => object_value(shape, fields, open),
-        Form::Text(format) => json!({"type": "string", "format": format}),
-        Form::Object => json!({"type": "object"}),
-        Form::Any => json!({}),
-        Form::Quantity => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
-        Form::IntOrString => {
+fn definition_value(definition: &TypeDefinition, ancestors: &mut Vec<DefinitionId>) -> Value {
+    let mut value = match &definition.kind {
+        DefinitionKind::Fields(fields) => object_value(definition, fields, ancestors),
+        DefinitionKind::Text(format) => json!({"type": "string", "format": format}),
+        DefinitionKind::Object => json!({"type": "object"}),
+        DefinitionKind::Any => json!({}),
+        DefinitionKind::Quantity => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
+        DefinitionKind::IntOrString => {
             json!({"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]})
         }
     };
-    if shape.atomic {
+    if definition.atomic {
         value["x-kubernetes-map-type"] = "atomic".into();
     }
-    if let Some((group, version, kind)) = shape.is_kind.then(|| builtin::kind_of(shape)).flatten() {
+    if let Some((group, version, kind)) = definition.is_kind.then(|| builtin::kind_of(definition)).flatten() {
         value[GVK] = json!([gvk(group, version, kind)]);
     }
     value
 }
 
-fn object_value(shape: &Shape, fields: &[Field], open: &mut Vec<ShapeId>) -> Value {
+fn object_value(definition: &TypeDefinition, fields: &[Field], open: &mut Vec<DefinitionId>) -> Value {
     let mut properties: Map<_, _> =
         fields.iter().map(|field| (field.name.to_owned(), field_value(field, open))).collect();
-    if shape.is_kind {
+    if definition.is_kind {
         properties.extend(["apiVersion", "kind"].map(|name| (name.to_owned(), json!({"type": "string"}))));
     }
     let required: Vec<_> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
@@ -118,30 +121,30 @@ fn object_value(shape: &Shape, fields: &[Field], open: &mut Vec<ShapeId>) -> Val
     value
 }
 
-fn field_value(field: &Field, open: &mut Vec<ShapeId>) -> Value {
-    let mut value = type_value(&field.value, &field.allowed, open);
+fn field_value(field: &Field, open: &mut Vec<DefinitionId>) -> Value {
+    let mut value = type_value(&field.value, &field.allowed_values, open);
     if matches!(field.value, ValueType::Shape(_)) {
         value = json!({"allOf": [value]});
     }
     match &field.default {
-        Default::None => {}
-        Default::Zero => value["default"] = field.value.zero(),
-        Default::Value(default) => value["default"] = default.clone(),
+        FieldDefault::None => {}
+        FieldDefault::Zero => value["default"] = field.value.zero(),
+        FieldDefault::Value(default) => value["default"] = default.clone(),
     }
     // Go represents bytes as a list.
     let is_list = matches!(field.value, ValueType::List(_) | ValueType::Bytes);
-    match &field.keys {
-        Keys::Set => value["x-kubernetes-list-type"] = "set".into(),
-        Keys::Map(keys) => {
+    match &field.apply_list_type {
+        ApplyListType::Set => value["x-kubernetes-list-type"] = "set".into(),
+        ApplyListType::Map(keys) => {
             value["x-kubernetes-list-type"] = "map".into();
             value["x-kubernetes-list-map-keys"] = keys.iter().map(|key| &**key).collect();
         }
-        Keys::Atomic if field.atomic && is_list => value["x-kubernetes-list-type"] = "atomic".into(),
-        Keys::Atomic if field.atomic => value["x-kubernetes-map-type"] = "atomic".into(),
-        Keys::Atomic if field.granular => value["x-kubernetes-map-type"] = "granular".into(),
-        Keys::Atomic => {}
+        ApplyListType::Atomic if field.atomic && is_list => value["x-kubernetes-list-type"] = "atomic".into(),
+        ApplyListType::Atomic if field.atomic => value["x-kubernetes-map-type"] = "atomic".into(),
+        ApplyListType::Atomic if field.granular => value["x-kubernetes-map-type"] = "granular".into(),
+        ApplyListType::Atomic => {}
     }
-    let strategy = match (field.merge != Merge::Replace, field.retain_keys) {
+    let strategy = match (field.list_merge != ListMerge::Replace, field.retain_keys) {
         (true, true) => "merge,retainKeys",
         (true, false) => "merge",
         (false, true) => "retainKeys",
@@ -149,13 +152,13 @@ fn field_value(field: &Field, open: &mut Vec<ShapeId>) -> Value {
         (false, false) => return value,
     };
     value["x-kubernetes-patch-strategy"] = strategy.into();
-    if let Merge::ByKey(key) = field.merge {
+    if let ListMerge::ByKey(key) = field.list_merge {
         value["x-kubernetes-patch-merge-key"] = key.into();
     }
     value
 }
 
-fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<ShapeId>) -> Value {
+fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<DefinitionId>) -> Value {
     match value {
         ValueType::Bool => json!({"type": "boolean"}),
         ValueType::Int32 => json!({"type": "integer", "format": "int32"}),
@@ -167,19 +170,19 @@ fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<ShapeId>) ->
         ValueType::Object => json!({"type": "object"}),
         ValueType::Shape(id) => {
             open.push(*id);
-            reference(&builtin::shapes().get(*id).name)
+            reference(&builtin::type_definitions().get(*id).name)
         }
         ValueType::List(items) => {
-            json!({"type": "array", "items": inner_value(&items.value, items.zero, allowed, open)})
+            json!({"type": "array", "items": inner_value(&items.value, items.has_zero_default, allowed, open)})
         }
         ValueType::Map(values) => {
-            let values = inner_value(&values.value, values.zero, allowed, open);
+            let values = inner_value(&values.value, values.has_zero_default, allowed, open);
             json!({"type": "object", "additionalProperties": values})
         }
     }
 }
 
-fn inner_value(value: &ValueType, zero: bool, allowed: &[String], open: &mut Vec<ShapeId>) -> Value {
+fn inner_value(value: &ValueType, zero: bool, allowed: &[String], open: &mut Vec<DefinitionId>) -> Value {
     let inner = type_value(value, allowed, open);
     if !zero {
         return inner;

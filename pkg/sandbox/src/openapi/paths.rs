@@ -46,7 +46,7 @@ struct Operation(&'static str, &'static str, &'static str, &'static str, &'stati
 
 impl Operation {
     /// Returns the operation id, such as `deleteAppsV1CollectionNamespacedDeployment`.
-    fn id(&self, target: &Target<'_>) -> String {
+    fn id(&self, target: &PathTarget<'_>) -> String {
         let collection = if self.0 == "deletecollection" { "Collection" } else { "" };
         format!("{}{}{collection}{}", self.3, id_of_version(target.resource), target.id)
     }
@@ -54,7 +54,7 @@ impl Operation {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Body {
-    Nothing,
+    Empty,
     Object,
     List,
     Patch,
@@ -63,7 +63,7 @@ enum Body {
 }
 
 const COLLECTION: [Operation; 3] = [
-    Operation("list", "get", "list", "list", LIST, Body::Nothing, Body::List),
+    Operation("list", "get", "list", "list", LIST, Body::Empty, Body::List),
     Operation("create", "post", "post", "create", WRITE, Body::Object, Body::Object),
     Operation(
         "deletecollection",
@@ -77,14 +77,14 @@ const COLLECTION: [Operation; 3] = [
 ];
 
 const ITEM: [Operation; 4] = [
-    Operation("get", "get", "get", "read", &[], Body::Nothing, Body::Object),
+    Operation("get", "get", "get", "read", &[], Body::Empty, Body::Object),
     Operation("update", "put", "put", "replace", WRITE, Body::Object, Body::Object),
     Operation("delete", "delete", "delete", "delete", DELETE, Body::DeleteOptions, Body::Status),
     Operation("patch", "patch", "patch", "patch", PATCH, Body::Patch, Body::Object),
 ];
 
 /// The resource or subresource at a URL.
-struct Target<'a> {
+struct PathTarget<'a> {
     resource: &'a ResourceType,
     /// The name of the definition in request and response bodies.
     definition: String,
@@ -107,7 +107,7 @@ impl Paths {
         let plural = &resource.plural;
         let scope = if resource.namespaced { "Namespaced" } else { "" };
         let id = format!("{scope}{}", resource.kind);
-        let target = Target {
+        let target = PathTarget {
             resource,
             definition: name_of(resource),
             gvk: gvk(&resource.group, &resource.version, &resource.kind),
@@ -117,7 +117,7 @@ impl Paths {
         let all = if resource.namespaced {
             let id = format!("{}ForAllNamespaces", resource.kind);
             let everywhere =
-                Target { id, definition: target.definition.clone(), gvk: target.gvk.clone(), ..target };
+                PathTarget { id, definition: target.definition.clone(), gvk: target.gvk.clone(), ..target };
             self.put(format!("{base}/{plural}"), &everywhere, &COLLECTION[..1], &resource.verbs, &[]);
             format!("{base}/namespaces/{{namespace}}/{plural}")
         } else {
@@ -129,17 +129,17 @@ impl Paths {
         let item = format!("{all}/{{name}}");
         self.put(item.clone(), &target, &ITEM, &resource.verbs, inner);
         for part in &resource.subresources {
-            self.add_part(&item, &target, part, inner);
+            self.add_subresource(&item, &target, part, inner);
         }
     }
 
-    fn add_part(&mut self, item: &str, owner: &Target<'_>, part: &Subresource, places: &[&str]) {
+    fn add_subresource(&mut self, item: &str, owner: &PathTarget<'_>, part: &Subresource, places: &[&str]) {
         let own = (&part.group, &part.version, &part.kind);
         let resource = owner.resource;
         let definition = if own == (&resource.group, &resource.version, &resource.kind) {
             owner.definition.clone()
-        } else if let Some(shape) = builtin::shape_of(&part.group, &part.version, &part.kind) {
-            builtin::shapes().get(shape).name.to_string()
+        } else if let Some(shape) = builtin::find_definition(&part.group, &part.version, &part.kind) {
+            builtin::type_definitions().get(shape).name.to_string()
         } else {
             return; // options of a connection, which is no operation on objects
         };
@@ -150,7 +150,7 @@ impl Paths {
             gvk(&part.group, &part.version, &part.kind)
         };
         let target =
-            Target { resource, definition, gvk, id: owner.id.clone() + &capital(&part.name), ..*owner };
+            PathTarget { resource, definition, gvk, id: owner.id.clone() + &capital(&part.name), ..*owner };
         let path = format!("{item}/{}", part.name);
         self.put(path.clone(), &target, &COLLECTION[1..2], &part.verbs, places);
         self.put(path, &target, &ITEM, &part.verbs, places);
@@ -160,13 +160,14 @@ impl Paths {
     fn put(
         &mut self,
         path: String,
-        target: &Target<'_>,
+        target: &PathTarget<'_>,
         operations: &[Operation],
         verbs: &[std::sync::Arc<str>],
         places: &[&str],
     ) {
         let present = operations.iter().filter(|operation| verbs.iter().any(|verb| &**verb == operation.0));
-        let made: Vec<_> = present.map(|operation| (operation.1, described(operation, target))).collect();
+        let made: Vec<_> =
+            present.map(|operation| (operation.1, operation_value(operation, target))).collect();
         if made.is_empty() {
             return;
         }
@@ -179,17 +180,17 @@ impl Paths {
     }
 }
 
-fn described(operation: &Operation, target: &Target<'_>) -> Value {
+fn operation_value(operation: &Operation, target: &PathTarget<'_>) -> Value {
     let Operation(_, _, action, _, query, takes, gives) = operation;
     let name = |body: Body| match body {
-        Body::Nothing | Body::Object => target.definition.clone(),
+        Body::Empty | Body::Object => target.definition.clone(),
         Body::List => format!("{}List", target.definition),
         Body::Patch => format!("{META}.Patch"),
         Body::DeleteOptions => format!("{META}.DeleteOptions"),
         Body::Status => format!("{META}.Status"),
     };
     let media: &[&str] = match takes {
-        Body::Nothing => &[],
+        Body::Empty => &[],
         Body::Patch if target.strategic => &PATCHES,
         Body::Patch => &PATCHES[..3],
         _ => &["*/*"],

@@ -15,7 +15,7 @@ fn kinds(schema: &Value) -> Kinds {
         custom: Some(Arc::new(CustomResource::default())),
         ..ResourceType::clone(like)
     };
-    Kinds::new(discovery::in_order(vec![Arc::new(widgets)]), 1)
+    Kinds::new(discovery::discovery_order(vec![Arc::new(widgets)]), 1)
 }
 
 fn widgets() -> Kinds {

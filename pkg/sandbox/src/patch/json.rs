@@ -13,13 +13,13 @@ const MAX_OPERATIONS: usize = 10_000;
 const MAX_COPIED_BYTES: usize = 3 << 20;
 
 /// An operation that does not fit the object. The real server gives no details.
-struct Unfit;
+struct PatchMismatch;
 
 pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
     let operations = match patch {
         Value::Null => return Ok(object.clone()),
         Value::Array(operations) => operations,
-        other => return Err(undecodable(go::json_kind(other), "Go value of type []handlers.jsonPatchOp")),
+        other => return Err(decode_error(go::json_kind(other), "Go value of type []handlers.jsonPatchOp")),
     };
     for operation in operations {
         check(operation)?;
@@ -38,7 +38,8 @@ pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
     }
     let (mut object, mut copied_bytes) = (object.clone(), 0);
     for operation in operations {
-        step(&mut object, operation, &mut copied_bytes).map_err(|Unfit| unprocessable())?;
+        apply_operation(&mut object, operation, &mut copied_bytes)
+            .map_err(|PatchMismatch| unprocessable())?;
     }
     Ok(object)
 }
@@ -53,51 +54,55 @@ fn check(operation: &Value) -> Result<(), Status> {
                     None | Some(Value::Null | Value::String(_)) => {}
                     Some(other) => {
                         let place = format!("Go struct field jsonPatchOp.{name} of type string");
-                        return Err(undecodable(go::json_kind(other), &place));
+                        return Err(decode_error(go::json_kind(other), &place));
                     }
                 }
             }
             Ok(())
         }
-        other => Err(undecodable(go::json_kind(other), "Go value of type handlers.jsonPatchOp")),
+        other => Err(decode_error(go::json_kind(other), "Go value of type handlers.jsonPatchOp")),
     }
 }
 
-fn undecodable(found: &str, wanted: &str) -> Status {
-    bad_request(format!("error decoding patch: json: cannot unmarshal {found} into {wanted}"))
+fn decode_error(found: &str, expected: &str) -> Status {
+    bad_request(format!("error decoding patch: json: cannot unmarshal {found} into {expected}"))
 }
 
-fn step(object: &mut Value, operation: &Value, copied_bytes: &mut usize) -> Result<(), Unfit> {
+fn apply_operation(
+    object: &mut Value,
+    operation: &Value,
+    copied_bytes: &mut usize,
+) -> Result<(), PatchMismatch> {
     let text = |name: &str| operation.get(name).and_then(Value::as_str);
-    let path = || text("path").ok_or(Unfit);
+    let path = || text("path").ok_or(PatchMismatch);
     let value = || operation.get("value").cloned().unwrap_or(Value::Null);
     match text("op") {
         Some("add") => add(object, path()?, value()),
         Some("remove") => remove(object, path()?).map(drop),
         Some("replace") => replace(object, path()?, value()),
         Some("move") => {
-            let moved = remove(object, text("from").ok_or(Unfit)?)?;
+            let moved = remove(object, text("from").ok_or(PatchMismatch)?)?;
             add(object, path()?, moved)
         }
         Some("copy") => {
-            let copied = get(object, text("from").ok_or(Unfit)?)?.cloned().unwrap_or(Value::Null);
+            let copied = get(object, text("from").ok_or(PatchMismatch)?)?.cloned().unwrap_or(Value::Null);
             *copied_bytes += copied.to_string().len();
             if *copied_bytes > MAX_COPIED_BYTES {
-                return Err(Unfit);
+                return Err(PatchMismatch);
             }
             add(object, path()?, copied)
         }
         Some("test") => {
             let path = path()?;
             let found = if path.is_empty() { Some(&*object) } else { get(object, path)? };
-            if *found.unwrap_or(&Value::Null) == value() { Ok(()) } else { Err(Unfit) }
+            if *found.unwrap_or(&Value::Null) == value() { Ok(()) } else { Err(PatchMismatch) }
         }
-        _ => Err(Unfit),
+        _ => Err(PatchMismatch),
     }
 }
 
 /// The object or list that holds the last step of a path, with that step.
-enum Holder<'a> {
+enum ParentValue<'a> {
     Object(&'a mut Map<String, Value>, String),
     List(&'a mut Vec<Value>, String),
 }
@@ -111,57 +116,61 @@ fn steps(path: &str) -> Option<(Vec<String>, String)> {
 }
 
 /// Fails if a value at this path exceeds the maximum depth of readable objects.
-fn check_depth(path: &str, value: &Value) -> Result<(), Unfit> {
-    let levels = depth::MOST.checked_sub(path.matches('/').count()).ok_or(Unfit)?;
-    if depth::fits(value, levels) { Ok(()) } else { Err(Unfit) }
+fn check_depth(path: &str, value: &Value) -> Result<(), PatchMismatch> {
+    let levels = depth::MAX_DEPTH.checked_sub(path.matches('/').count()).ok_or(PatchMismatch)?;
+    if depth::fits(value, levels) { Ok(()) } else { Err(PatchMismatch) }
 }
 
-fn holder<'a>(object: &'a mut Value, path: &str) -> Result<Holder<'a>, Unfit> {
-    let (steps, last) = steps(path).ok_or(Unfit)?;
+fn parent<'a>(object: &'a mut Value, path: &str) -> Result<ParentValue<'a>, PatchMismatch> {
+    let (steps, last) = steps(path).ok_or(PatchMismatch)?;
     let mut place = object;
     for step in steps {
         place = match place {
-            Value::Object(fields) => fields.get_mut(&step).ok_or(Unfit)?,
+            Value::Object(fields) => fields.get_mut(&step).ok_or(PatchMismatch)?,
             Value::Array(items) => {
                 let index = index(&step, items.len())?;
-                items.get_mut(index).ok_or(Unfit)?
+                items.get_mut(index).ok_or(PatchMismatch)?
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Err(Unfit),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Err(PatchMismatch),
         };
     }
     match place {
-        Value::Object(fields) => Ok(Holder::Object(fields, last)),
-        Value::Array(items) => Ok(Holder::List(items, last)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(Unfit),
+        Value::Object(fields) => Ok(ParentValue::Object(fields, last)),
+        Value::Array(items) => Ok(ParentValue::List(items, last)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(PatchMismatch),
     }
 }
 
 /// Parses an index into a list of `length` items. Negative indexes count from the end.
-fn index(step: &str, length: usize) -> Result<usize, Unfit> {
-    let number: i64 = step.parse().map_err(|_| Unfit)?;
-    let length = i64::try_from(length).map_err(|_| Unfit)?;
+fn index(step: &str, length: usize) -> Result<usize, PatchMismatch> {
+    let number: i64 = step.parse().map_err(|_| PatchMismatch)?;
+    let length = i64::try_from(length).map_err(|_| PatchMismatch)?;
     let number = if number < 0 { number + length } else { number };
-    if (0..length).contains(&number) { usize::try_from(number).map_err(|_| Unfit) } else { Err(Unfit) }
+    if (0..length).contains(&number) {
+        usize::try_from(number).map_err(|_| PatchMismatch)
+    } else {
+        Err(PatchMismatch)
+    }
 }
 
-fn get<'a>(object: &'a mut Value, path: &str) -> Result<Option<&'a Value>, Unfit> {
-    match holder(object, path)? {
-        Holder::Object(fields, name) => Ok(fields.get(&name)),
-        Holder::List(items, step) => {
+fn get<'a>(object: &'a mut Value, path: &str) -> Result<Option<&'a Value>, PatchMismatch> {
+    match parent(object, path)? {
+        ParentValue::Object(fields, name) => Ok(fields.get(&name)),
+        ParentValue::List(items, step) => {
             let index = index(&step, items.len())?;
             Ok(items.get(index))
         }
     }
 }
 
-fn add(object: &mut Value, path: &str, value: Value) -> Result<(), Unfit> {
+fn add(object: &mut Value, path: &str, value: Value) -> Result<(), PatchMismatch> {
     check_depth(path, &value)?;
-    match holder(object, path)? {
-        Holder::Object(fields, name) => {
+    match parent(object, path)? {
+        ParentValue::Object(fields, name) => {
             fields.insert(name, value);
         }
-        Holder::List(items, step) if step == "-" => items.push(value),
-        Holder::List(items, step) => {
+        ParentValue::List(items, step) if step == "-" => items.push(value),
+        ParentValue::List(items, step) => {
             let index = index(&step, items.len() + 1)?;
             items.insert(index, value);
         }
@@ -169,30 +178,30 @@ fn add(object: &mut Value, path: &str, value: Value) -> Result<(), Unfit> {
     Ok(())
 }
 
-fn remove(object: &mut Value, path: &str) -> Result<Value, Unfit> {
-    match holder(object, path)? {
-        Holder::Object(fields, name) => fields.remove(&name).ok_or(Unfit),
-        Holder::List(items, step) => {
+fn remove(object: &mut Value, path: &str) -> Result<Value, PatchMismatch> {
+    match parent(object, path)? {
+        ParentValue::Object(fields, name) => fields.remove(&name).ok_or(PatchMismatch),
+        ParentValue::List(items, step) => {
             let index = index(&step, items.len())?;
             Ok(items.remove(index))
         }
     }
 }
 
-fn replace(object: &mut Value, path: &str, value: Value) -> Result<(), Unfit> {
+fn replace(object: &mut Value, path: &str, value: Value) -> Result<(), PatchMismatch> {
     check_depth(path, &value)?;
     if path.is_empty() {
         if !(value.is_object() || value.is_array()) {
-            return Err(Unfit);
+            return Err(PatchMismatch);
         }
         *object = value;
         return Ok(());
     }
-    match holder(object, path)? {
-        Holder::Object(fields, name) => {
+    match parent(object, path)? {
+        ParentValue::Object(fields, name) => {
             fields.insert(name, value);
         }
-        Holder::List(items, step) => {
+        ParentValue::List(items, step) => {
             let index = index(&step, items.len())?;
             items[index] = value;
         }

@@ -9,14 +9,14 @@ use crate::{go, status::Status};
 
 /// The type of list items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Items {
+pub(super) enum ItemType {
     Maps,
     Scalars,
 }
 
 /// Returns the common type of the items of these lists.
 /// Errors: 422 for lists of lists; 500 if the items differ in type or there are no items.
-pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
+pub(super) fn item_type(lists: [&[Value]; 2]) -> Result<ItemType, Status> {
     let mut all = lists.into_iter().flatten();
     let Some(first) = all.next() else {
         return Err(internal("no elements in any of the given slices".to_owned()));
@@ -32,7 +32,7 @@ pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
         let lists = Value::Array(lists.map(|list| Value::Array(list.to_vec())).into());
         return Err(internal(format!("list element types are not identical: {}", go::plain(&lists))));
     }
-    Ok(if first.is_object() { Items::Maps } else { Items::Scalars })
+    Ok(if first.is_object() { ItemType::Maps } else { ItemType::Scalars })
 }
 
 /// Returns the identity of an item: the value of its merge key, or the item itself without a merge key.
@@ -44,29 +44,29 @@ fn identity<'a>(item: &'a Value, merge_key: Option<&str>) -> Option<&'a Value> {
 }
 
 /// The positions of list items by identity. Of equal items, the first counts.
-struct Places<'a> {
-    of: HashMap<Option<&'a Value>, usize>,
+struct ItemPositions<'a> {
+    by_identity: HashMap<Option<&'a Value>, usize>,
     merge_key: Option<&'a str>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ItemPositions<'a> {
     fn of(list: &'a [Value], merge_key: Option<&'a str>) -> Self {
         let mut of = HashMap::with_capacity(list.len());
         for (index, item) in list.iter().enumerate() {
             of.entry(identity(item, merge_key)).or_insert(index);
         }
-        Self { of, merge_key }
+        Self { by_identity: of, merge_key }
     }
 
     fn get(&self, item: &Value) -> Option<usize> {
-        self.of.get(&identity(item, self.merge_key)).copied()
+        self.by_identity.get(&identity(item, self.merge_key)).copied()
     }
 }
 
 /// Orders a merged list. Items that `order` names follow `order`; other items follow `live`. The two groups are
 /// interleaved by their positions in `live`.
 /// Errors: 500 if an item lacks the merge key.
-pub(super) fn arrange(
+pub(super) fn order_items(
     merged: Vec<Value>,
     order: &[Value],
     live: &[Value],
@@ -77,7 +77,7 @@ pub(super) fn arrange(
             key_of(item, key)?;
         }
     }
-    let (order, live) = (Places::of(order, merge_key), Places::of(live, merge_key));
+    let (order, live) = (ItemPositions::of(order, merge_key), ItemPositions::of(live, merge_key));
     let (named, others): (Vec<Value>, Vec<Value>) =
         merged.into_iter().partition(|item| order.get(item).is_some());
     let (named, others) = (sorted(named, &order), sorted(others, &live));
@@ -99,7 +99,7 @@ pub(super) fn arrange(
 
 /// Sorts items by their positions in a list and returns the positions. Unknown items come first, in reverse order. The
 /// real server uses insertion sort and treats unknown items as smaller than all others.
-fn sorted(items: Vec<Value>, list: &Places<'_>) -> Vec<(Option<usize>, Value)> {
+fn sorted(items: Vec<Value>, list: &ItemPositions<'_>) -> Vec<(Option<usize>, Value)> {
     let mut items: Vec<_> = items.into_iter().map(|item| (list.get(&item), item)).collect();
     if items.iter().all(|(place, _)| place.is_some()) {
         items.sort_by_key(|(place, _)| *place);
@@ -127,10 +127,10 @@ pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status
     })
 }
 
-pub(super) fn bad_type(wanted: &str, found: &Value) -> Status {
+pub(super) fn bad_type(expected: &str, found: &Value) -> Status {
     let found = match found {
         Value::Null => "%!s(<nil>)",
         found => go::type_name(found),
     };
-    internal(format!("expected a {wanted}, but received a {found}"))
+    internal(format!("expected a {expected}, but received a {found}"))
 }

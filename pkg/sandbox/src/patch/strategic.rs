@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     bad_request, internal,
-    order::{Items, arrange, bad_type, items_of, key_of},
+    order::{ItemType, bad_type, item_type, key_of, order_items},
     without_nulls,
 };
 use crate::{go, schema::Schema, status::Status};
@@ -36,7 +36,8 @@ pub(super) fn merge_maps(mut live: Fields, mut patch: Fields, schema: Schema<'_>
     merge_ordered_lists(&mut live, &mut patch, schema)?;
     for (key, value) in patch {
         if key.starts_with(DELETE_FROM_LIST) {
-            let name = directed(&key, DELETE_FROM_LIST, "invalid patch format of primitive list")?.to_owned();
+            let name =
+                directive_field(&key, DELETE_FROM_LIST, "invalid patch format of primitive list")?.to_owned();
             delete_from_list(&mut live, &name, &value);
         } else {
             merge_field(&mut live, key, value, schema)?;
@@ -50,7 +51,7 @@ fn unknown_directive(directive: &Value, patch: &Value) -> Status {
 }
 
 /// Returns the field that a directive such as `$setElementOrder/finalizers` names.
-fn directed<'a>(key: &'a str, prefix: &str, problem: &str) -> Result<&'a str, Status> {
+fn directive_field<'a>(key: &'a str, prefix: &str, problem: &str) -> Result<&'a str, Status> {
     key.strip_prefix(prefix)
         .and_then(|rest| rest.strip_prefix('/'))
         .ok_or_else(|| bad_request(problem.to_owned()))
@@ -123,7 +124,8 @@ fn merge_ordered_lists(live: &mut Fields, patch: &mut Fields, schema: Schema<'_>
     for directive in directives {
         let Some(order) = patch.remove(&directive) else { continue };
         let Value::Array(order) = order else { return Err(bad_type("[]interface {}", &order)) };
-        let name = directed(&directive, ELEMENT_ORDER, "invalid patch format of setElementOrder list")?;
+        let name =
+            directive_field(&directive, ELEMENT_ORDER, "invalid patch format of setElementOrder list")?;
         let list = |value: Option<&Value>| match value {
             None => Ok(None),
             Some(Value::Array(items)) => Ok(Some(items.clone())),
@@ -155,12 +157,12 @@ fn merge_ordered(
         (Some(items), None) => items,
         (None, patch) => patch.unwrap_or_default().into_iter().filter_map(without_directives).collect(),
     };
-    let kind = items_of([&live_items, &patch_items])?;
+    let kind = item_type([&live_items, &patch_items])?;
     let live_order = match merge_key {
-        Some(key) if kind == Items::Maps => order_after(live_items, &patch_items, key),
+        Some(key) if kind == ItemType::Maps => order_after(live_items, &patch_items, key),
         _ => live_items,
     };
-    arrange(merged, order, &live_order, merge_key)
+    order_items(merged, order, &live_order, merge_key)
 }
 
 /// Returns the live list that determines the order after the merge. The real server works in place: deletions move
@@ -226,13 +228,13 @@ fn merge_lists(live: Vec<Value>, patch: Vec<Value>, field: Schema<'_>) -> Result
     if live.is_empty() && patch.is_empty() {
         return Ok(live);
     }
-    match items_of([&live, &patch])? {
-        Items::Scalars => {
+    match item_type([&live, &patch])? {
+        ItemType::Scalars => {
             let mut seen = HashSet::new();
             let merged = live.iter().chain(&patch).filter(|item| seen.insert(*item)).cloned().collect();
-            arrange(merged, &patch, &live, None)
+            order_items(merged, &patch, &live, None)
         }
-        Items::Maps => {
+        ItemType::Maps => {
             let Some(key) = strategy.merge_key.as_deref() else {
                 return Err(internal("cannot merge lists without merge key for struct".to_owned()));
             };
@@ -247,7 +249,7 @@ fn merge_items(
     key: &str,
     schema: Option<Schema<'_>>,
 ) -> Result<Vec<Value>, Status> {
-    let (live, patch) = obey_directives(live, patch, key)?;
+    let (live, patch) = apply_directives(live, patch, key)?;
     let mut merged = live.clone();
     let mut places: HashMap<&Value, usize> = HashMap::new();
     for (index, item) in live.iter().enumerate() {
@@ -268,11 +270,11 @@ fn merge_items(
             merged.push(item.clone());
         }
     }
-    arrange(merged, &patch, &live, Some(key))
+    order_items(merged, &patch, &live, Some(key))
 }
 
 /// Removes the items that the patch deletes, or all items for a replacement. Returns the remaining items of both lists.
-fn obey_directives(
+fn apply_directives(
     mut live: Vec<Value>,
     patch: Vec<Value>,
     key: &str,

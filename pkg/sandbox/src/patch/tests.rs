@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{fields::tests::reader, schema::SchemaRoot};
+use crate::{fields::tests::schema_reader, schema::SchemaRoot};
 
 /// A minimal Deployment with the patch rules of the real one.
 fn schema() -> SchemaRoot {
@@ -33,7 +33,7 @@ fn schema() -> SchemaRoot {
         "labels": texts,
         "nested": {"type": "object", "additionalProperties": texts},
     }});
-    reader::read(&schema, &Value::Null)
+    schema_reader::read(&schema, &Value::Null)
 }
 
 #[test]

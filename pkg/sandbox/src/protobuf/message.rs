@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A decoding error.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum DecodeError {
     /// The prefix is missing.
     NoPrefix,
     /// A field is truncated or has an unknown encoding.
@@ -19,7 +19,7 @@ pub(super) enum Fault {
     UnknownKind { api_version: String, kind: String },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPrefix => f.write_str(
@@ -37,7 +37,7 @@ impl fmt::Display for Fault {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content<'a> {
+pub(super) enum FieldContent<'a> {
     /// A variable-length integer.
     Varint(u64),
     /// Eight bytes.
@@ -46,29 +46,29 @@ pub(super) enum Content<'a> {
     Bytes(&'a [u8]),
 }
 
-impl<'a> Content<'a> {
-    pub(super) fn bytes(self) -> Result<&'a [u8], Fault> {
+impl<'a> FieldContent<'a> {
+    pub(super) fn bytes(self) -> Result<&'a [u8], DecodeError> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
-            Self::Varint(_) | Self::Fixed(_) => Err(Fault::Malformed),
+            Self::Varint(_) | Self::Fixed(_) => Err(DecodeError::Malformed),
         }
     }
 
-    pub(super) fn text(self) -> Result<String, Fault> {
-        std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| Fault::NotText)
+    pub(super) fn text(self) -> Result<String, DecodeError> {
+        std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| DecodeError::NotText)
     }
 
-    pub(super) fn integer(self) -> Result<i64, Fault> {
+    pub(super) fn integer(self) -> Result<i64, DecodeError> {
         match self {
             Self::Varint(value) => Ok(value.cast_signed()),
-            Self::Fixed(_) | Self::Bytes(_) => Err(Fault::Malformed),
+            Self::Fixed(_) | Self::Bytes(_) => Err(DecodeError::Malformed),
         }
     }
 
-    pub(super) fn double(self) -> Result<f64, Fault> {
+    pub(super) fn double(self) -> Result<f64, DecodeError> {
         match self {
             Self::Fixed(bits) => Ok(f64::from_bits(bits)),
-            Self::Varint(_) | Self::Bytes(_) => Err(Fault::Malformed),
+            Self::Varint(_) | Self::Bytes(_) => Err(DecodeError::Malformed),
         }
     }
 }
@@ -83,16 +83,16 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    fn field(&mut self) -> Option<(u32, Content<'a>)> {
+    fn field(&mut self) -> Option<(u32, FieldContent<'a>)> {
         let tag = self.varint()?;
         let content = match tag & 7 {
-            0 => Content::Varint(self.varint()?),
-            1 => Content::Fixed(u64::from_le_bytes(self.take(8)?.try_into().ok()?)),
+            0 => FieldContent::Varint(self.varint()?),
+            1 => FieldContent::Fixed(u64::from_le_bytes(self.take(8)?.try_into().ok()?)),
             2 => {
                 let length = self.varint()?;
-                Content::Bytes(self.take(usize::try_from(length).ok()?)?)
+                FieldContent::Bytes(self.take(usize::try_from(length).ok()?)?)
             }
-            5 => Content::Fixed(u64::from(u32::from_le_bytes(self.take(4)?.try_into().ok()?))),
+            5 => FieldContent::Fixed(u64::from(u32::from_le_bytes(self.take(4)?.try_into().ok()?))),
             _ => return None,
         };
         Some((u32::try_from(tag >> 3).ok()?, content))
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Iterator for Reader<'a> {
-    type Item = Result<(u32, Content<'a>), Fault>;
+    type Item = Result<(u32, FieldContent<'a>), DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
@@ -128,16 +128,16 @@ impl<'a> Iterator for Reader<'a> {
         if field.is_none() {
             self.rest = &[];
         }
-        Some(field.ok_or(Fault::Malformed))
+        Some(field.ok_or(DecodeError::Malformed))
     }
 }
 
 /// Decodes the numbers of a packed list.
-pub(super) fn packed(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
+pub(super) fn packed(bytes: &[u8]) -> Result<Vec<i64>, DecodeError> {
     let mut reader = Reader::new(bytes);
     let mut numbers = Vec::new();
     while !reader.rest.is_empty() {
-        numbers.push(reader.varint().ok_or(Fault::Malformed)?.cast_signed());
+        numbers.push(reader.varint().ok_or(DecodeError::Malformed)?.cast_signed());
     }
     Ok(numbers)
 }

@@ -4,7 +4,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::message::{Fault, Reader};
+use super::message::{DecodeError, Reader};
 
 /// Encodes bytes in their JSON form.
 pub(super) fn base64(bytes: &[u8]) -> Value {
@@ -12,7 +12,7 @@ pub(super) fn base64(bytes: &[u8]) -> Value {
 }
 
 /// Decodes `Time` and `MicroTime`, `{seconds, nanos}`. `None` if the message is empty. A `Time` has whole seconds.
-pub(super) fn time(bytes: &[u8], micro: bool) -> Result<Option<Value>, Fault> {
+pub(super) fn time(bytes: &[u8], micro: bool) -> Result<Option<Value>, DecodeError> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -24,14 +24,14 @@ pub(super) fn time(bytes: &[u8], micro: bool) -> Result<Option<Value>, Fault> {
             _ => {}
         }
     }
-    let nanos = i32::try_from(nanos).map_err(|_| Fault::Malformed)?;
-    let time = Timestamp::new(seconds, if micro { nanos } else { 0 }).map_err(|_| Fault::Malformed)?;
+    let nanos = i32::try_from(nanos).map_err(|_| DecodeError::Malformed)?;
+    let time = Timestamp::new(seconds, if micro { nanos } else { 0 }).map_err(|_| DecodeError::Malformed)?;
     let text = if micro { format!("{time:.6}") } else { format!("{time:.0}") };
     Ok(Some(text.into()))
 }
 
 /// Decodes a `Quantity`, `{string}`.
-pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Fault> {
+pub(super) fn quantity(bytes: &[u8]) -> Result<Value, DecodeError> {
     let mut text = String::new();
     for part in Reader::new(bytes) {
         if let (1, content) = part? {
@@ -42,7 +42,7 @@ pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Fault> {
 }
 
 /// Decodes an `IntOrString`, `{type, intVal, strVal}`; type 1 is the string.
-pub(super) fn int_or_string(bytes: &[u8]) -> Result<Value, Fault> {
+pub(super) fn int_or_string(bytes: &[u8]) -> Result<Value, DecodeError> {
     let (mut is_text, mut number, mut text) = (false, 0, String::new());
     for part in Reader::new(bytes) {
         match part? {

@@ -1,9 +1,9 @@
 //! Request bodies: reading, decoding and detection of irregularities.
 
-mod go_words;
-mod tracked;
+mod duplicate_keys;
+mod go_errors;
 
-pub(crate) use self::go_words::of_json_error;
+pub(crate) use self::go_errors::of_json_error;
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
@@ -16,14 +16,14 @@ use crate::{protobuf, status::Status};
 /// The maximum body size, in bytes. Source: kube-apiserver 1.36 `MaxRequestBodyBytes`.
 const LIMIT_BYTES: usize = 3 * 1024 * 1024;
 /// The maximum nesting depth of a body, equal to the limit of serde_json.
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 #[derive(Debug)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedBody {
     /// The decoded value. Of duplicate keys, the last one counts.
     pub(crate) value: Value,
     /// Problems that strict readers reject: `duplicate field "data.a"`.
-    pub(crate) oddities: Vec<String>,
+    pub(crate) strict_errors: Vec<String>,
 }
 
 /// The encodings of objects.
@@ -99,7 +99,7 @@ where
 
 /// Decodes the object of a request for a kind.
 /// Errors: 400 with the real server's message if the object is unreadable.
-pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decoded, Status> {
+pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<DecodedBody, Status> {
     let unreadable = |why: &str| {
         let summary = summary(content);
         Status::bad_request(format!(
@@ -122,7 +122,7 @@ pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decod
     Ok(decoded)
 }
 
-fn of_protobuf(content: &[u8], kind: &str) -> Result<Decoded, Status> {
+fn of_protobuf(content: &[u8], kind: &str) -> Result<DecodedBody, Status> {
     if !content.starts_with(b"k8s\0") {
         let summary = summary(content);
         return Err(Status::bad_request(format!(
@@ -130,7 +130,7 @@ fn of_protobuf(content: &[u8], kind: &str) -> Result<Decoded, Status> {
              protobuf message, expected prefix [107 56 115 0] ({summary})"
         )));
     }
-    protobuf::decode(content).map(|value| Decoded { value, oddities: Vec::new() })
+    protobuf::decode(content).map(|value| DecodedBody { value, strict_errors: Vec::new() })
 }
 
 /// Decodes the options of a deletion.
@@ -157,8 +157,8 @@ pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value
 }
 
 /// Decodes a patch in JSON.
-pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
-    match serde_json::from_slice::<tracked::Tracked>(content) {
+pub(crate) fn json(content: &[u8]) -> Result<DecodedBody, String> {
+    match serde_json::from_slice::<duplicate_keys::TrackedValue>(content) {
         Ok(tracked) => Ok(tracked.into()),
         Err(error) => Err(of_json_error(&error, content)),
     }
@@ -166,10 +166,10 @@ pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
 
 /// Decodes an applied configuration in YAML or JSON.
 /// Errors: 400 if the configuration is unreadable.
-pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
-    if let Ok(tracked) = serde_json::from_slice::<tracked::Tracked>(content) {
-        let decoded = Decoded::from(tracked);
-        if decoded.oddities.is_empty() {
+pub(crate) fn configuration(content: &[u8]) -> Result<DecodedBody, Status> {
+    if let Ok(tracked) = serde_json::from_slice::<duplicate_keys::TrackedValue>(content) {
+        let decoded = DecodedBody::from(tracked);
+        if decoded.strict_errors.is_empty() {
             return Ok(decoded);
         }
     }
@@ -178,14 +178,14 @@ pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
     })
 }
 
-fn yaml_text(content: &[u8]) -> Result<Decoded, String> {
-    let limits = yaml::YamlLimits { size_bytes: LIMIT_BYTES, depth: DEPTH };
+fn yaml_text(content: &[u8]) -> Result<DecodedBody, String> {
+    let limits = yaml::YamlLimits { size_bytes: LIMIT_BYTES, depth: MAX_DEPTH };
     let text = std::str::from_utf8(content).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
-    let said =
-        |error: &yaml::YamlError| format!("line {}: {}", error.line, go_words::of_yaml_problem(&error.kind));
-    let value = yaml::read_value(text, &limits).map_err(|error| format!("yaml: {}", said(&error)))?;
-    let oddities = yaml::read_value_strict(text, &limits).err().map(|error| said(&error));
-    Ok(Decoded { value, oddities: oddities.into_iter().collect() })
+    let decode_error =
+        |error: &yaml::YamlError| format!("line {}: {}", error.line, go_errors::of_yaml_problem(&error.kind));
+    let value = yaml::read_value(text, &limits).map_err(|error| format!("yaml: {}", decode_error(&error)))?;
+    let strict_errors = yaml::read_value_strict(text, &limits).err().map(|error| decode_error(&error));
+    Ok(DecodedBody { value, strict_errors: strict_errors.into_iter().collect() })
 }
 
 /// Returns the start of a body for messages.
@@ -217,7 +217,7 @@ mod tests {
         let decoded = object(text, Format::Json, "ConfigMap").unwrap();
         assert_eq!(decoded.value, json!({"metadata": {"name": "b"}, "spec": {"list": [{"x": 2}]}}));
         assert_eq!(
-            decoded.oddities,
+            decoded.strict_errors,
             ["duplicate field \"metadata.name\"", "duplicate field \"spec.list[0].x\""]
         );
     }
@@ -241,7 +241,7 @@ mod tests {
     fn yaml_is_read_and_its_duplicates_are_told_by_line() {
         let decoded = object(b"kind: A\ndata: {a: b, a: c}\n", Format::Yaml, "A").unwrap();
         assert_eq!(decoded.value, json!({"kind": "A", "data": {"a": "c"}}));
-        assert_eq!(decoded.oddities, ["line 2: key \"a\" already set in map"]);
+        assert_eq!(decoded.strict_errors, ["line 2: key \"a\" already set in map"]);
     }
 
     #[tokio::test]

@@ -229,7 +229,7 @@ fn dry_run_error(dry_run: &[String]) -> Option<FieldError> {
 
 /// The propagation policy of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dependents {
+pub(crate) enum PropagationPolicy {
     /// Deletes dependents afterwards.
     Background,
     /// Deletes dependents first.
@@ -246,7 +246,7 @@ pub(crate) struct DeleteOptions {
     /// The grace period of the object, in seconds.
     pub(crate) grace_period_seconds: Option<i64>,
     /// The propagation policy. `None` leaves the decision to existing finalizers and the default of the kind.
-    pub(crate) dependents: Option<Dependents>,
+    pub(crate) propagation_policy: Option<PropagationPolicy>,
     /// The required uid of the object.
     pub(crate) uid: Option<String>,
     /// The required revision of the object.
@@ -268,9 +268,9 @@ impl DeleteOptions {
             errors.push(FieldError::invalid("propagationPolicy", policy, detail));
         }
         let dependents = match (text("propagationPolicy"), orphan) {
-            (Some("Background"), _) | (None, Some(false)) => Some(Dependents::Background),
-            (Some("Foreground"), _) => Some(Dependents::Foreground),
-            (Some("Orphan"), _) | (None, Some(true)) => Some(Dependents::Orphan),
+            (Some("Background"), _) | (None, Some(false)) => Some(PropagationPolicy::Background),
+            (Some("Foreground"), _) => Some(PropagationPolicy::Foreground),
+            (Some("Orphan"), _) | (None, Some(true)) => Some(PropagationPolicy::Orphan),
             (None, None) => None,
             (Some(other), _) => {
                 let supported = ["Foreground", "Background", "Orphan", "nil"];
@@ -292,7 +292,7 @@ impl DeleteOptions {
         Ok(Self {
             dry_run: !dry_run.is_empty(),
             grace_period_seconds: body.get("gracePeriodSeconds").and_then(Value::as_i64),
-            dependents,
+            propagation_policy: dependents,
             uid: condition("uid"),
             resource_version: condition("resourceVersion"),
         })
@@ -343,11 +343,14 @@ mod tests {
     fn the_body_of_a_deletion_goes_before_its_query() {
         let query = Query::parse("propagationPolicy=Orphan&dryRun=All&gracePeriodSeconds=3");
         let options = DeleteOptions::read(&query, b"", "").unwrap();
-        assert_eq!(options.dependents, Some(Dependents::Orphan));
+        assert_eq!(options.propagation_policy, Some(PropagationPolicy::Orphan));
         assert_eq!((options.dry_run, options.grace_period_seconds), (true, Some(3)));
         let body = br#"{"preconditions":{"uid":"x"},"orphanDependents":false}"#;
         let options = DeleteOptions::read(&query, body, "application/json").unwrap();
-        assert_eq!((options.dependents, options.uid.as_deref()), (Some(Dependents::Background), Some("x")));
+        assert_eq!(
+            (options.propagation_policy, options.uid.as_deref()),
+            (Some(PropagationPolicy::Background), Some("x"))
+        );
         assert!(!options.dry_run);
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct ResourcePath {
     pub(crate) name: String,
     /// The subresource, such as `status`; empty for the object itself.
     pub(crate) subresource: String,
-    pub(crate) rest: Vec<String>,
+    pub(crate) extra_segments: Vec<String>,
     /// True for the old form of a watch, with `watch/` before the resource.
     pub(crate) legacy_watch: bool,
 }
@@ -50,7 +50,7 @@ impl ResourcePath {
         found.plural = parts.next()?;
         found.name = parts.next().unwrap_or_default();
         found.subresource = parts.next().unwrap_or_default();
-        found.rest = parts.collect();
+        found.extra_segments = parts.collect();
         Some(found)
     }
 }
@@ -61,8 +61,16 @@ mod tests {
 
     fn read(path: &str) -> String {
         ResourcePath::parse(path).map_or("none".to_owned(), |path| {
-            let ResourcePath { group, version, namespace, plural, name, subresource, rest, legacy_watch } =
-                path;
+            let ResourcePath {
+                group,
+                version,
+                namespace,
+                plural,
+                name,
+                subresource,
+                extra_segments: rest,
+                legacy_watch,
+            } = path;
             format!(
                 "{group}|{version}|{namespace}|{plural}|{name}|{subresource}|{}|{legacy_watch}",
                 rest.join("/")

@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Unroutable {
     /// `404 page not found` in plain text: the real server's response if no handler took the request.
-    Page,
+    PageNotFound,
     Status(Status),
 }
 
@@ -26,7 +26,11 @@ pub(crate) fn route(
 ) -> Result<Arc<ResourceType>, Unroutable> {
     let Some(resource) = kinds.find(&path.group, &path.version, &path.plural) else {
         let built_in = kinds.resources().iter().any(|r| *r.group == path.group && r.custom.is_none());
-        return Err(if built_in { Unroutable::Status(Status::no_such_resource()) } else { Unroutable::Page });
+        return Err(if built_in {
+            Unroutable::Status(Status::no_such_resource())
+        } else {
+            Unroutable::PageNotFound
+        });
     };
     if resource.custom.is_some() {
         custom(resource, path, verb)?;
@@ -41,10 +45,10 @@ fn built_in(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) ->
     let across = resource.namespaced && path.namespace.is_empty();
     let wrong_scope = !resource.namespaced && !path.namespace.is_empty();
     // Only `proxy` has further path segments, and the sandbox has nothing to connect to.
-    if wrong_scope || (across && !path.name.is_empty()) || !path.rest.is_empty() {
+    if wrong_scope || (across && !path.name.is_empty()) || !path.extra_segments.is_empty() {
         return Err(missing());
     }
-    let word = verb.map(Verb::word).unwrap_or_default();
+    let word = verb.map(Verb::name).unwrap_or_default();
     let allowed = if path.subresource.is_empty() {
         let fits = match verb {
             Some(Verb::Create | Verb::List | Verb::DeleteCollection | Verb::Watch) => path.name.is_empty(),
@@ -66,7 +70,7 @@ fn custom(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) -> R
     let wrong_scope = !resource.namespaced && !path.namespace.is_empty();
     let everywhere = matches!(verb, Some(Verb::List | Verb::Watch)) && path.name.is_empty();
     if wrong_scope || (across && !everywhere) {
-        return Err(Unroutable::Page);
+        return Err(Unroutable::PageNotFound);
     }
     if !path.subresource.is_empty() {
         if resource.subresource(&path.subresource).is_none() {
@@ -87,12 +91,12 @@ fn custom(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) -> R
 
 fn not_supported(resource: &ResourceType, verb: Option<Verb>) -> Unroutable {
     let what = crate::status::qualified(&resource.plural, &resource.group);
-    let word = verb.map(Verb::word).unwrap_or_default();
+    let word = verb.map(Verb::name).unwrap_or_default();
     let message = format!("{word} is not supported on resources of kind \"{what}\"");
     let details = crate::status::Details {
         group: resource.group.to_string(),
         kind: resource.plural.to_string(),
         ..crate::status::Details::default()
     };
-    Unroutable::Status(Status::new(405, "MethodNotAllowed", message).about(details))
+    Unroutable::Status(Status::new(405, "MethodNotAllowed", message).with_details(details))
 }

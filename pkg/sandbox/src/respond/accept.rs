@@ -10,13 +10,13 @@ use crate::status::{Details, Status};
 
 /// The form of an object or list in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Representation {
     #[default]
-    Whole,
+    Full,
     /// A `Table` of this version of `meta.k8s.io`.
     Table(&'static str),
     /// The metadata of an object, in this version of `meta.k8s.io`.
-    Partial(&'static str),
+    PartialObject(&'static str),
     /// The metadata of the items of a list, in this version of `meta.k8s.io`.
     PartialList(&'static str),
 }
@@ -28,7 +28,7 @@ pub(crate) struct Accepted {
     pub(crate) yaml: bool,
     /// True for JSON with line breaks.
     pub(crate) pretty: bool,
-    pub(crate) form: Form,
+    pub(crate) representation: Representation,
     /// True for aggregated discovery.
     pub(crate) aggregated_discovery: bool,
 }
@@ -41,14 +41,14 @@ impl Accepted {
         if header.trim().is_empty() {
             return Ok(plain);
         }
-        let mut clauses: Vec<Clause<'_>> = header.split(',').map(Clause::read).collect();
+        let mut clauses: Vec<MediaRange<'_>> = header.split(',').map(MediaRange::read).collect();
         clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
         clauses.iter().find_map(|clause| clause.offer(plain, watch)).ok_or_else(|| not_acceptable(watch))
     }
 
     /// Returns the same format for the whole object, for failures and special kinds.
-    pub(crate) fn whole(self) -> Self {
-        Self { form: Form::Whole, ..self }
+    pub(crate) fn full(self) -> Self {
+        Self { representation: Representation::Full, ..self }
     }
 
     /// Formats a value and returns its content type.
@@ -74,7 +74,7 @@ fn not_acceptable(watch: bool) -> Status {
 /// Returns status 406 if no media type of a header is known. For built-in resources, the real server makes this check
 /// before it considers forms.
 pub(crate) fn unknown_media_types(header: &str) -> Option<Status> {
-    let known = |clause: Clause<'_>| {
+    let known = |clause: MediaRange<'_>| {
         matches!(
             clause.media_type,
             "application/json"
@@ -84,23 +84,23 @@ pub(crate) fn unknown_media_types(header: &str) -> Option<Status> {
                 | "application/vnd.kubernetes.protobuf"
         )
     };
-    if header.trim().is_empty() || header.split(',').map(Clause::read).any(known) {
+    if header.trim().is_empty() || header.split(',').map(MediaRange::read).any(known) {
         return None;
     }
     let words = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
                  application/vnd.kubernetes.protobuf, application/json;stream=watch, \
                  application/vnd.kubernetes.protobuf;stream=watch";
-    Some(Status::new(406, "NotAcceptable", words).about(Details::default()))
+    Some(Status::new(406, "NotAcceptable", words).with_details(Details::default()))
 }
 
 /// One media type of an `Accept` header.
-struct Clause<'a> {
+struct MediaRange<'a> {
     media_type: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
     quality: f32,
 }
 
-impl<'a> Clause<'a> {
+impl<'a> MediaRange<'a> {
     fn read(text: &'a str) -> Self {
         let mut parts = text.split(';').map(str::trim);
         let media_type = parts.next().unwrap_or_default();
@@ -132,12 +132,12 @@ impl<'a> Clause<'a> {
             _ => return None,
         };
         let form = match kind {
-            "Table" => Form::Table(version),
-            "PartialObjectMetadata" => Form::Partial(version),
-            "PartialObjectMetadataList" => Form::PartialList(version),
+            "Table" => Representation::Table(version),
+            "PartialObjectMetadata" => Representation::PartialObject(version),
+            "PartialObjectMetadataList" => Representation::PartialList(version),
             _ => return None,
         };
-        Some(Accepted { form, ..accepted })
+        Some(Accepted { representation: form, ..accepted })
     }
 }
 
@@ -147,12 +147,16 @@ mod tests {
 
     #[test]
     fn the_first_form_that_can_be_given_is_given() {
-        let form = |header: &str| Accepted::read(header, false, false).map(|accepted| accepted.form);
+        let form =
+            |header: &str| Accepted::read(header, false, false).map(|accepted| accepted.representation);
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-        assert_eq!(form(table), Ok(Form::Table("v1")));
-        assert_eq!(form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"), Ok(Form::Whole));
-        assert_eq!(form("text/html, */*;q=0.1"), Ok(Form::Whole));
-        assert_eq!(form(""), Ok(Form::Whole));
+        assert_eq!(form(table), Ok(Representation::Table("v1")));
+        assert_eq!(
+            form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"),
+            Ok(Representation::Full)
+        );
+        assert_eq!(form("text/html, */*;q=0.1"), Ok(Representation::Full));
+        assert_eq!(form(""), Ok(Representation::Full));
         assert_eq!(form("application/json;as=Table;v=v9;g=meta.k8s.io").unwrap_err().code, 406);
         assert_eq!(form("text/plain").unwrap_err().reason, "NotAcceptable");
     }

@@ -19,34 +19,34 @@ const FRAME_BYTES: usize = 64 * 1024;
 
 /// Closes the connection without a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut;
+pub struct ConnectionCut;
 
 /// A response body: one text, the pieces of a long list, or the stream of a watch.
-pub struct Body(Content);
+pub struct Body(BodyContent);
 
-enum Content {
+enum BodyContent {
     Full(Bytes),
     Pieces(VecDeque<Bytes>),
-    Stream(BoxStream<'static, Result<Bytes, Cut>>),
+    Stream(BoxStream<'static, Result<Bytes, ConnectionCut>>),
 }
 
 impl Body {
     /// Creates a body of many pieces, shared with the store and combined into frames on demand.
     pub(crate) fn pieces(pieces: VecDeque<Bytes>) -> Self {
-        Self(Content::Pieces(pieces))
+        Self(BodyContent::Pieces(pieces))
     }
 
     /// Creates a streaming body.
-    pub(crate) fn stream(stream: BoxStream<'static, Result<Bytes, Cut>>) -> Self {
-        Self(Content::Stream(stream))
+    pub(crate) fn stream(stream: BoxStream<'static, Result<Bytes, ConnectionCut>>) -> Self {
+        Self(BodyContent::Stream(stream))
     }
 
     /// Ends a streaming body with an error after its first line. Other bodies stay unchanged.
-    pub(crate) fn broken_off(self) -> Self {
+    pub(crate) fn broken_after_first_line(self) -> Self {
         match self.0 {
-            Content::Stream(lines) => {
+            BodyContent::Stream(lines) => {
                 let first = lines.take(1).map(|lines| lines.map(first_line));
-                Self::stream(first.chain(stream::iter([Err(Cut)])).boxed())
+                Self::stream(first.chain(stream::iter([Err(ConnectionCut)])).boxed())
             }
             whole => Self(whole),
         }
@@ -55,32 +55,32 @@ impl Body {
 
 impl From<Bytes> for Body {
     fn from(text: Bytes) -> Self {
-        Self(Content::Full(text))
+        Self(BodyContent::Full(text))
     }
 }
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Content::Full(text) => write!(f, "Body({} bytes)", text.len()),
-            Content::Pieces(pieces) => write!(f, "Body({} pieces)", pieces.len()),
-            Content::Stream(_) => f.write_str("Body(stream)"),
+            BodyContent::Full(text) => write!(f, "Body({} bytes)", text.len()),
+            BodyContent::Pieces(pieces) => write!(f, "Body({} pieces)", pieces.len()),
+            BodyContent::Stream(_) => f.write_str("Body(stream)"),
         }
     }
 }
 
 impl http_body::Body for Body {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = ConnectionCut;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ConnectionCut>>> {
         let next = match &mut self.0 {
-            Content::Full(text) => Some(std::mem::take(text)).filter(|text| !text.is_empty()),
-            Content::Pieces(pieces) => next_frame(pieces),
-            Content::Stream(stream) => {
+            BodyContent::Full(text) => Some(std::mem::take(text)).filter(|text| !text.is_empty()),
+            BodyContent::Pieces(pieces) => next_frame(pieces),
+            BodyContent::Stream(stream) => {
                 return stream.poll_next_unpin(context).map(|next| next.map(|text| text.map(Frame::data)));
             }
         };
@@ -89,19 +89,19 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Content::Full(text) => text.is_empty(),
-            Content::Pieces(pieces) => pieces.is_empty(),
-            Content::Stream(_) => false,
+            BodyContent::Full(text) => text.is_empty(),
+            BodyContent::Pieces(pieces) => pieces.is_empty(),
+            BodyContent::Stream(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Content::Full(text) => SizeHint::with_exact(text.len() as u64),
-            Content::Pieces(pieces) => {
+            BodyContent::Full(text) => SizeHint::with_exact(text.len() as u64),
+            BodyContent::Pieces(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum())
             }
-            Content::Stream(_) => SizeHint::default(),
+            BodyContent::Stream(_) => SizeHint::default(),
         }
     }
 }
@@ -134,9 +134,9 @@ mod tests {
     #[tokio::test]
     async fn what_is_broken_off_is_one_line_however_many_came_together() {
         let lines = stream::iter([Ok(Bytes::from_static(b"one\ntwo\n")), Ok(Bytes::from_static(b"three\n"))]);
-        let mut body = Body::stream(lines.boxed()).broken_off();
+        let mut body = Body::stream(lines.boxed()).broken_after_first_line();
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one\n");
-        assert_eq!(body.frame().await.unwrap().unwrap_err(), Cut);
+        assert_eq!(body.frame().await.unwrap().unwrap_err(), ConnectionCut);
     }
 
     #[tokio::test]

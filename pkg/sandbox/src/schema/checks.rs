@@ -6,7 +6,7 @@ use super::{NodeId, Pattern, Rule};
 
 /// All conditions on a value besides its type. Numbers are JSON numbers; lengths count characters.
 #[derive(Debug, Default)]
-pub(crate) struct Checks {
+pub(crate) struct ValueChecks {
     /// `enum`: the allowed values.
     pub allowed: Vec<Value>,
     pub minimum: Option<Bound>,
@@ -41,7 +41,7 @@ pub(crate) struct Bound {
     pub exclusive: bool,
 }
 
-impl Checks {
+impl ValueChecks {
     /// Reads the conditions of one schema. The caller adds its subschemas (`allOf`…).
     pub(super) fn read(source: &Map<String, Value>) -> Self {
         let number = |name: &str| source.get(name).and_then(Value::as_f64);

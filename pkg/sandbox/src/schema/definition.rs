@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Additional, Checks, ListType, Node, NodeId, Rule, Schemas, Type, object_meta};
+use super::{AdditionalProperties, ListType, Node, NodeId, Rule, Schemas, Type, ValueChecks, object_meta};
 
 /// The maximum nesting depth of schemas. Deeper nodes allow any value; definitions with such nodes are rejected
 /// earlier.
@@ -28,27 +28,27 @@ pub(crate) fn parse(source: &Value) -> (Arc<Schemas>, NodeId) {
 #[derive(Default)]
 struct Parser {
     schemas: Schemas,
-    words: HashSet<Arc<str>>,
+    interned: HashSet<Arc<str>>,
     object_meta: Option<NodeId>,
 }
 
 impl Parser {
     /// Returns a shared copy of a text, because schemas repeat the same few names.
-    fn word(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.words.get(text) {
+    fn intern(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.interned.get(text) {
             return Arc::clone(known);
         }
         let word: Arc<str> = text.into();
-        self.words.insert(Arc::clone(&word));
+        self.interned.insert(Arc::clone(&word));
         word
     }
 
-    fn words(&mut self, list: Option<&Value>) -> Vec<Arc<str>> {
+    fn intern_list(&mut self, list: Option<&Value>) -> Vec<Arc<str>> {
         list.and_then(Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
-            .map(|t| self.word(t))
+            .map(|t| self.intern(t))
             .collect()
     }
 
@@ -62,9 +62,9 @@ impl Parser {
         let format = source.get("format").and_then(Value::as_str).filter(|format| is_checked(kind, format));
         let mut node = Node {
             kind,
-            format: format.map(|format| self.word(format)),
+            format: format.map(|format| self.intern(format)),
             nullable: flag("nullable"),
-            required: self.words(source.get("required")),
+            required: self.intern_list(source.get("required")),
             default: source.get("default").filter(|value| !value.is_null()).cloned(),
             list_type: self.list_type(source),
             atomic_map: source.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic"),
@@ -75,9 +75,11 @@ impl Parser {
         node.items =
             source.get("items").filter(|items| items.is_object()).map(|items| self.node(items, depth));
         node.additional = match source.get("additionalProperties") {
-            Some(Value::Object(_)) => Additional::Of(self.node(&source["additionalProperties"], depth)),
-            Some(Value::Bool(true)) => Additional::Any,
-            _ => Additional::None,
+            Some(Value::Object(_)) => {
+                AdditionalProperties::Of(self.node(&source["additionalProperties"], depth))
+            }
+            Some(Value::Bool(true)) => AdditionalProperties::Any,
+            _ => AdditionalProperties::None,
         };
         node.properties = self.properties(source, depth);
         self.schemas.deep_rules |= checks.rules.iter().any(Rule::is_deep);
@@ -94,10 +96,10 @@ impl Parser {
     fn properties(&mut self, source: &Map<String, Value>, depth: usize) -> BTreeMap<Arc<str>, NodeId> {
         let properties = source.get("properties").and_then(Value::as_object);
         let pairs = properties.into_iter().flatten();
-        pairs.map(|(name, schema)| (self.word(name), self.node(schema, depth))).collect()
+        pairs.map(|(name, schema)| (self.intern(name), self.node(schema, depth))).collect()
     }
 
-    fn checks(&mut self, source: &Map<String, Value>, depth: usize) -> Checks {
+    fn checks(&mut self, source: &Map<String, Value>, depth: usize) -> ValueChecks {
         let mut nodes = |name: &str| -> Vec<NodeId> {
             let list = source.get(name).and_then(Value::as_array).into_iter().flatten();
             list.map(|schema| self.node(schema, depth)).collect()
@@ -105,21 +107,21 @@ impl Parser {
         let (all_of, any_of, one_of) = (nodes("allOf"), nodes("anyOf"), nodes("oneOf"));
         let not =
             source.get("not").filter(|schema| schema.is_object()).map(|schema| self.node(schema, depth));
-        Checks { all_of, any_of, one_of, not, ..Checks::read(source) }
+        ValueChecks { all_of, any_of, one_of, not, ..ValueChecks::read(source) }
     }
 
     fn list_type(&mut self, source: &Map<String, Value>) -> ListType {
         match source.get("x-kubernetes-list-type").and_then(Value::as_str) {
             Some("set") => ListType::Set,
-            Some("map") => ListType::Map(self.words(source.get("x-kubernetes-list-map-keys"))),
+            Some("map") => ListType::Map(self.intern_list(source.get("x-kubernetes-list-map-keys"))),
             _ => ListType::Atomic,
         }
     }
 
-    fn has_rules_below(&self, node: &Node, checks: &Checks) -> bool {
+    fn has_rules_below(&self, node: &Node, checks: &ValueChecks) -> bool {
         let additional = match node.additional {
-            Additional::Of(id) => Some(id),
-            Additional::None | Additional::Any => None,
+            AdditionalProperties::Of(id) => Some(id),
+            AdditionalProperties::None | AdditionalProperties::Any => None,
         };
         let mut below = node.properties.values().copied().chain(node.items).chain(additional);
         let mut alternatives = checks.all_of.iter().copied();
@@ -135,7 +137,7 @@ impl Parser {
         }
         let text = self.schemas.add(Node { kind: Type::String, ..Node::default() });
         for (name, shape) in [("metadata", metadata), ("apiVersion", text), ("kind", text)] {
-            let name = self.word(name);
+            let name = self.intern(name);
             let properties = &mut self.schemas.node_mut(id).properties;
             if &*name == "metadata" {
                 properties.insert(name, shape);
@@ -164,7 +166,7 @@ impl Parser {
         for (name, schema) in names {
             let id = self.node(schema, MAX_DEPTH);
             rules_below |= self.schemas.schema(id).node().rules_below;
-            properties.insert(self.word(name), id);
+            properties.insert(self.intern(name), id);
         }
         self.schemas.add(Node { definition, kind: Type::Object, properties, rules_below, ..Node::default() })
     }

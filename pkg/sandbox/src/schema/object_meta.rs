@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Additional, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
+use super::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
 
 const PREFIX: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
@@ -12,7 +12,11 @@ pub(crate) fn object_meta(schemas: &mut Schemas) -> NodeId {
     let text = schemas.add(Node { kind: Type::String, ..Node::default() });
     let number = schemas.add(integer());
     let time = schemas.add(time());
-    let texts = schemas.add(Node { kind: Type::Object, additional: Additional::Of(text), ..Node::default() });
+    let texts = schemas.add(Node {
+        kind: Type::Object,
+        additional: AdditionalProperties::Of(text),
+        ..Node::default()
+    });
     let merge = PatchStrategy { merge: true, ..PatchStrategy::default() };
     let finalizers = schemas.add(Node { list_type: ListType::Set, patch: merge, ..list(text) });
     let owner = owner_reference(schemas, text);

@@ -37,7 +37,7 @@ impl Pattern {
 
     /// Returns Go's error for an invalid pattern. `None` if the pattern is valid or no reliable message is known.
     /// Source: Go `regexp/syntax`.
-    pub(crate) fn fault(text: &str) -> Option<String> {
+    pub(crate) fn syntax_error(text: &str) -> Option<String> {
         if text.is_empty() {
             return None;
         }
@@ -59,7 +59,7 @@ impl Pattern {
             ("unrecognized escape sequence", "invalid escape sequence"),
         ];
         let (_, words) = reason.iter().find(|(ours, _)| report.contains(ours))?;
-        let shown = match (*words, marked(&report)) {
+        let shown = match (*words, marked_range(&report)) {
             (_, None) | ("missing closing )" | "unexpected )", _) => text,
             ("missing closing ]", Some((marked, rest))) => &report[marked.start..rest],
             // For a counted repetition, the report marks only the brace.
@@ -73,7 +73,7 @@ impl Pattern {
 }
 
 /// Returns the part of a one-line pattern that a report marks with `^`, and the end of that line.
-fn marked(report: &str) -> Option<(Range<usize>, usize)> {
+fn marked_range(report: &str) -> Option<(Range<usize>, usize)> {
     let mut start = 0;
     let mut lines = report.split('\n').map(|line| {
         let begin = start;
@@ -134,7 +134,7 @@ mod tests {
             (r"^[[:alpha:]]$", "b", true),
             (r"^[[:alpha:]]$", ":", false),
         ] {
-            assert_eq!(Pattern::fault(pattern), None, "{pattern}");
+            assert_eq!(Pattern::syntax_error(pattern), None, "{pattern}");
             assert_eq!(Pattern::new(pattern).is_match(text), expected, "{pattern} {text}");
         }
     }
@@ -155,7 +155,7 @@ mod tests {
             ("x[z-a]", "invalid character class range: `z-a`"),
             ("ä\\y", "invalid escape sequence: `\\y`"),
         ] {
-            assert_eq!(Pattern::fault(pattern), Some(format!("error parsing regexp: {fault}")));
+            assert_eq!(Pattern::syntax_error(pattern), Some(format!("error parsing regexp: {fault}")));
         }
     }
 }

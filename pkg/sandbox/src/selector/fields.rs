@@ -1,11 +1,11 @@
-//! Field selectors: `metadata.name=a,status.phase!=Running`.
+//! Field selectors: `metadata.name=a,status.phase!=RunningControllers`.
 //!
 //! Every kind supports its name, most kinds their namespace, and some kinds a few more fields. [`KINDS`] lists the
 //! fields of the real server. The definition of a custom resource lists its fields (`selectableFields`).
 
 use serde_json::Value;
 
-use crate::{jsonpath::JsonPath, kinds::ResourceType, status::Status, store::Stored};
+use crate::{jsonpath::JsonPath, kinds::ResourceType, status::Status, store::StoredObject};
 
 /// A parsed `fieldSelector`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,7 +72,7 @@ const EVENT: Fields = &[
 ];
 
 impl FieldSelector {
-    /// Parses a selector such as `metadata.name=a,status.phase!=Running` for this resource. A backslash escapes `,`,
+    /// Parses a selector such as `metadata.name=a,status.phase!=RunningControllers` for this resource. A backslash escapes `,`,
     /// `=` and the backslash in values.
     /// Errors: 400 with the real server's message for an unsupported field.
     pub(crate) fn parse(text: &str, resource: &ResourceType) -> Result<Self, Status> {
@@ -99,7 +99,7 @@ impl FieldSelector {
     }
 
     /// True if the object matches. Reads the body only if a term needs more than name and namespace.
-    pub(crate) fn matches(&self, object: &Stored) -> bool {
+    pub(crate) fn matches(&self, object: &StoredObject) -> bool {
         let mut body = None;
         self.terms.iter().all(|term| {
             let equal = match &term.field {
@@ -108,7 +108,7 @@ impl FieldSelector {
                 field => {
                     let body =
                         body.get_or_insert_with(|| serde_json::from_slice(&object.body).unwrap_or_default());
-                    field.is(body, &term.value)
+                    field.equals(body, &term.value)
                 }
             };
             equal != term.negated
@@ -117,18 +117,18 @@ impl FieldSelector {
 }
 
 impl Field {
-    fn is(&self, body: &Value, wanted: &str) -> bool {
+    fn equals(&self, body: &Value, expected: &str) -> bool {
         match self {
             Self::BuiltIn(pointer, missing) => {
                 let found = body.pointer(pointer).and_then(scalar).filter(|text| !text.is_empty());
-                found.as_deref().unwrap_or(missing) == wanted
+                found.as_deref().unwrap_or(missing) == expected
             }
             Self::Custom(path) => {
                 let found = path.find(body).and_then(|found| found.first().copied().and_then(scalar));
-                found.as_deref().unwrap_or_default() == wanted
+                found.as_deref().unwrap_or_default() == expected
             }
-            Self::Name => body["metadata"]["name"] == wanted,
-            Self::Namespace => body["metadata"]["namespace"] == wanted,
+            Self::Name => body["metadata"]["name"] == expected,
+            Self::Namespace => body["metadata"]["namespace"] == expected,
         }
     }
 }
@@ -249,9 +249,9 @@ mod tests {
         store::{Key, ResourceName, Revision},
     };
 
-    fn stored(body: &Value) -> Stored {
+    fn stored(body: &Value) -> StoredObject {
         let name = ResourceName { group: "".into(), plural: "x".into() };
-        Stored {
+        StoredObject {
             key: Key { resource: name, namespace: "team".into(), name: "one".into() },
             revision: Revision(1),
             version: "v1".into(),

@@ -127,7 +127,7 @@ fn roles() -> Vec<Value> {
 fn api_services() -> Vec<Value> {
     let mut services: Vec<Value> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
-    for resource in discovery::in_order(Vec::new()) {
+    for resource in discovery::discovery_order(Vec::new()) {
         // A server of this group does not aggregate itself.
         if &*resource.group == "apiregistration.k8s.io" {
             continue;

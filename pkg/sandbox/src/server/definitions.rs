@@ -14,27 +14,27 @@ pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The state of all served definitions.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions {
+pub(crate) struct ServedDefinitions {
     /// Held while a definition is processed. No code waits while holding the lock. The writer of a definition therefore
     /// sees the complete result, unless the writer left before processing began.
-    pub(crate) settling: Mutex<()>,
+    pub(crate) processing: Mutex<()>,
     /// Served definitions by name.
-    pub(crate) served: Mutex<BTreeMap<String, Served>>,
+    pub(crate) served: Mutex<BTreeMap<String, ServedDefinition>>,
     /// Definitions that wait for the deletion of their objects.
-    going: Mutex<BTreeSet<String>>,
+    terminating: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedDefinition {
     /// The inputs of `resources`.
-    pub(crate) origin: Origin,
+    pub(crate) origin: DefinitionOrigin,
     pub(crate) resources: Vec<Arc<ResourceType>>,
 }
 
-impl Definitions {
-    pub(crate) fn set_going(&self, name: &str, going: bool) {
-        let mut names = self.going.lock().unwrap_or_else(PoisonError::into_inner);
-        if going {
+impl ServedDefinitions {
+    pub(crate) fn set_terminating(&self, name: &str, terminating: bool) {
+        let mut names = self.terminating.lock().unwrap_or_else(PoisonError::into_inner);
+        if terminating {
             names.insert(name.to_owned());
         } else {
             names.remove(name);
@@ -42,14 +42,14 @@ impl Definitions {
     }
 
     /// True if a definition waits for the deletion of its objects.
-    pub(crate) fn is_going(&self, name: &str) -> bool {
-        self.going.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+    pub(crate) fn is_terminating(&self, name: &str) -> bool {
+        self.terminating.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
     }
 }
 
 /// The parts of a definition that determine its resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct DefinitionOrigin {
     pub(crate) uid: String,
     pub(crate) generation: i64,
     /// The accepted names, which may differ from the names in the spec.

@@ -12,11 +12,11 @@ use crate::{
 };
 
 /// Answers a request for a path that is not a resource.
-pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<Body> {
+pub(super) fn handle_document(server: &Server, parts: &Parts, query: &Query) -> Response<Body> {
     let header =
         |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let segments: Vec<&str> = parts.uri.path().split('/').filter(|segment| !segment.is_empty()).collect();
-    if parts.method != Method::GET && takes_get_alone(server, &segments) {
+    if parts.method != Method::GET && allows_only_get(server, &segments) {
         return respond::failure(&Accepted::default(), &Status::method_not_allowed());
     }
     let accept = header("accept");
@@ -38,7 +38,7 @@ pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<
 
 /// True if the path supports only GET.
 /// Source: kube-apiserver 1.36, measured: all other paths treat every method as a GET.
-fn takes_get_alone(server: &Server, segments: &[&str]) -> bool {
+fn allows_only_get(server: &Server, segments: &[&str]) -> bool {
     let (group, version) = match segments {
         ["version" | "api"] => return true,
         ["api", version] => ("", version),
@@ -52,7 +52,7 @@ fn takes_get_alone(server: &Server, segments: &[&str]) -> bool {
 
 fn document(server: &Server, segments: &[&str], accepted: &Accepted, parts: &Parts) -> Response<Body> {
     let kinds = server.kinds();
-    let plain = accepted.whole();
+    let plain = accepted.full();
     let found = match segments {
         [] => Some(addresses(server)),
         ["version"] => Some(version()),
@@ -83,7 +83,7 @@ fn document(server: &Server, segments: &[&str], accepted: &Accepted, parts: &Par
     };
     match found {
         Some(document) => respond::value(&plain, 200, &document),
-        None => respond::no_page(),
+        None => respond::page_not_found(),
     }
 }
 
@@ -108,7 +108,7 @@ fn is_built_in(server: &Server, group: &str) -> bool {
 
 /// Returns the release that this server imitates.
 fn version() -> Value {
-    let (version, minor, build_date) = builtin::RELEASE;
+    let (version, minor, build_date) = builtin::KUBERNETES_RELEASE;
     json!({
         "major": "1",
         "minor": minor.to_string(),

@@ -13,16 +13,16 @@ use tower_service::Service;
 
 use super::{
     Sandbox, Server, documents,
-    hooks::{Ending, Verdict},
+    fault_injection::{FaultDecision, RequestEnding},
 };
 use crate::{
     audit,
     request::{Query, RequestInfo, ResourcePath, Unroutable, Verb, body, route},
-    respond::{self, Accepted, Body, Cut, Presenter},
+    respond::{self, Accepted, Body, ConnectionCut, Presenter},
     status::Status,
     verbs::{
-        answer::Answer,
-        dispatch::{self, Asked},
+        dispatch::{self, ResourceRequest},
+        response::VerbResponse,
     },
 };
 
@@ -32,20 +32,20 @@ where
     B::Error: Display,
 {
     type Response = Response<Body>;
-    type Error = Cut;
-    type Future = BoxFuture<'static, Result<Response<Body>, Cut>>;
+    type Error = ConnectionCut;
+    type Future = BoxFuture<'static, Result<Response<Body>, ConnectionCut>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionCut>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let server = Arc::clone(&self.server);
-        Box::pin(async move { answer(&server, request).await })
+        Box::pin(async move { handle(&server, request).await })
     }
 }
 
-async fn answer<B>(server: &Server, request: Request<B>) -> Result<Response<Body>, Cut>
+async fn handle<B>(server: &Server, request: Request<B>) -> Result<Response<Body>, ConnectionCut>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Display,
@@ -55,38 +55,40 @@ where
     let path = ResourcePath::parse(parts.uri.path());
     let verb = path.as_ref().and_then(|path| Verb::of(&parts.method, path, &query));
     let mut logged = log_entry(&parts, path.as_ref(), verb, &query);
-    let (mut response, ending) = match server.strike(&logged).await {
-        Verdict::Cut => (None, Ending::Cut),
-        Verdict::Refuse(status) => (Some(respond::failure(&Accepted::default(), &status)), Ending::Answer),
-        Verdict::Proceed(ending) => {
+    let (mut response, ending) = match server.apply_faults(&logged).await {
+        FaultDecision::DropConnection => (None, RequestEnding::DropConnection),
+        FaultDecision::Refuse(status) => {
+            (Some(respond::failure(&Accepted::default(), &status)), RequestEnding::Respond)
+        }
+        FaultDecision::Proceed(ending) => {
             let response = match path {
                 Some(path) => resource(server, &parts, path, verb, query, content).await,
-                None => documents::answer(server, &parts, &query),
+                None => documents::handle_document(server, &parts, &query),
             };
             (Some(response), ending)
         }
     };
     // A request that was running when another one killed the server gets no response either.
-    if matches!(ending, Ending::Cut | Ending::Kill) || server.is_killed() {
+    if matches!(ending, RequestEnding::DropConnection | RequestEnding::Kill) || server.is_killed() {
         response = None;
     }
     logged.code = response.as_ref().map_or(0, |response| response.status().as_u16());
     server.audit.record(logged);
-    if ending == Ending::Kill {
+    if ending == RequestEnding::Kill {
         server.kill();
     }
-    let mut response = response.ok_or(Cut)?;
+    let mut response = response.ok_or(ConnectionCut)?;
     if let Ok(id) = HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()) {
         response.headers_mut().insert("audit-id", id);
     }
     if let Ok(date) = HeaderValue::from_str(&server.clock.http_date()) {
         response.headers_mut().insert(header::DATE, date);
     }
-    Ok(if ending == Ending::BreakOff { response.map(Body::broken_off) } else { response })
+    Ok(if ending == RequestEnding::EndWatch { response.map(Body::broken_after_first_line) } else { response })
 }
 
 /// Returns the audit entry of a request before its response.
-pub(crate) fn logged(parts: &Parts) -> audit::Request {
+pub(crate) fn audit_entry(parts: &Parts) -> audit::AuditEntry {
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let path = ResourcePath::parse(parts.uri.path());
     let verb = path.as_ref().and_then(|path| Verb::of(&parts.method, path, &query));
@@ -98,19 +100,19 @@ fn log_entry(
     path: Option<&ResourcePath>,
     verb: Option<Verb>,
     query: &Query,
-) -> audit::Request {
+) -> audit::AuditEntry {
     let agent = parts.headers.get("user-agent").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let client = match query.text("fieldManager") {
         "" => agent.split('/').next().unwrap_or_default(),
         named => named,
     };
     let whole = parts.uri.path_and_query().map_or(parts.uri.path(), |whole| whole.as_str());
-    let mut entry = audit::Request {
-        verb: verb.map_or_else(|| method_word(&parts.method), Verb::word).into(),
+    let mut entry = audit::AuditEntry {
+        verb: verb.map_or_else(|| method_word(&parts.method), Verb::name).into(),
         path: whole.to_owned(),
         client: client.to_owned(),
         dry_run: !query.text("dryRun").is_empty(),
-        ..audit::Request::default()
+        ..audit::AuditEntry::default()
     };
     if let Some(path) = path {
         let sub = if path.subresource.is_empty() { "" } else { "/" };
@@ -151,10 +153,10 @@ where
         |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let pretty = is_pretty(&query, header("user-agent"), header("accept"));
     let accepted = Accepted::read(header("accept"), pretty, verb == Some(Verb::Watch));
-    let plain = accepted.as_ref().map(|accepted| accepted.whole()).unwrap_or_default();
+    let plain = accepted.as_ref().map(|accepted| accepted.full()).unwrap_or_default();
     let resource = match route(&kinds, &path, verb) {
         Ok(resource) => resource,
-        Err(Unroutable::Page) => return respond::no_page(),
+        Err(Unroutable::PageNotFound) => return respond::page_not_found(),
         Err(Unroutable::Status(status)) => return respond::failure(&plain, &status),
     };
     let unknown = resource.custom.is_none().then(|| respond::unknown_media_types(header("accept"))).flatten();
@@ -175,9 +177,9 @@ where
         Ok(presenter) => presenter,
         Err(status) => return respond::failure(&plain, &status),
     };
-    let asked = Asked { server, kinds, info: &info, content, presenter };
-    let (answer, warnings) = dispatch::dispatch(&asked).await;
-    let response = answer.and_then(|answer| form(&asked.presenter, &plain, answer));
+    let resource_request = ResourceRequest { server, kinds, info: &info, content, presenter };
+    let (answer, warnings) = dispatch::dispatch(&resource_request).await;
+    let response = answer.and_then(|answer| form(&resource_request.presenter, &plain, answer));
     let mut response = response.unwrap_or_else(|status| respond::failure(&plain, &status));
     respond::warn(&mut response, &warnings);
     response
@@ -203,14 +205,14 @@ fn is_pretty(query: &Query, agent: &str, accept: &str) -> bool {
     by_hand && !accept.contains(";as=")
 }
 
-fn form(presenter: &Presenter, plain: &Accepted, answer: Answer) -> Result<Response<Body>, Status> {
+fn form(presenter: &Presenter, plain: &Accepted, answer: VerbResponse) -> Result<Response<Body>, Status> {
     match answer {
-        Answer::Stored(code, stored) => presenter.stored(code, &stored),
-        Answer::Object(code, object) => presenter.object(code, object),
-        Answer::Other(code, value) => Ok(respond::value(plain, code, &value)),
-        Answer::List(items, metadata) => presenter.list(&items, metadata),
-        Answer::Text(text) => Ok(respond::text(200, text)),
-        Answer::Watch(watching) => {
+        VerbResponse::Stored(code, stored) => presenter.stored(code, &stored),
+        VerbResponse::Object(code, object) => presenter.object(code, object),
+        VerbResponse::OtherKind(code, value) => Ok(respond::value(plain, code, &value)),
+        VerbResponse::List(items, metadata) => presenter.list(&items, metadata),
+        VerbResponse::Text(text) => Ok(respond::text(200, text)),
+        VerbResponse::Watch(watching) => {
             Ok(respond::response(200, "application/json", Body::stream(watching.into_stream())))
         }
     }

@@ -7,13 +7,13 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::definitions::Definitions;
+use super::definitions::ServedDefinitions;
 use crate::{
     admission::{ServiceWebhooks, Webhooks},
-    audit::Audit,
+    audit::AuditLog,
     clock::Clock,
     discovery,
-    faults::Faults,
+    faults::ActiveFaults,
     kinds::{Kinds, ResourceType},
     store::Store,
 };
@@ -21,11 +21,11 @@ use crate::{
 pub(crate) struct Server {
     pub(crate) store: Arc<Store>,
     pub(crate) clock: Clock,
-    pub(crate) audit: Audit,
-    pub(crate) faults: Faults,
+    pub(crate) audit: AuditLog,
+    pub(crate) faults: ActiveFaults,
     /// Held while a Service gets its addresses.
     pub(crate) addresses: tokio::sync::Mutex<()>,
-    pub(crate) definitions: Definitions,
+    pub(crate) definitions: ServedDefinitions,
     pub(crate) webhooks: RwLock<Arc<Webhooks>>,
     /// The handling of webhooks behind Services.
     pub(crate) service_webhooks: ServiceWebhooks,
@@ -39,8 +39,8 @@ impl Server {
     pub(super) fn new(
         store: Store,
         clock: Clock,
-        audit: Audit,
-        faults: Faults,
+        audit: AuditLog,
+        faults: ActiveFaults,
         services: ServiceWebhooks,
     ) -> Self {
         Self {
@@ -49,11 +49,11 @@ impl Server {
             audit,
             faults,
             addresses: tokio::sync::Mutex::default(),
-            definitions: Definitions::default(),
+            definitions: ServedDefinitions::default(),
             webhooks: RwLock::default(),
             service_webhooks: services,
             killed: watch::Sender::new(false),
-            kinds: watch::Sender::new(Arc::new(Kinds::new(discovery::in_order(Vec::new()), 0))),
+            kinds: watch::Sender::new(Arc::new(Kinds::new(discovery::discovery_order(Vec::new()), 0))),
         }
     }
 
@@ -68,14 +68,14 @@ impl Server {
     }
 
     /// Returns the served resources with notifications about changes.
-    pub(crate) fn follow_kinds(&self) -> watch::Receiver<Arc<Kinds>> {
+    pub(crate) fn watch_kinds(&self) -> watch::Receiver<Arc<Kinds>> {
         self.kinds.subscribe()
     }
 
     /// Serves these custom resources from now on, in addition to the built-in ones.
-    pub(crate) fn serve(&self, custom: Vec<Arc<ResourceType>>) {
-        let resources = discovery::in_order(custom);
-        self.kinds.send_modify(|kinds| *kinds = Arc::new(Kinds::new(resources, kinds.counter() + 1)));
+    pub(crate) fn serve_custom_resources(&self, custom: Vec<Arc<ResourceType>>) {
+        let resources = discovery::discovery_order(custom);
+        self.kinds.send_modify(|kinds| *kinds = Arc::new(Kinds::new(resources, kinds.generation() + 1)));
     }
 }
 

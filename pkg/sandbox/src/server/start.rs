@@ -6,11 +6,11 @@ use tokio::runtime::{Handle, TryCurrentError};
 
 use super::{Server, bootstrap};
 use crate::{
-    audit::Audit,
+    audit::AuditLog,
     client::Client,
     clock::Clock,
-    controllers::{self, runner::Running},
-    faults::Faults,
+    controllers::{self, runner::RunningControllers},
+    faults::ActiveFaults,
     options::Options,
     status::Status,
     store::{DirectoryOptions, JournalReport, OpenError, Revision, Store},
@@ -37,17 +37,17 @@ pub enum StartError {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pub(super) server: Arc<Server>,
-    controllers: Arc<Running>,
+    controllers: Arc<RunningControllers>,
 }
 
 impl Sandbox {
     /// Returns the log of requests.
-    pub fn audit(&self) -> &Audit {
+    pub fn audit(&self) -> &AuditLog {
         &self.server.audit
     }
 
     /// Returns the active faults, which may change at any time.
-    pub fn faults(&self) -> &Faults {
+    pub fn faults(&self) -> &ActiveFaults {
         &self.server.faults
     }
 
@@ -71,38 +71,41 @@ impl Sandbox {
     /// # Errors
     /// Fails if the data directory is unusable or read-only. The content of the directory is then unchanged.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        Self::start_at(options, Clock::default()).await
+        Self::start_with_clock(options, Clock::default()).await
     }
 
     /// Starts a server with its own clock.
     ///
     /// # Errors
     /// Fails like [`Sandbox::start`].
-    pub async fn start_at(options: Options, clock: Clock) -> Result<Self, StartError> {
+    pub async fn start_with_clock(options: Options, clock: Clock) -> Result<Self, StartError> {
         Handle::try_current()?;
         let store = match &options.data_dir {
-            None => Store::in_memory(options.history),
+            None => Store::in_memory(options.history_limit),
             Some(directory) => {
-                let how = DirectoryOptions { history: options.history, owner: options.process };
+                let how = DirectoryOptions { history: options.history_limit, owner: options.process_id };
                 Store::open(directory, &how)?
             }
         };
-        let audit = Audit::keeping(options.audited);
-        let faults = Faults::new(options.faults.clone());
+        let audit = AuditLog::with_capacity(options.audit_limit);
+        let faults = ActiveFaults::new(options.faults.clone());
         let server = Arc::new(Server::new(store, clock, audit, faults, options.service_webhooks));
-        begin(&server).await.map_err(|status: Status| StartError::Bootstrap(status.message))?;
+        load_state(&server).await.map_err(|status: Status| StartError::Bootstrap(status.message))?;
         let client = Client::new(Arc::clone(&server), "sandbox");
-        let running =
-            Running::start(client, Arc::clone(&server.store), controllers::controllers(&options.controllers));
+        let running = RunningControllers::start(
+            client,
+            Arc::clone(&server.store),
+            controllers::controllers(&options.controllers),
+        );
         Ok(Self { server, controllers: Arc::new(running) })
     }
 
     /// Waits until the controllers have no pending work. A controller that fails and retries forever prevents this;
-    /// [`Sandbox::failing`] names such controllers.
-    pub async fn settle(&self) {
+    /// [`Sandbox::failing_reconciliations`] names such controllers.
+    pub async fn wait_until_idle(&self) {
         loop {
             let revision = self.server.store.revision();
-            self.controllers.settled(revision).await;
+            self.controllers.wait_until_idle(revision).await;
             if self.server.store.revision() == revision {
                 return;
             }
@@ -110,8 +113,8 @@ impl Sandbox {
     }
 
     /// Returns the controllers' failures that are being retried, sorted: one sentence each, with controller and object.
-    pub fn failing(&self) -> Vec<String> {
-        self.controllers.failing()
+    pub fn failing_reconciliations(&self) -> Vec<String> {
+        self.controllers.failing_reconciliations()
     }
 
     /// Returns the revision of the newest change.
@@ -132,7 +135,7 @@ impl Sandbox {
     }
 
     /// Waits until a fault kills the server.
-    pub async fn killed(&self) {
+    pub async fn wait_until_killed(&self) {
         // The sender lives as long as the server, so the wait always returns a value.
         let _ = self.server.killed.subscribe().wait_for(|killed| *killed).await;
     }
@@ -144,7 +147,7 @@ impl Sandbox {
 }
 
 /// Loads the stored state and creates missing initial objects.
-async fn begin(server: &Arc<Server>) -> Result<(), Status> {
+async fn load_state(server: &Arc<Server>) -> Result<(), Status> {
     definitions::load(server)?;
     bootstrap::bootstrap(&Client::new(Arc::clone(server), "apiserver")).await?;
     // Webhooks load last: a webhook that does not answer must not prevent the start.

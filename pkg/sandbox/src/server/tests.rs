@@ -16,8 +16,8 @@ use tower_service::Service as _;
 
 use super::Sandbox;
 use crate::{
-    Fault, Options, Switches,
-    respond::{Body, Cut},
+    ControllerSwitches, Fault, Options,
+    respond::{Body, ConnectionCut},
 };
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -29,7 +29,7 @@ async fn sandbox() -> Sandbox {
 }
 
 async fn start(options: Options) -> Sandbox {
-    Sandbox::start(Options { controllers: Switches::none(), ..options }).await.unwrap()
+    Sandbox::start(Options { controllers: ControllerSwitches::none(), ..options }).await.unwrap()
 }
 
 async fn with_faults(faults: &[&str]) -> Sandbox {
@@ -42,7 +42,7 @@ async fn send(
     method: &str,
     path: &str,
     body: impl Into<Bytes>,
-) -> Result<Response<Body>, Cut> {
+) -> Result<Response<Body>, ConnectionCut> {
     let patch = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
     let request = Request::builder().method(method).uri(path).header("content-type", patch);
     sandbox.clone().call(request.body(Full::new(body.into())).unwrap()).await
@@ -103,7 +103,7 @@ impl Watch {
     }
 
     /// Returns the next event. `None` after a regular end.
-    async fn next(&mut self) -> Option<Result<Value, Cut>> {
+    async fn next(&mut self) -> Option<Result<Value, ConnectionCut>> {
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let rest = self.read.split_off(end + 1);

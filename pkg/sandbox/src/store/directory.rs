@@ -23,7 +23,7 @@ pub(crate) struct DirectoryOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process uses the directory.
-    #[error("`{}` is in use{}", directory.display(), by(*owner))]
+    #[error("`{}` is in use{}", directory.display(), owner_suffix(*owner))]
     InUse {
         directory: PathBuf,
         /// The id of that process, if known.
@@ -78,7 +78,7 @@ impl OpenError {
 
 impl Directory {
     /// Locks the directory. Creates a missing directory.
-    pub(super) fn take(path: &Path, owner: Option<u32>) -> Result<Self, OpenError> {
+    pub(super) fn lock(path: &Path, owner: Option<u32>) -> Result<Self, OpenError> {
         create_private_directory(path).map_err(OpenError::io("create", path))?;
         let lock_path = path.join("lock");
         let mut lock = private(OpenOptions::new().read(true).write(true).create(true))
@@ -127,7 +127,7 @@ impl Directory {
     }
 
     /// Removes the remains of an interrupted replacement.
-    pub(super) fn clean(&self) -> Result<(), OpenError> {
+    pub(super) fn remove_leftovers(&self) -> Result<(), OpenError> {
         let new = self.new_journal();
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -142,7 +142,7 @@ impl Directory {
     }
 }
 
-fn by(owner: Option<u32>) -> String {
+fn owner_suffix(owner: Option<u32>) -> String {
     owner.map(|owner| format!(" by process {owner}")).unwrap_or_default()
 }
 

@@ -6,19 +6,19 @@ use super::{Change, Revision};
 
 /// The maximum total size of kept bodies, in bytes: a hundred versions of a large custom resource definition outweigh
 /// everything else.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// A bounded sequence of consecutive changes.
 #[derive(Debug)]
 pub(super) struct History {
     changes: VecDeque<Change>,
-    most_changes: usize,
+    max_changes: usize,
     bytes: usize,
 }
 
 impl History {
     pub(super) fn new(most_changes: usize) -> Self {
-        Self { changes: VecDeque::new(), most_changes, bytes: 0 }
+        Self { changes: VecDeque::new(), max_changes: most_changes, bytes: 0 }
     }
 
     pub(super) fn push(&mut self, change: Change) {
@@ -28,8 +28,8 @@ impl History {
 
     /// Removes and returns the oldest change if the history is too long.
     pub(super) fn pop_excess(&mut self) -> Option<Change> {
-        let is_heavy = self.bytes > MOST_BYTES && self.changes.len() > 1;
-        let is_excess = is_heavy || self.changes.len() > self.most_changes;
+        let is_heavy = self.bytes > MAX_BYTES && self.changes.len() > 1;
+        let is_excess = is_heavy || self.changes.len() > self.max_changes;
         if is_excess { self.pop() } else { None }
     }
 

@@ -20,33 +20,33 @@ use std::{
 };
 
 use super::{
-    Change, Revision, Stored,
+    Change, Revision, StoredObject,
     directory::{Directory, DirectoryOptions, OpenError},
     objects::Objects,
-    record::{self, MAGIC, MAGIC_OF_ALL, Record, Records, Step},
+    record::{self, JournalItem, MAGIC, MAGIC_PREFIX, Record, RecordReader},
     state::State,
 };
 
-/// A journal is replaced if its length exceeds this multiple of the live records by more than `MOST_BYTES`.
-const MOST_TIMES: u64 = 4;
-/// See `MOST_TIMES`.
-const MOST_BYTES: u64 = 8 << 20;
+/// A journal is replaced if its length exceeds this multiple of the live records by more than `MAX_EXCESS_BYTES`.
+const MAX_LENGTH_RATIO: u64 = 4;
+/// See `MAX_LENGTH_RATIO`.
+const MAX_EXCESS_BYTES: u64 = 8 << 20;
 /// The maximum size of a record buffer that is reused for the next record.
-const KEPT_BUFFER: usize = 64 << 10;
+const MAX_REUSED_BUFFER: usize = 64 << 10;
 
 /// The open journal of a data directory.
 #[derive(Debug)]
 pub(super) struct Journal {
     directory: Directory,
-    medium: Box<dyn Medium>,
+    medium: Box<dyn JournalFile>,
     /// The end of the last valid record.
     end: u64,
     /// True if data may follow the end: both a write and the truncation failed.
-    is_ragged: bool,
+    has_trailing_data: bool,
     /// The total size of the records of live objects, in bytes.
-    live: u64,
+    live_bytes: u64,
     /// The minimum length of the journal before the next replacement, after a failed one.
-    not_before: u64,
+    min_replacement_size: u64,
     buffer: Vec<u8>,
     report: JournalReport,
 }
@@ -55,7 +55,7 @@ pub(super) struct Journal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalReport {
     /// The invalid end that was removed on opening.
-    pub cut_off: Option<CutOff>,
+    pub truncated_end: Option<TruncatedEnd>,
     /// The failure to replace the journal by a shorter one. The long journal stays usable.
     pub failed_replacement: Option<String>,
 }
@@ -63,7 +63,7 @@ pub struct JournalReport {
 /// The incomplete end of a journal. Its cause is a killed process, whose change was never acknowledged, or a power
 /// failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CutOff {
+pub struct TruncatedEnd {
     /// The journal.
     pub file: PathBuf,
     /// The offset of the cut: the current size.
@@ -73,18 +73,18 @@ pub struct CutOff {
 }
 
 /// The file of a journal, replaceable so that tests can simulate failures.
-pub(super) trait Medium: fmt::Debug + Send {
+pub(super) trait JournalFile: fmt::Debug + Send {
     /// Appends bytes to the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    fn cut(&mut self, size: u64) -> io::Result<()>;
+    fn truncate(&mut self, size: u64) -> io::Result<()>;
 }
 
-impl Medium for File {
+impl JournalFile for File {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
     }
 
-    fn cut(&mut self, size: u64) -> io::Result<()> {
+    fn truncate(&mut self, size: u64) -> io::Result<()> {
         self.set_len(size)?;
         self.seek(SeekFrom::Start(size)).map(drop)
     }
@@ -96,7 +96,7 @@ impl Journal {
     /// # Errors
     /// Fails if the directory is in use, damaged or inaccessible. The directory is then unchanged.
     pub(super) fn open(path: &Path, options: &DirectoryOptions) -> Result<(Self, State), OpenError> {
-        let directory = Directory::take(path, options.owner)?;
+        let directory = Directory::lock(path, options.owner)?;
         let journal = directory.journal();
         let mut state = State::new(options.history);
         let (file, end, cut_off) = match File::open(&journal) {
@@ -110,17 +110,17 @@ impl Journal {
             }
             Err(error) => return Err(OpenError::io("open", &journal)(error)),
         };
-        directory.clean()?;
+        directory.remove_leftovers()?;
         let live = live_bytes(&state.snapshot().1);
         let journal = Self {
             directory,
             medium: Box::new(file),
             end,
-            is_ragged: false,
-            live,
-            not_before: 0,
+            has_trailing_data: false,
+            live_bytes: live,
+            min_replacement_size: 0,
             buffer: Vec::new(),
-            report: JournalReport { cut_off, failed_replacement: None },
+            report: JournalReport { truncated_end: cut_off, failed_replacement: None },
         };
         Ok((journal, state))
     }
@@ -136,26 +136,26 @@ impl Journal {
     pub(super) fn append(&mut self, change: &Change) -> io::Result<()> {
         self.buffer.clear();
         record::change(&mut self.buffer, change.deleted, &change.after)?;
-        if self.is_ragged {
-            self.medium.cut(self.end)?;
-            self.is_ragged = false;
+        if self.has_trailing_data {
+            self.medium.truncate(self.end)?;
+            self.has_trailing_data = false;
         }
         if let Err(error) = self.medium.append(&self.buffer) {
-            self.is_ragged = self.medium.cut(self.end).is_err();
+            self.has_trailing_data = self.medium.truncate(self.end).is_err();
             return Err(error);
         }
         self.end += self.buffer.len() as u64;
         self.buffer.clear();
-        self.buffer.shrink_to(KEPT_BUFFER);
+        self.buffer.shrink_to(MAX_REUSED_BUFFER);
         let before = change.before.as_deref().map_or(0, record::size);
         let after = if change.deleted { 0 } else { record::size(&change.after) };
-        self.live = (self.live + after).saturating_sub(before);
+        self.live_bytes = (self.live_bytes + after).saturating_sub(before);
         Ok(())
     }
 
     /// True if the journal is much longer than the live objects.
     pub(super) fn is_long(&self) -> bool {
-        self.end > (self.live * MOST_TIMES + MOST_BYTES).max(self.not_before)
+        self.end > (self.live_bytes * MAX_LENGTH_RATIO + MAX_EXCESS_BYTES).max(self.min_replacement_size)
     }
 
     /// Replaces the journal by one that starts from this state. After a failure, the old journal stays in use, and the
@@ -167,30 +167,35 @@ impl Journal {
             end = file.stream_position()?;
             Ok(())
         });
-        let replaced =
-            replaced.map(|file| (self.medium, self.end, self.is_ragged) = (Box::new(file), end, false));
+        let replaced = replaced
+            .map(|file| (self.medium, self.end, self.has_trailing_data) = (Box::new(file), end, false));
         self.report.failed_replacement = replaced.as_ref().err().map(ToString::to_string);
-        self.not_before = if replaced.is_ok() { 0 } else { self.end * 2 };
+        self.min_replacement_size = if replaced.is_ok() { 0 } else { self.end * 2 };
     }
 
     #[cfg(test)]
-    pub(super) fn set_medium(&mut self, medium: impl FnOnce(Box<dyn Medium>) -> Box<dyn Medium>) {
+    pub(super) fn set_medium(&mut self, medium: impl FnOnce(Box<dyn JournalFile>) -> Box<dyn JournalFile>) {
         let nothing = Box::new(File::open(self.directory.journal()).unwrap());
         self.medium = medium(std::mem::replace(&mut self.medium, nothing));
     }
 }
 
 /// Reads a journal and removes an incomplete end. Returns the file for appends and its size.
-fn reopen(file: File, path: &Path, state: &mut State) -> Result<(File, u64, Option<CutOff>), OpenError> {
+fn reopen(
+    file: File,
+    path: &Path,
+    state: &mut State,
+) -> Result<(File, u64, Option<TruncatedEnd>), OpenError> {
     let size = file.metadata().map_err(OpenError::io("read", path))?.len();
     let end = load(BufReader::with_capacity(256 << 10, file), path, size, state)?;
     let open = || {
         let mut file = OpenOptions::new().write(true).open(path)?;
-        if end < size { file.cut(end) } else { file.seek(SeekFrom::Start(end)).map(drop) }?;
+        if end < size { file.truncate(end) } else { file.seek(SeekFrom::Start(end)).map(drop) }?;
         Ok(file)
     };
     let file = open().map_err(OpenError::io("write", path))?;
-    let cut_off = (end < size).then(|| CutOff { file: path.to_owned(), offset: end, bytes: size - end });
+    let cut_off =
+        (end < size).then(|| TruncatedEnd { file: path.to_owned(), offset: end, bytes: size - end });
     Ok((file, end, cut_off))
 }
 
@@ -199,22 +204,24 @@ fn load(mut input: impl Read, path: &Path, size: u64, state: &mut State) -> Resu
     let mut magic = Vec::new();
     input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(OpenError::io("read", path))?;
     if magic != MAGIC {
-        let is_ours = magic.starts_with(MAGIC_OF_ALL) && magic.len() == MAGIC.len();
+        let is_ours = magic.starts_with(MAGIC_PREFIX) && magic.len() == MAGIC.len();
         let file = path.to_owned();
         return Err(if is_ours { OpenError::UnknownFormat { file } } else { OpenError::Foreign { file } });
     }
-    let mut records = Records::new(input, MAGIC.len() as u64, size);
+    let mut records = RecordReader::new(input, MAGIC.len() as u64, size);
     let mut replay = Replay { state, missing: None };
     loop {
         let offset = records.offset();
         let has_state = replay.missing == Some(0);
         let damaged = |reason| OpenError::Damaged { file: path.to_owned(), offset, reason, has_state };
         match records.next().map_err(OpenError::io("read", path))? {
-            Step::Record(record) => replay.apply(record).map_err(damaged)?,
-            Step::Damaged(reason) => return Err(damaged(reason)),
+            JournalItem::Record(record) => replay.apply(record).map_err(damaged)?,
+            JournalItem::Damaged(reason) => return Err(damaged(reason)),
             // Journals are replaced atomically, so an interruption never leaves one that is shorter than its state.
-            Step::End | Step::CutOff if !has_state => return Err(damaged("the rest of the file is missing")),
-            Step::End | Step::CutOff => return Ok(offset),
+            JournalItem::End | JournalItem::Incomplete if !has_state => {
+                return Err(damaged("the rest of the file is missing"));
+            }
+            JournalItem::End | JournalItem::Incomplete => return Ok(offset),
         }
     }
 }
@@ -244,12 +251,13 @@ impl Replay<'_> {
         Ok(())
     }
 
-    fn change(&mut self, mut object: Stored, deleted: bool) -> Result<(), &'static str> {
+    fn change(&mut self, mut object: StoredObject, deleted: bool) -> Result<(), &'static str> {
         let before = self.state.get(&object.key).cloned();
         if object.revision != self.state.revision().next() || (deleted && before.is_none()) {
             return Err("a change does not follow from the one before");
         }
-        object.key = before.as_ref().map_or_else(|| self.state.own(&object.key), |before| before.key.clone());
+        object.key =
+            before.as_ref().map_or_else(|| self.state.shared_key(&object.key), |before| before.key.clone());
         let change = Change { revision: object.revision, before, after: Arc::new(object), deleted };
         self.state.apply(change);
         Ok(())

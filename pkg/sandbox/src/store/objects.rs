@@ -6,7 +6,7 @@
 
 use std::{cmp::Ordering, ops::Range, sync::Arc};
 
-use super::{Key, Stored};
+use super::{Key, StoredObject};
 
 /// The maximum block size; a larger block is split in two. A write to a shared block copies this many pointers, and a
 /// count adds one number per block. Tests use smaller blocks.
@@ -15,16 +15,16 @@ const BLOCK: usize = if cfg!(test) { 16 } else { 512 };
 /// The sort key of an object in its resource: the bytes of `namespace/name`, like the keys of etcd. `-` and `.` come
 /// before `/`, so objects of `a-b` come before those of `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(super) struct SortKey<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
 }
 
-/// The objects of one resource, sorted by [`Place`].
+/// The objects of one resource, sorted by [`SortKey`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Objects {
     /// Contains no empty block.
-    blocks: Vec<Arc<Vec<Arc<Stored>>>>,
+    blocks: Vec<Arc<Vec<Arc<StoredObject>>>>,
     len: usize,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Position {
     index: usize,
 }
 
-impl<'a> From<&'a Key> for Place<'a> {
+impl<'a> From<&'a Key> for SortKey<'a> {
     fn from(key: &'a Key) -> Self {
         Self { namespace: &key.namespace, name: &key.name }
     }
 }
 
-impl Ord for Place<'_> {
+impl Ord for SortKey<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         if self.namespace == other.namespace {
             return self.name.cmp(other.name);
@@ -50,7 +50,7 @@ impl Ord for Place<'_> {
     }
 }
 
-impl PartialOrd for Place<'_> {
+impl PartialOrd for SortKey<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -66,18 +66,18 @@ impl Objects {
         self.len
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Stored>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<StoredObject>> {
         self.blocks.iter().flat_map(|block| block.iter())
     }
 
-    pub(super) fn get(&self, place: Place<'_>) -> Option<&Arc<Stored>> {
-        let position = self.find(place).ok()?;
+    pub(super) fn get(&self, sort_key: SortKey<'_>) -> Option<&Arc<StoredObject>> {
+        let position = self.find(sort_key).ok()?;
         Some(&self.blocks[position.block][position.index])
     }
 
     /// Inserts an object. Returns the replaced object.
-    pub(super) fn insert(&mut self, object: Arc<Stored>) -> Option<Arc<Stored>> {
-        let position = match self.find(Place::from(&object.key)) {
+    pub(super) fn insert(&mut self, object: Arc<StoredObject>) -> Option<Arc<StoredObject>> {
+        let position = match self.find(SortKey::from(&object.key)) {
             Ok(Position { block, index }) => {
                 return Some(std::mem::replace(&mut Arc::make_mut(&mut self.blocks[block])[index], object));
             }
@@ -103,8 +103,8 @@ impl Objects {
     }
 
     /// Removes an object.
-    pub(super) fn remove(&mut self, place: Place<'_>) -> Option<Arc<Stored>> {
-        let Position { block: at, index } = self.find(place).ok()?;
+    pub(super) fn remove(&mut self, sort_key: SortKey<'_>) -> Option<Arc<StoredObject>> {
+        let Position { block: at, index } = self.find(sort_key).ok()?;
         self.len -= 1;
         let block = Arc::make_mut(&mut self.blocks[at]);
         let removed = block.remove(index);
@@ -132,12 +132,15 @@ impl Objects {
     }
 
     /// Returns the position after a place, even if no object is there.
-    pub(super) fn behind(&self, place: Place<'_>) -> Position {
-        self.partition(|object| Place::from(&object.key) <= place)
+    pub(super) fn position_after(&self, sort_key: SortKey<'_>) -> Position {
+        self.partition(|object| SortKey::from(&object.key) <= sort_key)
     }
 
     /// Returns the objects between two positions, in order, each with the position after it.
-    pub(super) fn between(&self, range: Range<Position>) -> impl Iterator<Item = (Position, &Arc<Stored>)> {
+    pub(super) fn between(
+        &self,
+        range: Range<Position>,
+    ) -> impl Iterator<Item = (Position, &Arc<StoredObject>)> {
         let Range { start, end } = range;
         let blocks = self.blocks.iter().enumerate().take(end.block + 1).skip(start.block);
         blocks.flat_map(move |(block, objects)| {
@@ -158,10 +161,10 @@ impl Objects {
 
     /// Returns the position of the object at this place. Returns the insertion position as an error if there is no such
     /// object.
-    fn find(&self, place: Place<'_>) -> Result<Position, Position> {
-        let position = self.partition(|object| Place::from(&object.key) < place);
+    fn find(&self, sort_key: SortKey<'_>) -> Result<Position, Position> {
+        let position = self.partition(|object| SortKey::from(&object.key) < sort_key);
         let there = self.blocks.get(position.block).and_then(|block| block.get(position.index));
-        if there.is_some_and(|object| Place::from(&object.key) == place) {
+        if there.is_some_and(|object| SortKey::from(&object.key) == sort_key) {
             Ok(position)
         } else {
             Err(position)
@@ -170,7 +173,7 @@ impl Objects {
 
     /// Returns the position before the first object for which `is_before` is false. The index names an object, except
     /// at the end of the list.
-    fn partition(&self, is_before: impl Fn(&Stored) -> bool) -> Position {
+    fn partition(&self, is_before: impl Fn(&StoredObject) -> bool) -> Position {
         let block = self.blocks.partition_point(|block| block.last().is_some_and(|object| is_before(object)));
         let index =
             self.blocks.get(block).map_or(0, |objects| objects.partition_point(|object| is_before(object)));

@@ -22,16 +22,16 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Key, ResourceName, Revision, Stored};
+use super::{Key, ResourceName, Revision, StoredObject};
 
 /// The first bytes of a journal; the number is the format version.
 pub(super) const MAGIC: &[u8; 16] = b"capstan store 1\n";
 
 /// The part of [`MAGIC`] that all formats share.
-pub(super) const MAGIC_OF_ALL: &[u8; 14] = b"capstan store ";
+pub(super) const MAGIC_PREFIX: &[u8; 14] = b"capstan store ";
 
 /// The size of a record header, in bytes.
-pub(super) const HEAD: usize = 12;
+pub(super) const HEADER_BYTES: usize = 12;
 
 const START: u8 = 1;
 const OBJECT: u8 = 2;
@@ -42,27 +42,27 @@ const DELETE: u8 = 4;
 pub(super) enum Record {
     /// The revision and the number of objects of the initial state.
     Start(Revision, u64),
-    Object(Stored),
+    Object(StoredObject),
     /// A created or replaced object.
-    Put(Stored),
-    Delete(Stored),
+    Put(StoredObject),
+    Delete(StoredObject),
 }
 
 /// The next item of a journal.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum JournalItem {
     Record(Record),
     /// The end of the journal, after a complete record.
     End,
     /// An incomplete last record: the writer was interrupted.
-    CutOff,
+    Incomplete,
     /// Damage that an interrupted writer cannot cause.
     Damaged(&'static str),
 }
 
 /// Reads a journal record by record.
 #[derive(Debug)]
-pub(super) struct Records<R> {
+pub(super) struct RecordReader<R> {
     input: R,
     /// The start of the next record.
     offset: u64,
@@ -82,7 +82,7 @@ pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> i
 }
 
 /// Appends an initial object to a buffer.
-pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
+pub(super) fn object(buffer: &mut Vec<u8>, object: &StoredObject) -> io::Result<()> {
     frame(buffer, |payload| write_object(payload, OBJECT, object))
 }
 
@@ -90,26 +90,26 @@ pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if a part of the change is larger than 4 GiB. The buffer may then contain a partial record.
-pub(super) fn change(buffer: &mut Vec<u8>, deleted: bool, object: &Stored) -> io::Result<()> {
+pub(super) fn change(buffer: &mut Vec<u8>, deleted: bool, object: &StoredObject) -> io::Result<()> {
     frame(buffer, |payload| write_object(payload, if deleted { DELETE } else { PUT }, object))
 }
 
 /// Returns the size of an object's record, in bytes.
-pub(super) fn size(object: &Stored) -> u64 {
+pub(super) fn size(object: &StoredObject) -> u64 {
     let key = &object.key;
     let texts = [&key.resource.group, &key.resource.plural, &key.namespace, &key.name, &object.version];
     let texts = texts.iter().map(|text| 4 + text.len()).sum::<usize>();
     let labels = object.labels.iter().map(|(name, value)| 8 + name.len() + value.len()).sum::<usize>();
-    (HEAD + 1 + 16 + texts + 4 + labels + object.body.len()) as u64
+    (HEADER_BYTES + 1 + 16 + texts + 4 + labels + object.body.len()) as u64
 }
 
 fn frame(buffer: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
     let start = buffer.len();
-    buffer.extend([0; HEAD]);
+    buffer.extend([0; HEADER_BYTES]);
     write(buffer)?;
-    let payload = &buffer[start + HEAD..];
+    let payload = &buffer[start + HEADER_BYTES..];
     let (length, checksum) = (length(payload)?, crc32fast::hash(payload));
-    let head = &mut buffer[start..start + HEAD];
+    let head = &mut buffer[start..start + HEADER_BYTES];
     head[..4].copy_from_slice(&length.to_le_bytes());
     head[4..8].copy_from_slice(&checksum.to_le_bytes());
     let checksum = crc32fast::hash(&head[..8]);
@@ -117,8 +117,8 @@ fn frame(buffer: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()
     Ok(())
 }
 
-fn write_object(payload: &mut Vec<u8>, tag: u8, object: &Stored) -> io::Result<()> {
-    let Stored { key, revision, version, schema_generation, body, labels } = object;
+fn write_object(payload: &mut Vec<u8>, tag: u8, object: &StoredObject) -> io::Result<()> {
+    let StoredObject { key, revision, version, schema_generation, body, labels } = object;
     payload.push(tag);
     payload.extend(revision.0.to_le_bytes());
     payload.extend(schema_generation.to_le_bytes());
@@ -145,7 +145,7 @@ fn length(bytes: &[u8]) -> io::Result<u32> {
         .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 4 GiB"))
 }
 
-impl<R: Read> Records<R> {
+impl<R: Read> RecordReader<R> {
     /// Creates a reader that starts at `offset` in a file of `size` bytes.
     pub(super) fn new(input: R, offset: u64, size: u64) -> Self {
         Self { input, offset, size, payload: Vec::new() }
@@ -157,45 +157,45 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads the next record.
-    pub(super) fn next(&mut self) -> io::Result<Step> {
+    pub(super) fn next(&mut self) -> io::Result<JournalItem> {
         let left = self.size - self.offset;
         if left == 0 {
-            return Ok(Step::End);
+            return Ok(JournalItem::End);
         }
-        if left < HEAD as u64 {
-            return Ok(Step::CutOff);
+        if left < HEADER_BYTES as u64 {
+            return Ok(JournalItem::Incomplete);
         }
-        let mut head = [0; HEAD];
+        let mut head = [0; HEADER_BYTES];
         self.input.read_exact(&mut head)?;
         let [length, checksum, checksum_of_head] = numbers(head);
         if crc32fast::hash(&head[..8]) != checksum_of_head {
             // A file system may have extended the file without filling it before a power failure.
-            let is_blank = head == [0; HEAD] && self.is_blank()?;
+            let is_blank = head == [0; HEADER_BYTES] && self.is_blank()?;
             return Ok(if is_blank {
-                Step::CutOff
+                JournalItem::Incomplete
             } else {
-                Step::Damaged("the length of a record is wrong")
+                JournalItem::Damaged("the length of a record is wrong")
             });
         }
-        let behind = HEAD as u64 + u64::from(length);
-        if behind > left {
-            return Ok(Step::CutOff);
+        let record_end = HEADER_BYTES as u64 + u64::from(length);
+        if record_end > left {
+            return Ok(JournalItem::Incomplete);
         }
         self.payload.resize(length as usize, 0);
         self.input.read_exact(&mut self.payload)?;
         if crc32fast::hash(&self.payload) != checksum {
-            let is_last = behind == left;
+            let is_last = record_end == left;
             return Ok(if is_last {
-                Step::CutOff
+                JournalItem::Incomplete
             } else {
-                Step::Damaged("the content of a record is wrong")
+                JournalItem::Damaged("the content of a record is wrong")
             });
         }
         let Some(record) = Fields(&self.payload).record() else {
-            return Ok(Step::Damaged("a record has an unknown form"));
+            return Ok(JournalItem::Damaged("a record has an unknown form"));
         };
-        self.offset += behind;
-        Ok(Step::Record(record))
+        self.offset += record_end;
+        Ok(JournalItem::Record(record))
     }
 
     /// True if only zeros follow.
@@ -211,7 +211,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-fn numbers(head: [u8; HEAD]) -> [u32; 3] {
+fn numbers(head: [u8; HEADER_BYTES]) -> [u32; 3] {
     [0, 4, 8].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
 }
 
@@ -231,7 +231,7 @@ impl<'a> Fields<'a> {
         self.0.is_empty().then_some(record)
     }
 
-    fn object(&mut self) -> Option<Stored> {
+    fn object(&mut self) -> Option<StoredObject> {
         let revision = Revision(self.number()?);
         let schema_generation = self.number()?;
         let resource = ResourceName { group: self.shared_text()?, plural: self.shared_text()? };
@@ -241,7 +241,7 @@ impl<'a> Fields<'a> {
         let labels =
             (0..count).map(|_| Some((self.text()?.into(), self.text()?.into()))).collect::<Option<_>>()?;
         let body = Bytes::from(Box::from(std::mem::take(&mut self.0)));
-        Some(Stored { key, revision, version, schema_generation, body, labels })
+        Some(StoredObject { key, revision, version, schema_generation, body, labels })
     }
 
     fn number(&mut self) -> Option<u64> {

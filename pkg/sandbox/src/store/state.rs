@@ -12,9 +12,9 @@ use std::{
 use tokio::sync::Notify;
 
 use super::{
-    Change, Expired, Key, ListOptions, Page, ResourceName, Revision, Scope, Stored,
+    Change, Expired, Key, ListOptions, Page, ResourceName, Revision, Scope, StoredObject,
     history::History,
-    objects::{Objects, Place},
+    objects::{Objects, SortKey},
 };
 
 /// The revision of an empty store.
@@ -36,7 +36,7 @@ pub(super) struct State {
     resources: BTreeMap<ResourceName, Resource>,
     history: History,
     /// The lower limit of available revisions, for all resources.
-    floor: Revision,
+    oldest_available: Revision,
     /// The newest change that was dropped from the history.
     dropped: Revision,
 }
@@ -54,7 +54,7 @@ struct Resource {
 
 /// The objects of a resource at one revision, independent of later changes.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ResourceView {
     objects: Objects,
     /// Later changes, to be undone.
     later: Vec<Change>,
@@ -110,19 +110,19 @@ impl State {
             revision: FIRST,
             resources: BTreeMap::new(),
             history: History::new(history),
-            floor: FIRST,
+            oldest_available: FIRST,
             dropped: Revision(0),
         }
     }
 
     /// Starts an empty state at a revision without earlier history.
     pub(super) fn start_at(&mut self, revision: Revision) {
-        (self.revision, self.floor) = (revision, revision);
+        (self.revision, self.oldest_available) = (revision, revision);
     }
 
     /// Inserts an object of the initial state.
-    pub(super) fn restore(&mut self, mut object: Stored) {
-        object.key = self.own(&object.key);
+    pub(super) fn restore(&mut self, mut object: StoredObject) {
+        object.key = self.shared_key(&object.key);
         self.resource(&object.key.resource.clone()).objects.insert(Arc::new(object));
     }
 
@@ -135,8 +135,8 @@ impl State {
         self.revision
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<&Arc<Stored>> {
-        self.resources.get(&key.resource)?.objects.get(Place::from(key))
+    pub(super) fn get(&self, key: &Key) -> Option<&Arc<StoredObject>> {
+        self.resources.get(&key.resource)?.objects.get(SortKey::from(key))
     }
 
     pub(super) fn count(&self, resource: &ResourceName) -> usize {
@@ -149,14 +149,14 @@ impl State {
     }
 
     /// Returns an equal key whose resource name is shared by all objects of the resource.
-    pub(super) fn own(&self, key: &Key) -> Key {
+    pub(super) fn shared_key(&self, key: &Key) -> Key {
         let resource = self.resources.get_key_value(&key.resource).map_or(&key.resource, |(name, _)| name);
         Key { resource: resource.clone(), ..key.clone() }
     }
 
     /// Returns the oldest revision at which a list or watch of a scope may start.
     pub(super) fn oldest(&self, scope: Option<&Scope>) -> Revision {
-        self.floor.max(self.dropped(scope))
+        self.oldest_available.max(self.dropped(scope))
     }
 
     /// Returns the newest dropped change of a scope. A watch that has read this change has missed nothing.
@@ -175,7 +175,7 @@ impl State {
     }
 
     /// Returns a scope at a revision, or at the newest one.
-    pub(super) fn view(&self, scope: &Scope, at: Option<Revision>) -> Result<View, Expired> {
+    pub(super) fn view(&self, scope: &Scope, at: Option<Revision>) -> Result<ResourceView, Expired> {
         let resource = self.resources.get(&scope.resource);
         let objects = resource.map(|resource| resource.objects.clone()).unwrap_or_default();
         let revision = at.unwrap_or(self.revision).min(self.revision);
@@ -188,12 +188,12 @@ impl State {
             let changes = self.history.after(revision);
             later = changes.filter(|change| scope.contains(&change.after.key)).cloned().collect();
         }
-        Ok(View { objects, later, revision })
+        Ok(ResourceView { objects, later, revision })
     }
 
     pub(super) fn compact(&mut self, before: Revision) {
-        self.floor = self.floor.max(before.min(self.revision));
-        while let Some(change) = self.history.pop_until(self.floor) {
+        self.oldest_available = self.oldest_available.max(before.min(self.revision));
+        while let Some(change) = self.history.pop_until(self.oldest_available) {
             self.drop_change(&change);
         }
     }
@@ -204,7 +204,7 @@ impl State {
         let key = &change.after.key;
         let resource = self.resource(&key.resource);
         if change.deleted {
-            resource.objects.remove(Place::from(key));
+            resource.objects.remove(SortKey::from(key));
         } else {
             resource.objects.insert(Arc::clone(&change.after));
         }
@@ -230,13 +230,13 @@ impl State {
     }
 }
 
-impl View {
+impl ResourceView {
     /// Returns the requested page.
     pub(super) fn page(mut self, scope: &Scope, options: &ListOptions<'_>) -> Page {
         self.undo();
         let mut range = self.objects.range(scope.namespace.as_deref());
         if let Some(after) = options.after {
-            range.start = range.start.max(self.objects.behind(Place::from(after)));
+            range.start = range.start.max(self.objects.position_after(SortKey::from(after)));
         }
         let limit = options.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut page = Page { items: Vec::new(), revision: self.revision, last: None, remaining: None };
@@ -262,7 +262,7 @@ impl View {
         for change in self.later.drain(..).rev() {
             match change.before {
                 Some(before) => self.objects.insert(before),
-                None => self.objects.remove(Place::from(&change.after.key)),
+                None => self.objects.remove(SortKey::from(&change.after.key)),
             };
         }
     }

@@ -2,7 +2,7 @@
 
 mod directory;
 mod model;
-mod watching;
+mod watch;
 
 use std::{sync::atomic::AtomicU64, thread};
 
@@ -41,13 +41,13 @@ fn all(resource: &str) -> Scope {
 }
 
 fn create(store: &Store, key: &Key) -> Revision {
-    store.commit_with(key, Expected::Absent, draft("new")).unwrap().revision
+    store.commit_with(key, Precondition::Absent, draft("new")).unwrap().revision
 }
 
 /// Replaces the current object.
 fn update(store: &Store, key: &Key, text: &str) -> Revision {
     let at = store.get(key).unwrap().revision;
-    store.commit_with(key, Expected::At(at), draft(text)).unwrap().revision
+    store.commit_with(key, Precondition::At(at), draft(text)).unwrap().revision
 }
 
 fn delete(store: &Store, key: &Key) -> Revision {
@@ -83,7 +83,7 @@ fn at(revision: Revision) -> ListOptions<'static> {
 fn the_first_change_of_an_empty_store_makes_revision_2() {
     let store = Store::in_memory(10);
     assert_eq!(store.revision(), Revision(1));
-    let stored = store.commit_with(&pod("a"), Expected::Absent, draft("x")).unwrap();
+    let stored = store.commit_with(&pod("a"), Precondition::Absent, draft("x")).unwrap();
     assert_eq!((stored.revision, &stored.body[..]), (Revision(2), &b"2 x"[..]));
     assert_eq!(store.revision(), Revision(2));
 }
@@ -103,12 +103,14 @@ fn a_commit_that_does_not_find_what_it_expects_changes_nothing() {
     let refused = |key: &Key, expected| {
         store.commit_with(key, expected, |_| unreachable!("nothing is to be written")).unwrap_err()
     };
-    let there = |stored: &Stored| stored.revision == Revision(2);
-    assert!(matches!(refused(&pod("a"), Expected::Absent), CommitError::Exists(stored) if there(&stored)));
+    let there = |stored: &StoredObject| stored.revision == Revision(2);
     assert!(
-        matches!(refused(&pod("a"), Expected::At(Revision(1))), CommitError::Changed(stored) if there(&stored))
+        matches!(refused(&pod("a"), Precondition::Absent), CommitError::Exists(stored) if there(&stored))
     );
-    assert!(matches!(refused(&pod("b"), Expected::At(Revision(2))), CommitError::Gone));
+    assert!(
+        matches!(refused(&pod("a"), Precondition::At(Revision(1))), CommitError::Changed(stored) if there(&stored))
+    );
+    assert!(matches!(refused(&pod("b"), Precondition::At(Revision(2))), CommitError::Gone));
     assert!(matches!(store.delete(&pod("a"), Revision(1), draft("x")), Err(CommitError::Changed(_))));
     assert!(matches!(store.delete(&pod("b"), Revision(1), draft("x")), Err(CommitError::Gone)));
     assert_eq!(store.revision(), Revision(2));
@@ -160,7 +162,7 @@ fn a_page_goes_on_after_a_key_that_is_gone() {
 #[test]
 fn a_filtered_page_is_filled_up_and_does_not_say_how_many_are_left() {
     let store = with_pods(&["a", "b", "c", "d", "e"]);
-    let even = |object: &Stored| object.revision.0.is_multiple_of(2);
+    let even = |object: &StoredObject| object.revision.0.is_multiple_of(2);
     let page = store.list(&all("pods"), ListOptions { filter: Some(&even), ..limit(2) }).unwrap();
     assert_eq!((names(&page), &page.last, page.remaining), (vec!["a", "c"], &Some(pod("c")), None));
 }
@@ -233,7 +235,7 @@ fn compaction_gives_up_the_history_before_a_revision() {
 #[test]
 fn a_filter_may_use_the_store_itself() {
     let store = with_pods(&["a", "b"]);
-    let rename = |object: &Stored| {
+    let rename = |object: &StoredObject| {
         create(&store, &pod(&format!("{}-copy", object.key.name)));
         true
     };
@@ -247,7 +249,7 @@ fn a_filter_may_use_the_store_itself() {
 fn a_draft_that_panics_leaves_the_store_as_it_was() {
     let store = with_pods(&["a"]);
     let panicking =
-        || drop(store.commit_with(&pod("b"), Expected::Absent, |_| panic!("a fault of the caller")));
+        || drop(store.commit_with(&pod("b"), Precondition::Absent, |_| panic!("a fault of the caller")));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
     assert_eq!(create(&store, &pod("b")), Revision(3));
 }

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::HashMap, fmt, io, num::NonZeroUsize, sync:
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::objects::Place;
+use super::objects::SortKey;
 
 /// A position in the history. Each change creates the next revision. `metadata.resourceVersion` is its decimal form.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct ResourceName {
     pub plural: Arc<str>,
 }
 
-/// The identity of an object. Keys sort like lists, see [`Page::items`].
+/// The identity of an object. Keys sort like lists, see [`PageNotFound::items`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub resource: ResourceName,
@@ -33,7 +33,7 @@ pub(crate) struct Key {
 
 /// A stored object. Immutable: an update creates a new value.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredObject {
     pub key: Key,
     /// The revision of the write.
     pub revision: Revision,
@@ -50,19 +50,19 @@ pub(crate) struct Stored {
 /// The content of a write, built once its revision is known.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// See [`Stored::version`].
+    /// See [`StoredObject::version`].
     pub version: Arc<str>,
-    /// See [`Stored::schema_generation`].
+    /// See [`StoredObject::schema_generation`].
     pub schema_generation: u64,
-    /// See [`Stored::body`]. A vector, so that the store can free excess capacity.
+    /// See [`StoredObject::body`]. A vector, so that the store can free excess capacity.
     pub body: Vec<u8>,
-    /// See [`Stored::labels`].
+    /// See [`StoredObject::labels`].
     pub labels: Box<[(Box<str>, Box<str>)]>,
 }
 
 /// The precondition of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub(crate) enum Precondition {
     Absent,
     /// The object exists with exactly this revision.
     At(Revision),
@@ -73,10 +73,10 @@ pub(crate) enum Expected {
 pub(crate) enum CommitError {
     /// The object already exists.
     #[error("something is there already")]
-    Exists(Arc<Stored>),
+    Exists(Arc<StoredObject>),
     /// The object has changed; contains the current object.
     #[error("the object has changed")]
-    Changed(Arc<Stored>),
+    Changed(Arc<StoredObject>),
     #[error("the object is gone")]
     Gone,
     /// The data directory rejected the change, for example on a full disk.
@@ -96,9 +96,9 @@ pub(crate) struct Expired {
 pub(crate) struct Change {
     pub revision: Revision,
     /// The object before the change.
-    pub before: Option<Arc<Stored>>,
+    pub before: Option<Arc<StoredObject>>,
     /// The object after the change. For a deletion: the last state, with the `resourceVersion` of the deletion.
-    pub after: Arc<Stored>,
+    pub after: Arc<StoredObject>,
     /// True for a deletion.
     pub deleted: bool,
 }
@@ -114,21 +114,21 @@ pub(crate) struct Scope {
 /// The requested part of a list; by default the whole current list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ListOptions<'a> {
-    /// The key before the first object ([`Page::last`] of the previous page).
+    /// The key before the first object ([`PageNotFound::last`] of the previous page).
     pub after: Option<&'a Key>,
     /// The maximum number of objects, counted after the filter.
     pub limit: Option<NonZeroUsize>,
     /// The requested revision. A future revision means the newest one.
     pub at: Option<Revision>,
-    /// The filter for objects. Without a filter, the store can compute [`Page::remaining`].
-    pub filter: Option<&'a dyn Fn(&Stored) -> bool>,
+    /// The filter for objects. Without a filter, the store can compute [`PageNotFound::remaining`].
+    pub filter: Option<&'a dyn Fn(&StoredObject) -> bool>,
 }
 
 /// A part of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     /// The objects in the order of etcd: by the bytes of `namespace/name`, so that `a-b/x` comes before `a/x`.
-    pub items: Vec<Arc<Stored>>,
+    pub items: Vec<Arc<StoredObject>>,
     /// The revision of the whole list.
     pub revision: Revision,
     /// The last key of the page if more objects follow, even if the filter rejects them.
@@ -137,7 +137,7 @@ pub(crate) struct Page {
     pub remaining: Option<u64>,
 }
 
-impl Stored {
+impl StoredObject {
     pub(super) fn new(key: Key, revision: Revision, draft: Draft) -> Self {
         let Draft { version, schema_generation, body, labels } = draft;
         // A boxed slice has no spare capacity; a grown vector may have twice the needed size.
@@ -163,7 +163,7 @@ impl Stored {
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.resource.cmp(&other.resource).then_with(|| Place::from(self).cmp(&Place::from(other)))
+        self.resource.cmp(&other.resource).then_with(|| SortKey::from(self).cmp(&SortKey::from(other)))
     }
 }
 

@@ -14,18 +14,18 @@ pub(super) fn human(seconds: i64) -> String {
         ..-1 => "<invalid>".to_owned(),
         -1 => "0s".to_owned(),
         0..120 => format!("{seconds}s"),
-        s if s < 10 * MINUTE => two(s / MINUTE, 'm', s % MINUTE, 's'),
+        s if s < 10 * MINUTE => two_units(s / MINUTE, 'm', s % MINUTE, 's'),
         s if s < 3 * HOUR => format!("{}m", s / MINUTE),
-        s if s < 8 * HOUR => two(s / HOUR, 'h', s % HOUR / MINUTE, 'm'),
+        s if s < 8 * HOUR => two_units(s / HOUR, 'h', s % HOUR / MINUTE, 'm'),
         s if s < 2 * DAY => format!("{}h", s / HOUR),
-        s if s < 8 * DAY => two(s / DAY, 'd', s % DAY / HOUR, 'h'),
+        s if s < 8 * DAY => two_units(s / DAY, 'd', s % DAY / HOUR, 'h'),
         s if s < 2 * YEAR => format!("{}d", s / DAY),
-        s if s < 8 * YEAR => two(s / YEAR, 'y', s % YEAR / DAY, 'd'),
+        s if s < 8 * YEAR => two_units(s / YEAR, 'y', s % YEAR / DAY, 'd'),
         s => format!("{}y", s / YEAR),
     }
 }
 
-fn two(large: i64, unit: char, small: i64, small_unit: char) -> String {
+fn two_units(large: i64, unit: char, small: i64, small_unit: char) -> String {
     if small == 0 { format!("{large}{unit}") } else { format!("{large}{unit}{small}{small_unit}") }
 }
 

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use super::{
     age, pods,
-    view::{NONE, UNKNOWN, UNSET, View},
+    view::{NONE, ObjectView, UNKNOWN, UNSET},
 };
 use crate::selector::LabelSelector;
 
 /// The maximum number of listed addresses, hosts or ports.
-const LISTED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// Evaluates a cell expression: a word, its arguments, and the text for an empty value.
-pub(super) fn cell(object: View<'_>, expression: &[&'static str]) -> Value {
+pub(super) fn cell(object: ObjectView<'_>, expression: &[&'static str]) -> Value {
     let (word, arguments) = expression.split_first().unwrap_or((&"", &[]));
     let argument = |index: usize| arguments.get(index).copied().unwrap_or_default();
     let (path, second) = (argument(0), argument(1));
@@ -81,11 +81,11 @@ pub(super) fn cell(object: View<'_>, expression: &[&'static str]) -> Value {
             let ports = object.items("/ports").map(|port| {
                 port.scalar("/port").or_else(|| port.scalar("/name")).unwrap_or_else(|| "*".to_owned())
             });
-            first(&ports.collect::<Vec<_>>()).into()
+            join_first(&ports.collect::<Vec<_>>()).into()
         }
         "slice-addresses" => {
             let addresses = object.items("/endpoints").flat_map(|endpoint| endpoint.strings("/addresses"));
-            first(&addresses.map(str::to_owned).collect::<Vec<_>>()).into()
+            join_first(&addresses.map(str::to_owned).collect::<Vec<_>>()).into()
         }
         "ingress-hosts" => hosts(object).into(),
         "ingress-ports" => if object.count("/spec/tls") > 0 { "80, 443" } else { "80" }.into(),
@@ -104,7 +104,7 @@ pub(super) fn cell(object: View<'_>, expression: &[&'static str]) -> Value {
     }
 }
 
-fn node_status(node: View<'_>) -> String {
+fn node_status(node: ObjectView<'_>) -> String {
     let status = match node.condition("Ready") {
         "True" => "Ready",
         "" => "Unknown",
@@ -114,7 +114,7 @@ fn node_status(node: View<'_>) -> String {
     format!("{status}{cordoned}")
 }
 
-fn node_roles(node: View<'_>) -> String {
+fn node_roles(node: ObjectView<'_>) -> String {
     let labels = node.get("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
     let roles = labels.filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
         Some(role) => Some(role),
@@ -125,7 +125,7 @@ fn node_roles(node: View<'_>) -> String {
     if roles.is_empty() { NONE.to_owned() } else { roles.into_iter().collect::<Vec<_>>().join(",") }
 }
 
-fn node_kernel(node: View<'_>) -> String {
+fn node_kernel(node: ObjectView<'_>) -> String {
     let version = node.str_or("/status/nodeInfo/kernelVersion", UNKNOWN);
     match node.str("/status/nodeInfo/architecture") {
         "" => version.to_owned(),
@@ -133,7 +133,7 @@ fn node_kernel(node: View<'_>) -> String {
     }
 }
 
-fn external_ip(service: View<'_>) -> String {
+fn external_ip(service: ObjectView<'_>) -> String {
     let external = service.strings("/spec/externalIPs");
     let or = |texts: Vec<&str>, none: &str| if texts.is_empty() { none.to_owned() } else { texts.join(",") };
     match service.str("/spec/type") {
@@ -149,13 +149,13 @@ fn external_ip(service: View<'_>) -> String {
 }
 
 /// Returns the unique addresses of a load balancer, sorted.
-fn balancers(object: View<'_>) -> String {
+fn balancers(object: ObjectView<'_>) -> String {
     let given = object.items("/status/loadBalancer/ingress");
     let given: BTreeSet<_> = given.map(|one| one.str_or("/ip", one.str("/hostname"))).collect();
     given.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(",")
 }
 
-fn service_ports(service: View<'_>) -> String {
+fn service_ports(service: ObjectView<'_>) -> String {
     let ports = service.items("/spec/ports").map(|port| {
         let node = port.number("/nodePort");
         let node = if node > 0 { format!(":{node}") } else { String::new() };
@@ -165,7 +165,7 @@ fn service_ports(service: View<'_>) -> String {
 }
 
 /// Returns all addresses with all ports. For Endpoints without ports, returns only the addresses.
-fn endpoints(object: View<'_>) -> String {
+fn endpoints(object: ObjectView<'_>) -> String {
     let mut all = Vec::new();
     for subset in object.items("/subsets") {
         let addresses = || subset.items("/addresses").map(|address| address.str("/ip"));
@@ -184,17 +184,17 @@ fn endpoints(object: View<'_>) -> String {
     match object.count("/subsets") {
         0 => NONE.to_owned(),
         _ if all.is_empty() => String::new(),
-        _ => first(&all),
+        _ => join_first(&all),
     }
 }
 
 /// Returns the hosts of the first rules. The number of omitted entries counts rules, not hosts.
-fn hosts(ingress: View<'_>) -> String {
+fn hosts(ingress: ObjectView<'_>) -> String {
     let rules = ingress.count("/spec/rules");
     let mut listed = Vec::new();
     let mut more = false;
     for rule in ingress.items("/spec/rules") {
-        more |= listed.len() == LISTED;
+        more |= listed.len() == MAX_LISTED;
         let host = rule.str("/host");
         if !more && !host.is_empty() {
             listed.push(host);
@@ -202,21 +202,21 @@ fn hosts(ingress: View<'_>) -> String {
     }
     match listed.join(",") {
         hosts if hosts.is_empty() => "*".to_owned(),
-        hosts if more => format!("{hosts} + {} more...", rules - LISTED),
+        hosts if more => format!("{hosts} + {} more...", rules - MAX_LISTED),
         hosts => hosts,
     }
 }
 
 /// Joins the first texts with commas and adds the number of omitted ones; `<unset>` without texts.
-fn first(texts: &[String]) -> String {
-    if texts.len() > LISTED {
-        return format!("{} + {} more...", texts[..LISTED].join(","), texts.len() - LISTED);
+fn join_first(texts: &[String]) -> String {
+    if texts.len() > MAX_LISTED {
+        return format!("{} + {} more...", texts[..MAX_LISTED].join(","), texts.len() - MAX_LISTED);
     }
     let all = texts.join(",");
     if all.is_empty() { UNSET.to_owned() } else { all }
 }
 
-fn access_modes(object: View<'_>, path: &str) -> String {
+fn access_modes(object: ObjectView<'_>, path: &str) -> String {
     let modes = object.strings(path);
     let short = [
         ("ReadWriteOnce", "RWO"),
@@ -228,7 +228,7 @@ fn access_modes(object: View<'_>, path: &str) -> String {
     short.collect::<Vec<_>>().join(",")
 }
 
-fn available(service: View<'_>) -> String {
+fn available(service: ObjectView<'_>) -> String {
     let mut conditions = service.items("/status/conditions");
     let Some(condition) = conditions.find(|condition| condition.str("/type") == "Available") else {
         return "Unknown".to_owned();
@@ -239,7 +239,7 @@ fn available(service: View<'_>) -> String {
     }
 }
 
-fn controller(object: View<'_>) -> String {
+fn controller(object: ObjectView<'_>) -> String {
     let mut owners = object.items("/metadata/ownerReferences");
     let Some(owner) = owners.find(|owner| owner.flag("/controller")) else { return NONE.to_owned() };
     let group = owner.str("/apiVersion").split_once('/').map(|(group, _)| format!(".{group}"));
@@ -247,7 +247,7 @@ fn controller(object: View<'_>) -> String {
     format!("{kind}/{}", owner.str("/name"))
 }
 
-fn job_completions(job: View<'_>) -> String {
+fn job_completions(job: ObjectView<'_>) -> String {
     let (succeeded, parallelism) = (job.number("/status/succeeded"), job.number("/spec/parallelism"));
     match job.get("/spec/completions").and_then(Value::as_i64) {
         Some(wanted) => format!("{succeeded}/{wanted}"),
@@ -256,7 +256,7 @@ fn job_completions(job: View<'_>) -> String {
     }
 }
 
-fn job_status(job: View<'_>) -> &'static str {
+fn job_status(job: ObjectView<'_>) -> &'static str {
     let is = |condition: &&str| job.condition(condition) == "True";
     let late = || ["Suspended", "FailureTarget", "SuccessCriteriaMet"].into_iter().find(is);
     match ["Complete", "Failed"].into_iter().find(is) {
@@ -266,7 +266,7 @@ fn job_status(job: View<'_>) -> &'static str {
     }
 }
 
-fn subjects(binding: View<'_>, kind: &str) -> String {
+fn subjects(binding: ObjectView<'_>, kind: &str) -> String {
     let subjects = binding.items("/subjects").filter(|subject| subject.str("/kind") == kind);
     let names = subjects.map(|subject| match kind {
         "ServiceAccount" => format!("{}/{}", subject.str("/namespace"), subject.str("/name")),

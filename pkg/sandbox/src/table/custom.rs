@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{age, definition, view::View};
+use super::{age, definition, view::ObjectView};
 use crate::{
     jsonpath::JsonPath,
     kinds::{CustomResource, PrinterColumn},
@@ -45,7 +45,7 @@ impl<'a> Columns<'a> {
         [definition("Name", "string", "name", "", 0)].into_iter().chain(others).collect()
     }
 
-    pub(super) fn cells(&self, view: View<'_>) -> Vec<Value> {
+    pub(super) fn cells(&self, view: ObjectView<'_>) -> Vec<Value> {
         let others = self.columns.iter().map(|(column, path)| {
             let found = path.find(view.object).and_then(|found| found.first().copied());
             found.map_or(Value::Null, |value| cell(&column.kind, value, view.now))

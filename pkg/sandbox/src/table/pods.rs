@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{
     age,
-    view::{NONE, View},
+    view::{NONE, ObjectView},
 };
 
 /// Returns the row condition of a completed pod.
-pub(super) fn completed(pod: &Value) -> Option<Value> {
+pub(super) fn completed_condition(pod: &Value) -> Option<Value> {
     let (reason, message) = match pod["status"]["phase"].as_str()? {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
         "Failed" => ("Failed", "The pod failed."),
@@ -17,13 +17,13 @@ pub(super) fn completed(pod: &Value) -> Option<Value> {
     Some(json!({"type": "Completed", "status": "True", "reason": reason, "message": message}))
 }
 
-pub(super) fn ready(pod: View<'_>) -> String {
+pub(super) fn ready(pod: ObjectView<'_>) -> String {
     let ready = pod.items("/status/containerStatuses").filter(|container| container.flag("/ready")).count();
     format!("{ready}/{}", pod.count("/spec/containers"))
 }
 
 /// Returns the phase, or the reason why a container does not run. Ignores init containers, which never run here.
-pub(super) fn status(pod: View<'_>) -> String {
+pub(super) fn status(pod: ObjectView<'_>) -> String {
     let phase = pod.str("/status/phase");
     if pod.is_deleting() && !matches!(phase, "Succeeded" | "Failed") {
         return "Terminating".to_owned();
@@ -37,7 +37,7 @@ pub(super) fn status(pod: View<'_>) -> String {
     reason.unwrap_or_else(|| pod.str_or("/status/reason", phase)).to_owned()
 }
 
-pub(super) fn restarts(pod: View<'_>) -> String {
+pub(super) fn restarts(pod: ObjectView<'_>) -> String {
     let containers = || pod.items("/status/containerStatuses");
     let restarts: i64 = containers().map(|container| container.number("/restartCount")).sum();
     let ends = containers().filter_map(|one| age::seconds(one.str("/lastState/terminated/finishedAt")));
@@ -49,7 +49,7 @@ pub(super) fn restarts(pod: View<'_>) -> String {
     }
 }
 
-pub(super) fn readiness_gates(pod: View<'_>) -> String {
+pub(super) fn readiness_gates(pod: ObjectView<'_>) -> String {
     let gates = pod.count("/spec/readinessGates");
     if gates == 0 {
         return NONE.to_owned();

@@ -6,7 +6,7 @@ use super::age;
 
 /// An object, and the reference time for ages (seconds since 1970). Paths are JSON pointers.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct ObjectView<'a> {
     pub(super) object: &'a Value,
     pub(super) now: i64,
 }
@@ -18,7 +18,7 @@ pub(super) const UNSET: &str = "<unset>";
 /// The text for an unknown value.
 pub(super) const UNKNOWN: &str = "<unknown>";
 
-impl<'a> View<'a> {
+impl<'a> ObjectView<'a> {
     pub(super) fn get(self, path: &str) -> Option<&'a Value> {
         self.object.pointer(path).filter(|value| !value.is_null())
     }
@@ -43,9 +43,9 @@ impl<'a> View<'a> {
     }
 
     /// Returns the items of a list; empty for other values.
-    pub(super) fn items(self, path: &str) -> impl DoubleEndedIterator<Item = View<'a>> + use<'a> {
+    pub(super) fn items(self, path: &str) -> impl DoubleEndedIterator<Item = ObjectView<'a>> + use<'a> {
         let items = self.get(path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        items.iter().map(move |object| View { object, ..self })
+        items.iter().map(move |object| ObjectView { object, ..self })
     }
 
     /// Returns the number of items of a list or fields of an object.

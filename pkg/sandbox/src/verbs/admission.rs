@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Call, kind, object};
 use crate::{
-    admission::{self, Request, Surroundings, User, Webhooks},
+    admission::{self, AdmissionContext, User, Webhooks, WriteRequest},
     identity::{USER, USER_GROUPS},
     meta,
     request::options::FieldValidation,
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) use crate::admission::Operation;
 
 /// Namespaces that cannot be deleted. Source: kube-apiserver 1.36, admission plugin `NamespaceLifecycle`.
-const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+const PROTECTED_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 /// Runs mutating admission before validation. `old` is the stored object, absent at creation.
 pub(crate) async fn mutate(
@@ -27,15 +27,15 @@ pub(crate) async fn mutate(
     object: Value,
 ) -> Result<Value, Status> {
     if operation == Operation::Create {
-        definition_takes_objects(call, meta::name(&object))?;
-        namespace_takes_objects(call, meta::name(&object))?;
+        check_definition_accepts_objects(call, meta::name(&object))?;
+        check_namespace_accepts_objects(call, meta::name(&object))?;
     }
     let webhooks = call.server.webhooks();
     if webhooks.mutating().is_empty() {
         return Ok(object);
     }
-    let asked = Asked::about(call, operation, meta::name(&object));
-    Ok(asked.mutate(&webhooks, old, Some(object)).await?.unwrap_or_default())
+    let admission_call = AdmissionCall::new(call, operation, meta::name(&object));
+    Ok(admission_call.mutate(&webhooks, old, Some(object)).await?.unwrap_or_default())
 }
 
 /// Runs validating admission on the object to store.
@@ -49,26 +49,26 @@ pub(crate) async fn validate(
     if webhooks.validating().is_empty() {
         return Ok(());
     }
-    Asked::about(call, operation, meta::name(object)).validate(&webhooks, old, Some(object)).await
+    AdmissionCall::new(call, operation, meta::name(object)).validate(&webhooks, old, Some(object)).await
 }
 
 /// Runs both kinds of admission before a deletion.
 pub(crate) async fn delete(call: &Call<'_>) -> Result<(), Status> {
-    namespace_may_go(call, call.name)?;
+    check_namespace_deletable(call, call.name)?;
     let webhooks = call.server.webhooks();
     if webhooks.is_empty() {
         return Ok(());
     }
     // Webhooks are not called for a missing object.
-    let Some(stored) = call.server.store.get(&call.own_key()) else { return Ok(()) };
+    let Some(stored) = call.server.store.get(&call.object_key()) else { return Ok(()) };
     let live = object::read(&call.resource, &stored);
-    let asked = Asked::about(call, Operation::Delete, call.name);
-    asked.mutate(&webhooks, Some(&live), None).await?;
-    asked.validate(&webhooks, Some(&live), None).await
+    let admission_call = AdmissionCall::new(call, Operation::Delete, call.name);
+    admission_call.mutate(&webhooks, Some(&live), None).await?;
+    admission_call.validate(&webhooks, Some(&live), None).await
 }
 
 /// The description of a call for webhooks.
-struct Asked<'a, 'b> {
+struct AdmissionCall<'a, 'b> {
     call: &'a Call<'b>,
     operation: Operation,
     name: String,
@@ -76,8 +76,8 @@ struct Asked<'a, 'b> {
     options: Value,
 }
 
-impl<'a, 'b> Asked<'a, 'b> {
-    fn about(call: &'a Call<'b>, operation: Operation, name: &str) -> Self {
+impl<'a, 'b> AdmissionCall<'a, 'b> {
+    fn new(call: &'a Call<'b>, operation: Operation, name: &str) -> Self {
         let user = User {
             name: USER.to_owned(),
             uid: USER.to_owned(),
@@ -99,7 +99,7 @@ impl<'a, 'b> Asked<'a, 'b> {
                 kind::set_defaults(&call.resource, object);
             },
         );
-        let around = self.surroundings(&namespace, &set_defaults);
+        let around = self.context(&namespace, &set_defaults);
         let (object, warnings) = admission::mutate(webhooks, &self.request(old), &around, object).await?;
         call.warn_all(warnings);
         Ok(object)
@@ -113,16 +113,16 @@ impl<'a, 'b> Asked<'a, 'b> {
     ) -> Result<(), Status> {
         let call = self.call;
         let (namespace, set_defaults) = (|name: &str| namespace(call, name), |_: &mut Value| {});
-        let around = self.surroundings(&namespace, &set_defaults);
+        let around = self.context(&namespace, &set_defaults);
         let warnings = admission::validate(webhooks, &self.request(old), &around, object).await?;
         call.warn_all(warnings);
         Ok(())
     }
 
-    fn request<'r>(&'r self, old: Option<&'r Value>) -> Request<'r> {
+    fn request<'r>(&'r self, old: Option<&'r Value>) -> WriteRequest<'r> {
         let call = self.call;
         let is_namespace = kind::is_core(&call.resource, "namespaces");
-        Request {
+        WriteRequest {
             operation: self.operation,
             resource: &call.resource,
             subresource: call.subresource,
@@ -135,13 +135,13 @@ impl<'a, 'b> Asked<'a, 'b> {
         }
     }
 
-    fn surroundings<'r>(
+    fn context<'r>(
         &'r self,
         namespace: &'r (dyn Fn(&str) -> Option<Value> + Send + Sync),
         set_defaults: &'r (dyn Fn(&mut Value) + Send + Sync),
-    ) -> Surroundings<'r> {
+    ) -> AdmissionContext<'r> {
         let services = self.call.server.service_webhooks;
-        Surroundings { kinds: &self.call.kinds, namespace, set_defaults, services }
+        AdmissionContext { kinds: &self.call.kinds, namespace, set_defaults, services }
     }
 }
 
@@ -149,7 +149,7 @@ impl<'a, 'b> Asked<'a, 'b> {
 fn options(call: &Call<'_>, operation: Operation) -> Value {
     let kind = match operation {
         Operation::Create => "CreateOptions",
-        Operation::Update if call.patches => "PatchOptions",
+        Operation::Update if call.is_patch => "PatchOptions",
         Operation::Update => "UpdateOptions",
         Operation::Delete => "DeleteOptions",
     };
@@ -179,8 +179,8 @@ fn namespace_key(name: &str) -> Key {
     Key { resource, namespace: "".into(), name: name.into() }
 }
 
-fn namespace_may_go(call: &Call<'_>, name: &str) -> Result<(), Status> {
-    if kind::is_core(&call.resource, "namespaces") && IMMORTAL.contains(&name) {
+fn check_namespace_deletable(call: &Call<'_>, name: &str) -> Result<(), Status> {
+    if kind::is_core(&call.resource, "namespaces") && PROTECTED_NAMESPACES.contains(&name) {
         return Err(Status::forbidden("", "namespaces", name, "this namespace may not be deleted"));
     }
     Ok(())
@@ -188,9 +188,9 @@ fn namespace_may_go(call: &Call<'_>, name: &str) -> Result<(), Status> {
 
 /// Refuses new objects of a definition that is being deleted.
 /// Source: apiextensions-apiserver 1.36 `forbidCreateAdmission`.
-fn definition_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
+fn check_definition_accepts_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     match &call.resource.custom {
-        Some(custom) if call.server.definitions.is_going(&custom.definition) => {
+        Some(custom) if call.server.definitions.is_terminating(&custom.definition) => {
             let why = "create not allowed while custom resource definition is terminating";
             Err(Status::forbidden(&call.resource.group, &call.resource.plural, name, why))
         }
@@ -199,7 +199,7 @@ fn definition_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
 }
 
 /// Fails if the namespace does not exist or is being deleted.
-fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
+fn check_namespace_accepts_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     let namespace = call.namespace;
     if namespace.is_empty() || &*call.resource.group == "authorization.k8s.io" {
         return Ok(());
@@ -209,7 +209,7 @@ fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     };
     // The text of a namespace contains the word only if the namespace is being deleted, apart from odd annotations. A
     // match is therefore parsed.
-    let leaving = memchr_word(&stored.body, b"deletionTimestamp")
+    let leaving = contains_word(&stored.body, b"deletionTimestamp")
         && meta::is_deleting(&json!({"metadata": object::read_metadata(&stored)}));
     if !leaving {
         return Ok(());
@@ -226,7 +226,7 @@ fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     Err(status)
 }
 
-fn memchr_word(text: &[u8], word: &[u8]) -> bool {
+fn contains_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Call<'a> {
     /// The handling of unknown fields.
     pub(crate) field_validation: FieldValidation,
     /// True if a change arrives as a patch.
-    pub(crate) patches: bool,
+    pub(crate) is_patch: bool,
     warnings: Mutex<IndexSet<String>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Call<'a> {
             manager: "",
             dry_run: false,
             field_validation: FieldValidation::default(),
-            patches: false,
+            is_patch: false,
             warnings: Mutex::default(),
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the key of the object that the call names.
-    pub(crate) fn own_key(&self) -> Key {
+    pub(crate) fn object_key(&self) -> Key {
         self.key(self.name)
     }
 
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
     }
 
     /// Converts a failed commit into a status.
-    pub(crate) fn refused(&self, error: CommitError, name: &str) -> Status {
+    pub(crate) fn commit_failure(&self, error: CommitError, name: &str) -> Status {
         let (group, plural) = (&*self.resource.group, &*self.resource.plural);
         match error {
             CommitError::Exists(_) => Status::already_exists(group, plural, name),
@@ -117,7 +117,7 @@ impl<'a> Call<'a> {
 
 /// Returns the name under which a resource is stored.
 pub(crate) fn resource_name(resource: &ResourceType) -> ResourceName {
-    let group = match (&resource.custom, builtin::stored_as(resource)) {
+    let group = match (&resource.custom, builtin::storage_group_version(resource)) {
         (None, (group, _)) if group != &*resource.group => group.into(),
         _ => Arc::clone(&resource.group),
     };

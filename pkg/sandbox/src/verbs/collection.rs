@@ -6,7 +6,7 @@ use super::{Call, delete, read};
 use crate::{
     request::options::{DeleteOptions, ListOptions},
     status::Status,
-    store::{Page, Stored},
+    store::{Page, StoredObject},
 };
 
 /// Deletes the objects of a list. Returns the list before the deletion.
@@ -18,7 +18,7 @@ pub(crate) async fn delete_collection(
     list: &ListOptions,
     options: &DeleteOptions,
 ) -> Result<Page, Status> {
-    let read::Listing::Page(page) = read::list(call, list)? else {
+    let read::ListResult::Page(page) = read::list(call, list)? else {
         return Err(Status::expired("the list to delete is too old"));
     };
     for item in &page.items {
@@ -27,7 +27,11 @@ pub(crate) async fn delete_collection(
     Ok(page)
 }
 
-async fn delete_one(call: &Call<'_>, item: &Arc<Stored>, options: &DeleteOptions) -> Result<(), Status> {
+async fn delete_one(
+    call: &Call<'_>,
+    item: &Arc<StoredObject>,
+    options: &DeleteOptions,
+) -> Result<(), Status> {
     let mut one = Call::new(call.server, Arc::clone(&call.kinds), Arc::clone(&call.resource));
     one.namespace = &item.key.namespace;
     one.name = &item.key.name;

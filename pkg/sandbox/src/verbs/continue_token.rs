@@ -22,7 +22,7 @@ pub(crate) struct ContinueToken {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Form<'a> {
+struct TokenJson<'a> {
     #[serde(default, borrow)]
     v: std::borrow::Cow<'a, str>,
     #[serde(default)]
@@ -41,7 +41,7 @@ impl ContinueToken {
         } else {
             format!("/{}\0", self.after.name)
         };
-        let form = Form { v: VERSION.into(), rv, start: start.into() };
+        let form = TokenJson { v: VERSION.into(), rv, start: start.into() };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&form).expect("a struct of texts and a number is JSON"))
     }
 
@@ -52,7 +52,7 @@ impl ContinueToken {
             Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
         };
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| refuse(&illegal_base64(&error, text)))?;
-        let form: Form<'_> =
+        let form: TokenJson<'_> =
             serde_json::from_slice(&bytes).map_err(|error| refuse(&body::of_json_error(&error, &bytes)))?;
         if form.v != VERSION {
             let shown = crate::go::quoted(&form.v);

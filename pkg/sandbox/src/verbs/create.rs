@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, object, written::Written};
+use super::{Call, admission, decode, kind, managed, object, write_result::WriteResult};
 use crate::{
     builtin, meta,
     status::Status,
-    store::{CommitError, Expected},
+    store::{CommitError, Precondition},
     verbs::admission::Operation,
 };
 
@@ -15,7 +15,7 @@ const NAME_ATTEMPTS: usize = 8;
 /// The maximum prefix length of a generated name.
 const NAME_PREFIX_LIMIT: usize = 63 - 5;
 
-pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<WriteResult, Status> {
     for fixed in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         meta::remove(&mut object, fixed);
     }
@@ -27,7 +27,7 @@ pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written
 }
 
 /// Completes a creation after managed fields were set, also for a creation through an apply.
-pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<WriteResult, Status> {
     object = admission::mutate(call, Operation::Create, None, object).await?;
     admission::remove_duplicate_owners(call, &mut object);
     let generated = meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
@@ -47,7 +47,7 @@ pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written
             }
             result => {
                 let written = result?;
-                if let Written::Stored(stored) = &written {
+                if let WriteResult::Stored(stored) = &written {
                     super::definitions::after_write(call, &stored.key.name, false)?;
                 }
                 return Ok(written);
@@ -62,10 +62,10 @@ fn generate_name(prefix: &str) -> String {
     while name.len() > NAME_PREFIX_LIMIT {
         name.pop();
     }
-    name + &meta::random_end()
+    name + &meta::random_suffix()
 }
 
-async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+async fn commit(call: &Call<'_>, mut object: Value) -> Result<WriteResult, Status> {
     let resource = &call.resource;
     meta::set(&mut object, "uid", uuid::Uuid::new_v4().to_string());
     meta::set(&mut object, "creationTimestamp", call.server.clock.now());
@@ -81,17 +81,20 @@ async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     call.warn_all(kind::warnings(resource, &object, None));
     admission::validate(call, Operation::Create, None, &object).await?;
     if !meta::text(&object, "resourceVersion").is_empty() {
-        return Err(Status::unforeseen("resourceVersion should not be set on objects to be created"));
+        return Err(Status::internal_without_details(
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     if call.dry_run {
         if call.server.store.get(&call.key(&name)).is_some() {
             return Err(Status::already_exists(&resource.group, &resource.plural, &name));
         }
-        return Ok(Written::Dry(object));
+        return Ok(WriteResult::DryRun(object));
     }
-    let pending = object::Pending::new(resource, &object)?;
-    let committed = call.server.store.commit_with(&call.key(&name), Expected::Absent, |at| pending.at(at));
-    committed.map(Written::Stored).map_err(|error: CommitError| call.refused(error, &name))
+    let pending = object::EncodedObject::new(resource, &object)?;
+    let committed =
+        call.server.store.commit_with(&call.key(&name), Precondition::Absent, |at| pending.with_revision(at));
+    committed.map(WriteResult::Stored).map_err(|error: CommitError| call.commit_failure(error, &name))
 }
 
 /// Assigns addresses to a Service. The returned guard blocks assignments to other Services.

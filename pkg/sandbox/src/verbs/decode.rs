@@ -8,7 +8,7 @@ use crate::{
     kinds::Kinds,
     meta,
     request::{
-        body::{self, Decoded, Format},
+        body::{self, DecodedBody, Format},
         options::FieldValidation,
     },
     status::{FieldError, Status},
@@ -20,7 +20,8 @@ use crate::{
 pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Result<Value, Status> {
     let resource = &call.resource;
     let format = Format::of(content_type)?;
-    let Decoded { mut value, mut oddities } = body::object(content, format, &resource.kind)?;
+    let DecodedBody { mut value, strict_errors: mut oddities } =
+        body::object(content, format, &resource.kind)?;
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (sent_version, sent_kind) = (text("apiVersion"), text("kind"));
     let expected = resource.api_version();
@@ -51,7 +52,7 @@ pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Res
         value["apiVersion"] = expected.clone().into();
         value["kind"] = resource.kind.to_string().into();
     }
-    let unknown = check_fields(call, &mut value).map_err(|why| cannot_be_handled(call, &why))?;
+    let unknown = check_fields(call, &mut value).map_err(|why| wrong_kind(call, &why))?;
     oddities.extend(unknown.into_iter().filter(|text| !oddities.contains(text)).collect::<Vec<_>>());
     match call.field_validation {
         FieldValidation::Ignore => {}
@@ -62,27 +63,27 @@ pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Res
             if format == Format::Yaml && list.starts_with("line ") {
                 list = format!("yaml: unmarshal errors:\n  {list}");
             }
-            return Err(cannot_be_handled(call, &format!("strict decoding error: {list}")));
+            return Err(wrong_kind(call, &format!("strict decoding error: {list}")));
         }
     }
     Ok(value)
 }
 
-fn cannot_be_handled(call: &Call<'_>, why: &str) -> Status {
+fn wrong_kind(call: &Call<'_>, why: &str) -> Status {
     let (kind, version) = (&call.resource.kind, go::quoted(&call.resource.version));
     Status::bad_request(format!("{kind} in version {version} cannot be handled as a {kind}: {why}"))
 }
 
 /// Checks that a body is a `Scale`, for every resource.
 /// Errors: 400 as for objects.
-pub(crate) fn is_scale(call: &Call<'_>, sent: &Value) -> Result<(), Status> {
+pub(crate) fn check_is_scale(call: &Call<'_>, sent: &Value) -> Result<(), Status> {
     let text = |name: &str| sent.get(name).and_then(Value::as_str).unwrap_or_default();
     built_in_kind(&call.kinds, ("autoscaling", "v1", "Scale"), text("apiVersion"), text("kind"))
 }
 
 /// Versions that are no longer served but still readable, with their kinds.
 /// Source: kubernetes 1.36 `pkg/api/legacyscheme`.
-const RETIRED: [(&str, &[&str]); 11] = [
+const REMOVED_VERSIONS: [(&str, &[&str]); 11] = [
     ("apps/v1beta1", &["ControllerRevision", "Deployment", "StatefulSet"]),
     ("apps/v1beta2", &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
     ("batch/v1beta1", &["CronJob"]),
@@ -117,7 +118,8 @@ fn built_in_kind(
         if version.is_empty() || version == expected {
             return Ok(());
         }
-        let retired = RETIRED.iter().any(|(retired, kinds)| *retired == version && kinds.contains(&kind));
+        let retired =
+            REMOVED_VERSIONS.iter().any(|(retired, kinds)| *retired == version && kinds.contains(&kind));
         if retired || known && group == target_group {
             return Err(Status::bad_request(format!(
                 "the API version in the data ({version}) does not match the expected API version ({expected})"
@@ -172,17 +174,17 @@ fn unknown_field(path: &str) -> String {
 /// Decodes the result of a patch. Error messages quote `shown`, or the patched object.
 /// Source: kube-apiserver 1.36 `jsonPatcher.applyPatchToCurrentObject`, `applyPatchToObject`.
 /// Errors: 422 if the result is no object of the resource, or violates strict field validation.
-pub(crate) fn patched(
+pub(crate) fn decode_patched(
     call: &Call<'_>,
     object: &mut Value,
     oddities: Vec<String>,
-    shown: Option<&str>,
+    original: Option<&str>,
 ) -> Result<(), Status> {
     // The object for error messages, before fields are removed.
-    let before = shown.is_none().then(|| object.clone());
+    let before = original.is_none().then(|| object.clone());
     let invalid = |why: &str| {
         let before = before.as_ref().map(Value::to_string);
-        let error = FieldError::invalid("patch", before.as_deref().or(shown).unwrap_or_default(), why);
+        let error = FieldError::invalid("patch", before.as_deref().or(original).unwrap_or_default(), why);
         Status::invalid("", "", "", &[error])
     };
     let sent_kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();

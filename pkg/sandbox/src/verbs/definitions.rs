@@ -13,9 +13,9 @@ use crate::{
     kinds::ResourceType,
     meta,
     request::options::DeleteOptions,
-    server::{CLEANUP, Origin, Served, Server},
+    server::{CLEANUP, DefinitionOrigin, ServedDefinition, Server},
     status::Status,
-    store::{CommitError, Expected, Key, ListOptions, ResourceName, Scope, Stored},
+    store::{CommitError, Key, ListOptions, Precondition, ResourceName, Scope, StoredObject},
 };
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -32,7 +32,7 @@ fn resource(server: &Server) -> Option<Arc<ResourceType>> {
     server.kinds().find(GROUP, "v1", PLURAL).cloned()
 }
 
-fn all(server: &Server) -> Vec<Arc<Stored>> {
+fn all(server: &Server) -> Vec<Arc<StoredObject>> {
     let scope = Scope { resource: resource_name(), namespace: None };
     server.store.list(&scope, ListOptions::default()).map(|page| page.items).unwrap_or_default()
 }
@@ -42,10 +42,10 @@ pub(crate) fn load(server: &Server) -> Result<(), Status> {
     let Some(resource) = resource(server) else { return Ok(()) };
     let definitions: Vec<Value> = all(server).iter().map(|stored| object::read(&resource, stored)).collect();
     for definition in definitions.iter().filter(|definition| meta::is_deleting(definition)) {
-        server.definitions.set_going(meta::name(definition), true);
+        server.definitions.set_terminating(meta::name(definition), true);
     }
     serve(server, &definitions, &[]);
-    definitions.iter().try_for_each(|definition| settle(server, meta::name(definition)))
+    definitions.iter().try_for_each(|definition| process_definition(server, meta::name(definition)))
 }
 
 /// Serves these definitions and stops serving those with the names in `gone`. Unchanged definitions are left alone.
@@ -57,7 +57,7 @@ fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
             changed |= served.remove(*name).is_some();
         }
         for definition in definitions {
-            let origin = Origin {
+            let origin = DefinitionOrigin {
                 uid: meta::uid(definition).to_owned(),
                 generation: meta::generation(definition),
                 accepted: definition["status"]["acceptedNames"].clone(),
@@ -68,7 +68,10 @@ fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
             if !established {
                 changed |= served.remove(name).is_some();
             } else if served.get(name).is_none_or(|known| known.origin != origin) {
-                served.insert(name.to_owned(), Served { origin, resources: crd::resources(definition) });
+                served.insert(
+                    name.to_owned(),
+                    ServedDefinition { origin, resources: crd::resources(definition) },
+                );
                 changed = true;
             }
         }
@@ -77,7 +80,7 @@ fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
         }
         served.values().flat_map(|served| served.resources.iter().cloned()).collect()
     };
-    server.serve(custom);
+    server.serve_custom_resources(custom);
 }
 
 fn has_condition(definition: &Value, kind: &str) -> bool {
@@ -96,29 +99,29 @@ pub(crate) fn after_write(call: &Call<'_>, name: &str, removed: bool) -> Result<
         return Ok(());
     }
     if kind::is_definition(&call.resource) {
-        return settle(call.server, name);
+        return process_definition(call.server, name);
     }
     match &call.resource.custom {
-        Some(custom) if removed && call.server.definitions.is_going(&custom.definition) => {
-            settle(call.server, &custom.definition)
+        Some(custom) if removed && call.server.definitions.is_terminating(&custom.definition) => {
+            process_definition(call.server, &custom.definition)
         }
         _ => Ok(()),
     }
 }
 
 /// Brings a new definition, or one whose last object may be gone, into its final state.
-pub(crate) fn settle(server: &Server, name: &str) -> Result<(), Status> {
+pub(crate) fn process_definition(server: &Server, name: &str) -> Result<(), Status> {
     let Some(resource) = resource(server) else { return Ok(()) };
-    let _turn = server.definitions.settling.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = server.definitions.processing.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let Some(stored) = server.store.get(&key(name)) else {
-            server.definitions.set_going(name, false);
+            server.definitions.set_terminating(name, false);
             serve(server, &[], &[name]);
             return Ok(());
         };
         let definition = object::read(&resource, &stored);
         let settled = if meta::is_deleting(&definition) {
-            server.definitions.set_going(name, true);
+            server.definitions.set_terminating(name, true);
             clean_up(server, &resource, &stored, definition)?
         } else {
             accept(server, &resource, &stored, definition)?
@@ -133,13 +136,13 @@ pub(crate) fn settle(server: &Server, name: &str) -> Result<(), Status> {
 fn accept(
     server: &Server,
     resource: &Arc<ResourceType>,
-    stored: &Stored,
+    stored: &StoredObject,
     definition: Value,
 ) -> Result<bool, Status> {
     // The name of a definition ends with its group.
     let group = definition["spec"]["group"].as_str().unwrap_or_default();
     let end = format!(".{group}");
-    let mut others: Vec<Arc<Stored>> = all(server);
+    let mut others: Vec<Arc<StoredObject>> = all(server);
     others.retain(|other| other.key != stored.key && other.key.name.ends_with(&end));
     others.sort_by_key(|other| other.revision);
     // Definitions are large, and only their names matter here.
@@ -160,7 +163,7 @@ fn accept(
     Ok(true)
 }
 
-fn status_call<'a>(server: &'a Server, resource: &Arc<ResourceType>, stored: &'a Stored) -> Call<'a> {
+fn status_call<'a>(server: &'a Server, resource: &Arc<ResourceType>, stored: &'a StoredObject) -> Call<'a> {
     let mut call = Call::new(server, server.kinds(), Arc::clone(resource));
     call.name = &stored.key.name;
     call.subresource = "status";
@@ -168,13 +171,22 @@ fn status_call<'a>(server: &'a Server, resource: &Arc<ResourceType>, stored: &'a
     call
 }
 
-fn commit(server: &Server, resource: &ResourceType, stored: &Stored, new: &Value) -> Result<bool, Status> {
-    let pending = object::Pending::new(resource, new)?;
-    took_place(server.store.commit_with(&stored.key, Expected::At(stored.revision), |at| pending.at(at)))
+fn commit(
+    server: &Server,
+    resource: &ResourceType,
+    stored: &StoredObject,
+    new: &Value,
+) -> Result<bool, Status> {
+    let pending = object::EncodedObject::new(resource, new)?;
+    is_committed(
+        server
+            .store
+            .commit_with(&stored.key, Precondition::At(stored.revision), |at| pending.with_revision(at)),
+    )
 }
 
 /// True if a commit succeeded; false after a concurrent write.
-fn took_place(commit: Result<Arc<Stored>, CommitError>) -> Result<bool, Status> {
+fn is_committed(commit: Result<Arc<StoredObject>, CommitError>) -> Result<bool, Status> {
     match commit {
         Ok(_) => Ok(true),
         Err(CommitError::Changed(_) | CommitError::Gone | CommitError::Exists(_)) => Ok(false),
@@ -189,7 +201,7 @@ fn took_place(commit: Result<Arc<Stored>, CommitError>) -> Result<bool, Status> 
 fn clean_up(
     server: &Server,
     resource: &Arc<ResourceType>,
-    stored: &Stored,
+    stored: &StoredObject,
     definition: Value,
 ) -> Result<bool, Status> {
     if !meta::finalizers(&definition).any(|finalizer| finalizer == CLEANUP) {
@@ -206,11 +218,11 @@ fn clean_up(
     if held {
         return commit(server, resource, stored, &last);
     }
-    let pending = object::Pending::new(resource, &last)?;
-    if !took_place(server.store.delete(&stored.key, stored.revision, |at| pending.at(at)))? {
+    let pending = object::EncodedObject::new(resource, &last)?;
+    if !is_committed(server.store.delete(&stored.key, stored.revision, |at| pending.with_revision(at)))? {
         return Ok(false);
     }
-    server.definitions.set_going(&stored.key.name, false);
+    server.definitions.set_terminating(&stored.key.name, false);
     serve(server, &[], &[&*stored.key.name]);
     Ok(true)
 }
@@ -228,9 +240,9 @@ fn delete_objects(server: &Server, definition: &Value) -> Result<usize, Status> 
     for item in page.map(|page| page.items).unwrap_or_default() {
         let mut call = Call::new(server, Arc::clone(&kinds), Arc::clone(instances));
         (call.namespace, call.name) = (&item.key.namespace, &item.key.name);
-        match delete::quietly(&call, &DeleteOptions::default()) {
-            Ok(delete::Deleted::Gone(_)) => {}
-            Ok(delete::Deleted::Pending(_)) => left += 1,
+        match delete::delete_without_admission(&call, &DeleteOptions::default()) {
+            Ok(delete::DeleteResult::Removed(_)) => {}
+            Ok(delete::DeleteResult::Pending(_)) => left += 1,
             Err(status) if status.code == 404 => {}
             Err(status) => return Err(status),
         }

@@ -5,61 +5,67 @@ use serde_json::{Value, json};
 
 use super::{
     Call, admission,
-    grace::{self, Grace},
+    grace_period::{self, GracePeriodChange},
     kind, object,
-    written::Written,
+    write_result::WriteResult,
 };
 use crate::{
     clock::Clock,
     meta,
-    request::options::{DeleteOptions, Dependents},
+    request::options::{DeleteOptions, PropagationPolicy},
     server::CLEANUP,
     status::Status,
-    store::{CommitError, Expected, Stored},
+    store::{CommitError, Precondition, StoredObject},
 };
 
 /// The result of a deletion.
 #[derive(Debug)]
-pub(crate) enum Deleted {
+pub(crate) enum DeleteResult {
     /// The object is deleted (or would be); contains its last state.
-    Gone(Written),
+    Removed(WriteResult),
     /// The object stays until its finalizers are removed; contains its current state.
-    Pending(Written),
+    Pending(WriteResult),
 }
 
 /// Deletes the object that a call names.
-pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
+pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<DeleteResult, Status> {
     admission::delete(call).await?;
-    if &*call.resource.group == "batch" && &*call.resource.plural == "jobs" && options.dependents.is_none() {
+    if &*call.resource.group == "batch"
+        && &*call.resource.plural == "jobs"
+        && options.propagation_policy.is_none()
+    {
         call.warn(
             "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
              them or set propagationPolicy=Orphan to suppress this warning",
         );
     }
-    let deleted = quietly(call, options)?;
-    super::definitions::after_write(call, call.name, matches!(deleted, Deleted::Gone(_)))?;
+    let deleted = delete_without_admission(call, options)?;
+    super::definitions::after_write(call, call.name, matches!(deleted, DeleteResult::Removed(_)))?;
     Ok(deleted)
 }
 
 /// Deletes an object without admission and without follow-up.
-pub(crate) fn quietly(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
+pub(crate) fn delete_without_admission(
+    call: &Call<'_>,
+    options: &DeleteOptions,
+) -> Result<DeleteResult, Status> {
     loop {
-        let Some(stored) = call.server.store.get(&call.own_key()) else { return Err(call.not_found()) };
+        let Some(stored) = call.server.store.get(&call.object_key()) else { return Err(call.not_found()) };
         let live = object::read(&call.resource, &stored);
         check_preconditions(call, options, &live)?;
-        if let Some(deleted) = step(call, options, &stored, live)? {
+        if let Some(deleted) = attempt(call, options, &stored, live)? {
             return Ok(deleted);
         }
     }
 }
 
 /// Makes one attempt. `None` after a concurrent write.
-fn step(
+fn attempt(
     call: &Call<'_>,
     options: &DeleteOptions,
-    stored: &Stored,
+    stored: &StoredObject,
     live: Value,
-) -> Result<Option<Deleted>, Status> {
+) -> Result<Option<DeleteResult>, Status> {
     let mut last = live.clone();
     if kind::is_core(&call.resource, "namespaces") {
         return namespace(call, stored, &live);
@@ -69,37 +75,37 @@ fn step(
         return definition(call, stored, &live, last);
     }
     let grace = if kind::is_core(&call.resource, "pods") {
-        grace::grace(&live, options.grace_period_seconds, call.server.clock.timestamp())
+        grace_period::grace_period_change(&live, options.grace_period_seconds, call.server.clock.timestamp())
     } else {
-        Grace::None
+        GracePeriodChange::None
     };
     match grace {
-        Grace::UnderWay => return Ok(Some(Deleted::Pending(Written::Dry(live)))),
-        Grace::None => {}
-        Grace::Begins(seconds) => mark_as_deleting(call, &mut last, Some(seconds)),
-        Grace::Shorter { seconds, end } => {
-            meta::set(&mut last, "deletionTimestamp", Clock::print(end));
+        GracePeriodChange::Unchanged => return Ok(Some(DeleteResult::Pending(WriteResult::DryRun(live)))),
+        GracePeriodChange::None => {}
+        GracePeriodChange::Start(seconds) => mark_as_deleting(call, &mut last, Some(seconds)),
+        GracePeriodChange::Shorten { seconds, end } => {
+            meta::set(&mut last, "deletionTimestamp", Clock::format(end));
             meta::set(&mut last, "deletionGracePeriodSeconds", seconds);
         }
     }
     if meta::finalizers(&last).next().is_some() || grace.seconds() > 0 {
-        if grace == Grace::None {
+        if grace == GracePeriodChange::None {
             mark_as_deleting(call, &mut last, Some(0));
         }
-        return Ok(keep(call, stored, &live, last)?.map(Deleted::Pending));
+        return Ok(store_terminating(call, stored, &live, last)?.map(DeleteResult::Pending));
     }
-    if grace != Grace::None {
+    if grace != GracePeriodChange::None {
         // Like the real server, marks the object first and then removes it.
-        let Some(written) = keep(call, stored, &live, last)? else { return Ok(None) };
-        let Written::Stored(marked) = written else { return Ok(Some(Deleted::Gone(written))) };
+        let Some(written) = store_terminating(call, stored, &live, last)? else { return Ok(None) };
+        let WriteResult::Stored(marked) = written else { return Ok(Some(DeleteResult::Removed(written))) };
         let last = object::read(&call.resource, &marked);
-        return Ok(remove(call, &marked, last)?.map(Deleted::Gone));
+        return Ok(remove(call, &marked, last)?.map(DeleteResult::Removed));
     }
-    Ok(remove(call, stored, live)?.map(Deleted::Gone))
+    Ok(remove(call, stored, live)?.map(DeleteResult::Removed))
 }
 
 /// Keeps a namespace until its objects are gone and `spec.finalizers` is empty.
-fn namespace(call: &Call<'_>, stored: &Stored, live: &Value) -> Result<Option<Deleted>, Status> {
+fn namespace(call: &Call<'_>, stored: &StoredObject, live: &Value) -> Result<Option<DeleteResult>, Status> {
     let mut last = live.clone();
     if !meta::is_deleting(live) {
         mark_as_deleting(call, &mut last, None);
@@ -107,21 +113,21 @@ fn namespace(call: &Call<'_>, stored: &Stored, live: &Value) -> Result<Option<De
     }
     let held = last["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
     if held || meta::finalizers(&last).next().is_some() {
-        return Ok(keep(call, stored, live, last)?.map(Deleted::Pending));
+        return Ok(store_terminating(call, stored, live, last)?.map(DeleteResult::Pending));
     }
-    Ok(remove(call, stored, last)?.map(Deleted::Gone))
+    Ok(remove(call, stored, last)?.map(DeleteResult::Removed))
 }
 
 /// Keeps a definition until its objects are gone, through a finalizer that the server adds.
 /// Source: apiextensions-apiserver 1.36, registry of definitions, `Delete`.
 fn definition(
     call: &Call<'_>,
-    stored: &Stored,
+    stored: &StoredObject,
     live: &Value,
     mut last: Value,
-) -> Result<Option<Deleted>, Status> {
+) -> Result<Option<DeleteResult>, Status> {
     if meta::is_deleting(live) {
-        return Ok(keep(call, stored, live, last)?.map(Deleted::Pending));
+        return Ok(store_terminating(call, stored, live, last)?.map(DeleteResult::Pending));
     }
     let mut finalizers: Vec<String> = meta::finalizers(&last).map(str::to_owned).collect();
     if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
@@ -139,7 +145,7 @@ fn definition(
     if let Some(conditions) = last["status"]["conditions"].as_array_mut() {
         conditions.push(condition);
     }
-    Ok(keep(call, stored, live, last)?.map(Deleted::Pending))
+    Ok(store_terminating(call, stored, live, last)?.map(DeleteResult::Pending))
 }
 
 /// Checks the preconditions of a deletion.
@@ -168,24 +174,24 @@ fn check_preconditions(call: &Call<'_>, options: &DeleteOptions, live: &Value) -
 /// Source: apiserver 1.36 `deletionFinalizersForGarbageCollection`.
 fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Vec<String> {
     let has = |name: &str| meta::finalizers(live).any(|finalizer| finalizer == name);
-    let dependents = options.dependents.unwrap_or_else(|| {
+    let dependents = options.propagation_policy.unwrap_or_else(|| {
         if has(meta::ORPHAN) {
-            Dependents::Orphan
+            PropagationPolicy::Orphan
         } else if has(meta::FOREGROUND) {
-            Dependents::Foreground
+            PropagationPolicy::Foreground
         } else if kind::orphans_by_default(&call.resource) {
-            Dependents::Orphan
+            PropagationPolicy::Orphan
         } else {
-            Dependents::Background
+            PropagationPolicy::Background
         }
     });
     let others = meta::finalizers(live)
         .filter(|finalizer| *finalizer != meta::ORPHAN && *finalizer != meta::FOREGROUND);
     let mut finalizers: Vec<String> = others.map(str::to_owned).collect();
     match dependents {
-        Dependents::Orphan => finalizers.push(meta::ORPHAN.to_owned()),
-        Dependents::Foreground => finalizers.push(meta::FOREGROUND.to_owned()),
-        Dependents::Background => {}
+        PropagationPolicy::Orphan => finalizers.push(meta::ORPHAN.to_owned()),
+        PropagationPolicy::Foreground => finalizers.push(meta::FOREGROUND.to_owned()),
+        PropagationPolicy::Background => {}
     }
     let same = finalizers.len() == meta::finalizers(live).count() && finalizers.iter().all(|name| has(name));
     if same { meta::finalizers(live).map(str::to_owned).collect() } else { finalizers }
@@ -200,40 +206,54 @@ fn mark_as_deleting(call: &Call<'_>, object: &mut Value, grace_period_seconds: O
         }
         let grace = SignedDuration::from_secs(grace_period_seconds.unwrap_or_default());
         let now = call.server.clock.timestamp();
-        meta::set(object, "deletionTimestamp", Clock::print(now.saturating_add(grace).unwrap_or(now)));
+        meta::set(object, "deletionTimestamp", Clock::format(now.saturating_add(grace).unwrap_or(now)));
     }
     if let Some(seconds) = grace_period_seconds {
         meta::set(object, "deletionGracePeriodSeconds", seconds);
     }
 }
 
-fn keep(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result<Option<Written>, Status> {
+fn store_terminating(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    live: &Value,
+    last: Value,
+) -> Result<Option<WriteResult>, Status> {
     if call.dry_run || last == *live {
-        return Ok(Some(Written::Dry(last)));
+        return Ok(Some(WriteResult::DryRun(last)));
     }
-    let pending = object::Pending::new(&call.resource, &last)?;
-    let expected = Expected::At(stored.revision);
-    settle(
+    let pending = object::EncodedObject::new(&call.resource, &last)?;
+    let expected = Precondition::At(stored.revision);
+    none_on_conflict(
         call,
-        call.server.store.commit_with(&stored.key, expected, |at| pending.at(at)).map(Written::Stored),
+        call.server
+            .store
+            .commit_with(&stored.key, expected, |at| pending.with_revision(at))
+            .map(WriteResult::Stored),
     )
 }
 
-fn remove(call: &Call<'_>, stored: &Stored, last: Value) -> Result<Option<Written>, Status> {
+fn remove(call: &Call<'_>, stored: &StoredObject, last: Value) -> Result<Option<WriteResult>, Status> {
     if call.dry_run {
-        return Ok(Some(Written::Dry(last)));
+        return Ok(Some(WriteResult::DryRun(last)));
     }
-    let pending = object::Pending::new(&call.resource, &last)?;
-    settle(
+    let pending = object::EncodedObject::new(&call.resource, &last)?;
+    none_on_conflict(
         call,
-        call.server.store.delete(&stored.key, stored.revision, |at| pending.at(at)).map(Written::Stored),
+        call.server
+            .store
+            .delete(&stored.key, stored.revision, |at| pending.with_revision(at))
+            .map(WriteResult::Stored),
     )
 }
 
-fn settle(call: &Call<'_>, result: Result<Written, CommitError>) -> Result<Option<Written>, Status> {
+fn none_on_conflict(
+    call: &Call<'_>,
+    result: Result<WriteResult, CommitError>,
+) -> Result<Option<WriteResult>, Status> {
     match result {
         Ok(written) => Ok(Some(written)),
         Err(CommitError::Changed(_) | CommitError::Gone) => Ok(None),
-        Err(error) => Err(call.refused(error, call.name)),
+        Err(error) => Err(call.commit_failure(error, call.name)),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn is_core(resource: &ResourceType, plural: &str) -> bool {
 /// Sets defaults and brings the object into canonical form.
 pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
     if resource.custom.is_some() {
-        crd::default(object, resource.schema.schema());
+        crd::fill_defaults(object, resource.schema.schema());
     } else {
         if is_definition(resource) {
             crd::set_defaults(object);
@@ -43,7 +43,7 @@ pub(crate) fn convert(resource: &ResourceType, stored_version: &str, object: &mu
     };
     if let Some(schema) = origin {
         crd::prune(object, schema);
-        crd::default(object, schema);
+        crd::fill_defaults(object, schema);
     }
     if stored_version != &*resource.version {
         crd::prune(object, resource.schema.schema());

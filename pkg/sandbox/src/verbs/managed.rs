@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Call;
 use crate::{
-    fields::{self, Manager, OtherVersion, Target},
+    fields::{self, Manager, OtherVersion, TrackedKind},
     schema::Schema,
     status::Status,
 };
@@ -24,7 +24,7 @@ pub(crate) fn apply(
     with_target(call, |target, manager| fields::apply(live, configuration, target, manager, force))
 }
 
-fn with_target<T>(call: &Call<'_>, act: impl FnOnce(Target<'_>, Manager<'_>) -> T) -> T {
+fn with_target<T>(call: &Call<'_>, act: impl FnOnce(TrackedKind<'_>, Manager<'_>) -> T) -> T {
     let resource = &call.resource;
     let schema = resource.schema.schema();
     let names: Vec<(String, Schema<'_>)> = call
@@ -41,7 +41,7 @@ fn with_target<T>(call: &Call<'_>, act: impl FnOnce(Target<'_>, Manager<'_>) -> 
         .map(|(api_version, schema)| OtherVersion {
             api_version,
             schema: *schema,
-            reset: if built_in { reset } else { &[] },
+            reset_fields: if built_in { reset } else { &[] },
         })
         .collect();
     let api_version = resource.api_version();
@@ -50,7 +50,13 @@ fn with_target<T>(call: &Call<'_>, act: impl FnOnce(Target<'_>, Manager<'_>) -> 
     } else {
         fields::empty(schema)
     };
-    let target = Target { kind: &resource.kind, schema, others: &others, empty: &empty, reset };
+    let target = TrackedKind {
+        kind: &resource.kind,
+        schema,
+        other_versions: &others,
+        empty_object: &empty,
+        reset_fields: reset,
+    };
     let time = call.server.clock.now();
     let manager =
         Manager { name: call.manager, subresource: call.subresource, api_version: &api_version, time: &time };

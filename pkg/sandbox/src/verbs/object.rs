@@ -11,13 +11,13 @@ use crate::{
     kinds::ResourceType,
     meta,
     status::Status,
-    store::{Draft, Revision, Stored},
+    store::{Draft, Revision, StoredObject},
 };
 
 const INVARIANT: &str = "the store holds objects that were written as JSON here";
 
 /// Returns the text before the stored text of a served object: `{"apiVersion":"v1","kind":"ConfigMap",`.
-pub(crate) fn opening(resource: &ResourceType) -> Bytes {
+pub(crate) fn type_meta_prefix(resource: &ResourceType) -> Bytes {
     let mut text = Vec::with_capacity(64);
     text.extend_from_slice(b"{\"apiVersion\":");
     write_json(&mut text, &Value::String(resource.api_version()));
@@ -29,14 +29,14 @@ pub(crate) fn opening(resource: &ResourceType) -> Bytes {
 
 /// True if the stored text can be served unchanged for this resource. A custom resource of another version, or of an
 /// older definition, must first be pruned and defaulted.
-pub(crate) fn is_current(resource: &ResourceType, stored: &Stored) -> bool {
+pub(crate) fn is_current(resource: &ResourceType, stored: &StoredObject) -> bool {
     resource.custom.as_ref().is_none_or(|custom| {
         stored.version == resource.version && stored.schema_generation == custom.generation
     })
 }
 
 /// Returns the object in the form that this resource serves.
-pub(crate) fn read(resource: &ResourceType, stored: &Stored) -> Value {
+pub(crate) fn read(resource: &ResourceType, stored: &StoredObject) -> Value {
     let mut object: Map<String, Value> = serde_json::from_slice(&stored.body).expect(INVARIANT);
     object.insert("apiVersion".to_owned(), resource.api_version().into());
     object.insert("kind".to_owned(), (&*resource.kind).into());
@@ -48,7 +48,12 @@ pub(crate) fn read(resource: &ResourceType, stored: &Stored) -> Value {
 }
 
 /// True if an object equals the stored one; `live` is the stored object in the form that this resource serves.
-pub(crate) fn is_stored(resource: &ResourceType, stored: &Stored, live: &Value, object: &Value) -> bool {
+pub(crate) fn is_stored(
+    resource: &ResourceType,
+    stored: &StoredObject,
+    live: &Value,
+    object: &Value,
+) -> bool {
     let Some(converted) = kind::storage_form(resource, object) else {
         return object == live && is_current(resource, stored);
     };
@@ -60,7 +65,7 @@ pub(crate) fn is_stored(resource: &ResourceType, stored: &Stored, live: &Value, 
         && fields.filter(|(name, _)| content(name)).eq(there.iter().filter(|(name, _)| content(name)))
 }
 
-pub(crate) fn read_metadata(stored: &Stored) -> Value {
+pub(crate) fn read_metadata(stored: &StoredObject) -> Value {
     #[derive(serde::Deserialize)]
     struct Partial {
         metadata: Value,
@@ -69,7 +74,7 @@ pub(crate) fn read_metadata(stored: &Stored) -> Value {
 }
 
 /// Returns an object with only the stored status.
-pub(crate) fn read_status(stored: &Stored) -> Value {
+pub(crate) fn read_status(stored: &StoredObject) -> Value {
     #[derive(serde::Deserialize)]
     struct Partial {
         #[serde(default)]
@@ -98,13 +103,13 @@ pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
 /// The text of an object without its revision. The revision is inserted while other commits wait, so that step must be
 /// cheap.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct EncodedObject {
     before: Vec<u8>,
     after: Vec<u8>,
     draft: Draft,
 }
 
-impl Pending {
+impl EncodedObject {
     /// Encodes an object in its stored form, without its revision.
     /// Errors: 400 if the object exceeds the maximum readable depth.
     pub(crate) fn new(resource: &ResourceType, object: &Value) -> Result<Self, Status> {
@@ -113,7 +118,7 @@ impl Pending {
             Some(converted) => (converted, &resource.storage_version),
             None => (object, &resource.version),
         };
-        if !depth::fits(object, depth::MOST) {
+        if !depth::fits(object, depth::MAX_DEPTH) {
             return Err(Status::bad_request("exceeded max depth"));
         }
         let mut after = Vec::with_capacity(512);
@@ -137,7 +142,7 @@ impl Pending {
         })
     }
 
-    pub(crate) fn at(mut self, revision: Revision) -> Draft {
+    pub(crate) fn with_revision(mut self, revision: Revision) -> Draft {
         let mut body = self.before;
         // Writing to a vector cannot fail.
         let _ = write!(body, "{revision}");
@@ -164,11 +169,11 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &Value) {
 mod tests {
     use serde_json::json;
 
-    use crate::{Options, Sandbox, Switches};
+    use crate::{ControllerSwitches, Options, Sandbox};
 
     #[tokio::test]
     async fn an_object_too_deep_to_be_read_again_is_not_stored() {
-        let options = Options { controllers: Switches::none(), ..Options::default() };
+        let options = Options { controllers: ControllerSwitches::none(), ..Options::default() };
         let sandbox = Sandbox::start(options).await.unwrap();
         let client = sandbox.client("test");
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, update, written::Written};
+use super::{Call, admission, decode, kind, managed, update, write_result::WriteResult};
 use crate::{
     meta, patch,
     request::{
-        body::{self, Decoded},
+        body::{self, DecodedBody},
         options::{FieldValidation, WriteKind},
     },
     status::Status,
@@ -40,7 +40,7 @@ impl PatchType {
                 "application/apply-patch+yaml",
             ])),
             _ => Err(Status::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
-                .about(crate::status::Details::default())),
+                .with_details(crate::status::Details::default())),
         }
     }
 
@@ -53,9 +53,9 @@ impl PatchType {
 /// A decoded patch.
 #[derive(Debug)]
 pub(crate) struct Patch {
-    sort: PatchType,
+    patch_type: PatchType,
     content: Value,
-    oddities: Vec<String>,
+    strict_errors: Vec<String>,
     force: bool,
 }
 
@@ -63,22 +63,22 @@ impl Patch {
     /// Decodes a patch.
     /// Errors: 400 if the patch is unreadable.
     pub(crate) fn read(sort: PatchType, content: &[u8], force: bool) -> Result<Self, Status> {
-        let Decoded { value, oddities } = match sort {
+        let DecodedBody { value, strict_errors: oddities } = match sort {
             PatchType::Apply => body::configuration(content)?,
             PatchType::Json | PatchType::Merge => body::json(content)
                 .map_err(|why| Status::bad_request(format!("error decoding patch: {why}")))?,
             PatchType::Strategic => body::json(content).map_err(Status::bad_request)?,
         };
-        Ok(Self { sort, content: value, oddities, force })
+        Ok(Self { patch_type: sort, content: value, strict_errors: oddities, force })
     }
 
     /// Rejects an apply to the scale of a custom resource. The real server fails to convert such a configuration.
     /// Errors: 500 with the real server's message.
-    pub(crate) fn fits_a_scale(&self, call: &Call<'_>) -> Result<(), Status> {
-        if self.sort != PatchType::Apply || call.resource.custom.is_none() {
+    pub(crate) fn check_scale(&self, call: &Call<'_>) -> Result<(), Status> {
+        if self.patch_type != PatchType::Apply || call.resource.custom.is_none() {
             return Ok(());
         }
-        Err(Status::unforeseen(format!(
+        Err(Status::internal_without_details(format!(
             "failed to convert new object ({}/{}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to \
              an invalid group/version: autoscaling/v1",
             meta::namespace(&self.content),
@@ -87,8 +87,8 @@ impl Patch {
     }
 
     /// Applies the patch to a value without a schema, such as a scale.
-    pub(crate) fn on(&self, value: &Value) -> Result<Value, Status> {
-        match self.sort {
+    pub(crate) fn apply_to(&self, value: &Value) -> Result<Value, Status> {
+        match self.patch_type {
             PatchType::Json => patch::json(value, &self.content),
             PatchType::Merge | PatchType::Strategic | PatchType::Apply => patch::merge(value, &self.content),
         }
@@ -96,24 +96,24 @@ impl Patch {
 }
 
 /// Patches the object that a call names. Returns true if an apply created the object.
-pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
-    if patch.sort == PatchType::Apply {
+pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(WriteResult, bool), Status> {
+    if patch.patch_type == PatchType::Apply {
         return apply(call, patch).await;
     }
     update::change(call, false, |live| {
         let live = live.ok_or_else(|| call.not_found())?;
-        let mut new = match patch.sort {
+        let mut new = match patch.patch_type {
             PatchType::Json => patch::json(live, &patch.content)?,
             PatchType::Merge => patch::merge(live, &patch.content)?,
             PatchType::Strategic | PatchType::Apply => {
                 patch::strategic(live, &patch.content, call.resource.schema.schema())?
             }
         };
-        let shown = match patch.sort {
+        let shown = match patch.patch_type {
             PatchType::Strategic => Some(go_value(&patch.content)),
             _ => None,
         };
-        decode::patched(call, &mut new, patch.oddities.clone(), shown.as_deref())?;
+        decode::decode_patched(call, &mut new, patch.strict_errors.clone(), shown.as_deref())?;
         kind::set_defaults(&call.resource, &mut new);
         managed::track(call, Some(live), &mut new);
         decode::match_namespace(call, &mut new)?;
@@ -123,16 +123,16 @@ pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(Written, bo
     .await
 }
 
-async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
+async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(WriteResult, bool), Status> {
     let may_create = call.subresource.is_empty();
     update::change(call, may_create, |live| {
         let mut new = managed::apply(call, live, &patch.content, patch.force)?;
         match call.field_validation {
             FieldValidation::Ignore => {}
-            FieldValidation::Warn => call.warn_all(patch.oddities.iter().cloned()),
-            FieldValidation::Strict if patch.oddities.is_empty() => {}
+            FieldValidation::Warn => call.warn_all(patch.strict_errors.iter().cloned()),
+            FieldValidation::Strict if patch.strict_errors.is_empty() => {}
             FieldValidation::Strict => {
-                let list = patch.oddities.join(", ");
+                let list = patch.strict_errors.join(", ");
                 return Err(Status::bad_request(format!(
                     "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {list}"
                 )));

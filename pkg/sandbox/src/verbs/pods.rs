@@ -11,7 +11,7 @@ use crate::{clock::Clock, meta, request::options::DeleteOptions, status::Status}
 const TOKEN_SECONDS: i64 = 3600;
 
 /// Returns a success status with code 201 and without an object.
-pub(crate) fn done() -> Value {
+pub(crate) fn created_status() -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn bind(call: &Call<'_>, binding: &Value) -> Result<Value, Stat
         Ok(new)
     })
     .await?;
-    Ok(done())
+    Ok(created_status())
 }
 
 fn set_scheduled(pod: &mut Value, now: &str) {
@@ -69,7 +69,7 @@ pub(crate) async fn evict(call: &Call<'_>, eviction: &Value) -> Result<Value, St
         DeleteOptions::read(&crate::request::Query::default(), text.as_bytes(), "application/json")?;
     options.dry_run |= call.dry_run;
     delete::delete(call, &options).await?;
-    Ok(done())
+    Ok(created_status())
 }
 
 /// Creates a token of a service account. The token is fictitious and grants nothing.
@@ -113,6 +113,6 @@ pub(crate) fn token(call: &Call<'_>, mut request: Value) -> Result<Value, Status
             "expirationSeconds": seconds,
             "boundObjectRef": request["spec"]["boundObjectRef"],
         },
-        "status": {"token": token, "expirationTimestamp": Clock::print(expires)},
+        "status": {"token": token, "expirationTimestamp": Clock::format(expires)},
     }))
 }

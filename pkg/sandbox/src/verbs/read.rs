@@ -7,7 +7,7 @@ use crate::{
     request::options::ListOptions,
     selector::{FieldSelector, LabelSelector},
     status::Status,
-    store::{self, Page, Revision, Stored},
+    store::{self, Page, Revision, StoredObject},
 };
 
 /// The message of a 410 during a paged list. Source: apiserver 1.36 `handleCompactedErrorForPaging`.
@@ -18,7 +18,7 @@ const TOO_OLD: &str = "The provided continue parameter is too old to display a c
 
 /// The result of a list.
 #[derive(Debug)]
-pub(crate) enum Listing {
+pub(crate) enum ListResult {
     Page(Page),
     /// Status 410, with a token that continues at the same key in the current state.
     Expired {
@@ -54,7 +54,7 @@ impl Selectors {
     }
 
     /// True if the selectors match this object.
-    pub(crate) fn matches(&self, object: &Stored) -> bool {
+    pub(crate) fn matches(&self, object: &StoredObject) -> bool {
         self.labels.as_ref().is_none_or(|selector| selector.matches(&object.labels))
             && self.fields.as_ref().is_none_or(|selector| selector.matches(object))
     }
@@ -62,18 +62,18 @@ impl Selectors {
 
 /// Returns the object that a call names.
 /// Errors: 404 if the object does not exist; 504 if the requested revision is in the future.
-pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<Stored>, Status> {
+pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<StoredObject>, Status> {
     let revision = object::parse_revision(resource_version).map_err(|why| {
         let shown = crate::go::quoted(resource_version);
-        Status::unforeseen(format!("resourceVersion: Invalid value: {shown}: {why}"))
+        Status::internal_without_details(format!("resourceVersion: Invalid value: {shown}: {why}"))
     })?;
-    not_in_the_future(call, revision)?;
-    call.server.store.get(&call.own_key()).ok_or_else(|| call.not_found())
+    check_revision_reached(call, revision)?;
+    call.server.store.get(&call.object_key()).ok_or_else(|| call.not_found())
 }
 
-fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Status> {
+fn check_revision_reached(call: &Call<'_>, requested: Option<Revision>) -> Result<(), Status> {
     let current = call.server.store.revision();
-    match asked {
+    match requested {
         Some(asked) if asked > current => Err(Status::revision_too_large(asked.0, current.0)),
         _ => Ok(()),
     }
@@ -83,9 +83,9 @@ fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Sta
 ///
 /// Source: kube-apiserver 1.36, measured, and the Kubernetes documentation of `resourceVersion`.
 /// Errors: 400 for invalid options; 410 for expired revisions, 504 for future ones.
-pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, Status> {
+pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<ListResult, Status> {
     let selectors = Selectors::read(call, options)?;
-    let asked = object::parse_revision(&options.resource_version).map_err(|why| {
+    let requested = object::parse_revision(&options.resource_version).map_err(|why| {
         let shown = crate::go::quoted(&options.resource_version);
         Status::bad_request(format!(
             "invalid resource version: resourceVersion: Invalid value: {shown}: {why}"
@@ -95,7 +95,7 @@ pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, St
     let (mut at, mut after) = (None, None);
     if !options.continue_token.is_empty() {
         let token = ContinueToken::decode(call, &options.continue_token)?;
-        if asked.is_some() {
+        if requested.is_some() {
             return Err(Status::bad_request(
                 "specifying resource version is not allowed when using continue",
             ));
@@ -103,24 +103,24 @@ pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, St
         at = token.revision;
         after = Some(token.after);
     } else if exact || (options.resource_version_match.is_empty() && options.limit > 0) {
-        at = asked;
+        at = requested;
     }
-    not_in_the_future(call, asked.or(at))?;
+    check_revision_reached(call, requested.or(at))?;
     // Version 0 means any state, without a limit.
     let limit = if options.resource_version == "0" { 0 } else { options.limit };
-    let filter = |stored: &Stored| selectors.matches(stored);
+    let filter = |stored: &StoredObject| selectors.matches(stored);
     let page = call.server.store.list(
         &call.scope(),
         store::ListOptions {
             after: after.as_ref(),
             limit: NonZeroUsize::new(limit),
             at,
-            filter: (!selectors.is_empty()).then_some(&filter as &dyn Fn(&Stored) -> bool),
+            filter: (!selectors.is_empty()).then_some(&filter as &dyn Fn(&StoredObject) -> bool),
         },
     );
     match (page, after) {
-        (Ok(page), _) => Ok(Listing::Page(page)),
-        (Err(_), Some(after)) => Ok(Listing::Expired {
+        (Ok(page), _) => Ok(ListResult::Page(page)),
+        (Err(_), Some(after)) => Ok(ListResult::Expired {
             status: Status::expired(TOO_OLD),
             continue_token: ContinueToken { revision: None, after }.encode(call),
         }),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Call, managed};
 use crate::{
-    audit::Request,
+    audit::AuditEntry,
     identity::{USER, USER_GROUPS},
     kinds::ResourceType,
     meta,
@@ -21,7 +21,7 @@ pub(crate) fn is_review(resource: &ResourceType) -> bool {
 
 /// Answers a review.
 /// Errors: 400 or 422 for an invalid review.
-pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
+pub(crate) fn complete_review(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
     let kind = &*call.resource.kind;
     if matches!(kind, "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview") {
         managed::track(call, None, &mut review);
@@ -39,7 +39,7 @@ pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
             }
             review["spec"] = json!({});
             review["status"] = rules();
-            if call.server.faults.forbid_anything() {
+            if call.server.faults.forbids_anything() {
                 // A server with an authorizer other than roles answers like this.
                 review["status"]["incomplete"] = json!(true);
                 review["status"]["evaluationError"] = json!("faults do not support user rule resolution");
@@ -103,19 +103,19 @@ fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
     let subresource = if text("subresource").is_empty() { "" } else { "/" };
     let verb = match text("verb") {
         "*" => "*",
-        word => match Verb::of_word(word) {
-            Some(verb) => verb.word(),
+        word => match Verb::from_name(word) {
+            Some(verb) => verb.name(),
             None => return false,
         },
     };
-    call.server.faults.forbids(&Request {
+    call.server.faults.forbids(&AuditEntry {
         verb: verb.into(),
         group: text("group").to_owned(),
         resource: format!("{}{subresource}{}", text("resource"), text("subresource")),
         // An empty namespace means all namespaces.
         namespace: Some(text("namespace")).filter(|text| !text.is_empty()).unwrap_or("*").to_owned(),
         name: text("name").to_owned(),
-        ..Request::default()
+        ..AuditEntry::default()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Call, managed, update, written::Written};
+use super::{Call, managed, update, write_result::WriteResult};
 use crate::{
     kinds::{ResourceType, ScalePaths},
     meta,
@@ -14,7 +14,7 @@ const BUILT_IN_STATUS: &str = ".status.replicas";
 
 /// Returns the scale of an object.
 /// Errors: 500 if a custom resource has no number at the path of its definition, as on the real server.
-pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Status> {
+pub(crate) fn from_object(resource: &ResourceType, object: &Value) -> Result<Value, Status> {
     let paths = paths(resource);
     let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &paths.spec_replicas);
     let status_path = paths.as_ref().map_or(BUILT_IN_STATUS, |paths| &paths.status_replicas);
@@ -57,8 +57,8 @@ where
     // The write changes the object: its own rules apply, with the name of the subresource.
     let (written, _) = update::change(call, false, |live| {
         let live = live.ok_or_else(|| call.not_found())?;
-        let current =
-            of(&call.resource, live).unwrap_or_else(|_| json!({"metadata": live["metadata"], "spec": {}}));
+        let current = from_object(&call.resource, live)
+            .unwrap_or_else(|_| json!({"metadata": live["metadata"], "spec": {}}));
         let scale = make(&current)?;
         let sent = meta::text(&scale, "resourceVersion");
         if !sent.is_empty() && sent != meta::text(live, "resourceVersion") {
@@ -84,10 +84,10 @@ where
     })
     .await?;
     let object = match written {
-        Written::Dry(object) => object,
-        stored @ Written::Stored(_) => stored.into_value(call),
+        WriteResult::DryRun(object) => object,
+        stored @ WriteResult::Stored(_) => stored.into_value(call),
     };
-    of(&call.resource, &object)
+    from_object(&call.resource, &object)
 }
 
 fn paths(resource: &ResourceType) -> Option<ScalePaths> {

@@ -2,15 +2,17 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, admission::Operation, create, decode, kind, managed, object, written::Written};
+use super::{
+    Call, admission, admission::Operation, create, decode, kind, managed, object, write_result::WriteResult,
+};
 use crate::{
     fields, meta,
     status::{FieldError, Status},
-    store::{CommitError, Expected, Stored},
+    store::{CommitError, Precondition, StoredObject},
 };
 
 /// Replaces the object that a call names with a decoded one.
-pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written, bool), Status> {
+pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(WriteResult, bool), Status> {
     decode::match_namespace(call, &mut sent)?;
     decode::match_name(call, &sent)?;
     kind::set_defaults(&call.resource, &mut sent);
@@ -19,7 +21,7 @@ pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written,
     change(call, may_create, |live| {
         let mut new = sent.clone();
         match live {
-            Some(live) => same_uid(call, live, &new)?,
+            Some(live) => check_uid(call, live, &new)?,
             None if meta::uid(&new).is_empty() => {}
             None => return Err(call.not_found()),
         }
@@ -31,7 +33,7 @@ pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written,
 
 /// Fails if the object was sent with a uid other than the stored one.
 /// Source: apiserver 1.36 `Preconditions.Check`.
-fn same_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
+fn check_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
     let (sent, there) = (meta::uid(new), meta::uid(live));
     if sent.is_empty() || sent == there {
         return Ok(());
@@ -53,12 +55,12 @@ pub(crate) async fn change<F>(
     call: &Call<'_>,
     may_create: bool,
     mut make: F,
-) -> Result<(Written, bool), Status>
+) -> Result<(WriteResult, bool), Status>
 where
     F: FnMut(Option<&Value>) -> Result<Value, Status> + Send,
 {
     loop {
-        let Some(stored) = call.server.store.get(&call.own_key()) else {
+        let Some(stored) = call.server.store.get(&call.object_key()) else {
             if !may_create {
                 return Err(call.not_found());
             }
@@ -68,7 +70,7 @@ where
                 Err(status)
                     if status.reason == "AlreadyExists"
                         && !call.dry_run
-                        && call.server.store.get(&call.own_key()).is_some() =>
+                        && call.server.store.get(&call.object_key()).is_some() =>
                 {
                     continue;
                 }
@@ -78,23 +80,28 @@ where
         let live = object::read(&call.resource, &stored);
         let new = make(Some(&live))?;
         match commit(call, &stored, &live, new).await? {
-            Outcome::Written(written) => {
-                let removed = matches!(written, Written::Dry(_)) && meta::is_deleting(&live);
+            UpdateOutcome::Written(written) => {
+                let removed = matches!(written, WriteResult::DryRun(_)) && meta::is_deleting(&live);
                 super::definitions::after_write(call, call.name, removed)?;
                 return Ok((written, false));
             }
-            Outcome::Overtaken => {}
+            UpdateOutcome::Conflict => {}
         }
     }
 }
 
-enum Outcome {
-    Written(Written),
+enum UpdateOutcome {
+    Written(WriteResult),
     /// The stored object changed since it was read.
-    Overtaken,
+    Conflict,
 }
 
-async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) -> Result<Outcome, Status> {
+async fn commit(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    live: &Value,
+    mut new: Value,
+) -> Result<UpdateOutcome, Status> {
     let resource = &call.resource;
     new = admission::mutate(call, Operation::Update, Some(live), new).await?;
     admission::remove_duplicate_owners(call, &mut new);
@@ -102,7 +109,7 @@ async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) 
     let _addresses = create::assign_addresses(call, &mut new, Some(live)).await?;
     meta::copy(&mut new, live, "generation");
     kind::prepare_for_update(resource, call.subresource, live, &mut new);
-    keep_identity(&mut new, live);
+    restore_identity(&mut new, live);
     let errors = kind::validate_update(resource, call.subresource, live, &new);
     if !errors.is_empty() {
         let sent_kind = new.get("kind").and_then(Value::as_str).unwrap_or(&resource.kind);
@@ -113,59 +120,70 @@ async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) 
     if call.subresource.is_empty() {
         call.warn_all(kind::warnings(resource, &new, Some(live)));
     }
-    fields::keep_times(live, &mut new);
+    fields::restore_times(live, &mut new);
     admission::validate(call, Operation::Update, Some(live), &new).await?;
-    if ends_with_this(resource, live, &new) {
+    if removes_last_finalizer(resource, live, &new) {
         return delete(call, stored, live, new);
     }
     if call.dry_run {
-        return Ok(Outcome::Written(Written::Dry(new)));
+        return Ok(UpdateOutcome::Written(WriteResult::DryRun(new)));
     }
     if object::is_stored(resource, stored, live, &new) {
         // Nothing changes, so there is no write and no new revision.
-        return Ok(current(call, stored, new));
+        return Ok(unchanged(call, stored, new));
     }
-    let pending = object::Pending::new(resource, &new)?;
-    let expected = Expected::At(stored.revision);
-    settle(
+    let pending = object::EncodedObject::new(resource, &new)?;
+    let expected = Precondition::At(stored.revision);
+    commit_outcome(
         call,
-        call.server.store.commit_with(&stored.key, expected, |at| pending.at(at)).map(Written::Stored),
+        call.server
+            .store
+            .commit_with(&stored.key, expected, |at| pending.with_revision(at))
+            .map(WriteResult::Stored),
     )
 }
 
 /// Returns the response to a write without effect, unless the object changed meanwhile.
-fn current(call: &Call<'_>, stored: &Stored, new: Value) -> Outcome {
+fn unchanged(call: &Call<'_>, stored: &StoredObject, new: Value) -> UpdateOutcome {
     match call.server.store.get(&stored.key) {
-        Some(now) if now.revision == stored.revision => Outcome::Written(Written::Dry(new)),
-        _ => Outcome::Overtaken,
+        Some(now) if now.revision == stored.revision => UpdateOutcome::Written(WriteResult::DryRun(new)),
+        _ => UpdateOutcome::Conflict,
     }
 }
 
-fn settle(call: &Call<'_>, committed: Result<Written, CommitError>) -> Result<Outcome, Status> {
+fn commit_outcome(
+    call: &Call<'_>,
+    committed: Result<WriteResult, CommitError>,
+) -> Result<UpdateOutcome, Status> {
     match committed {
-        Ok(written) => Ok(Outcome::Written(written)),
-        Err(CommitError::Changed(_) | CommitError::Gone) => Ok(Outcome::Overtaken),
-        Err(error) => Err(call.refused(error, call.name)),
+        Ok(written) => Ok(UpdateOutcome::Written(written)),
+        Err(CommitError::Changed(_) | CommitError::Gone) => Ok(UpdateOutcome::Conflict),
+        Err(error) => Err(call.commit_failure(error, call.name)),
     }
 }
 
 /// Deletes an object whose last finalizer was removed. The response contains the object with its old revision.
-fn delete(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result<Outcome, Status> {
+fn delete(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    live: &Value,
+    last: Value,
+) -> Result<UpdateOutcome, Status> {
     if !call.dry_run {
         // Watches receive the stored object without the last change.
-        let pending = object::Pending::new(&call.resource, live)?;
-        let deleted = call.server.store.delete(&stored.key, stored.revision, |at| pending.at(at));
-        if let Outcome::Overtaken = settle(call, deleted.map(Written::Stored))? {
-            return Ok(Outcome::Overtaken);
+        let pending = object::EncodedObject::new(&call.resource, live)?;
+        let deleted = call.server.store.delete(&stored.key, stored.revision, |at| pending.with_revision(at));
+        if let UpdateOutcome::Conflict = commit_outcome(call, deleted.map(WriteResult::Stored))? {
+            return Ok(UpdateOutcome::Conflict);
         }
     }
-    Ok(Outcome::Written(Written::Dry(last)))
+    Ok(UpdateOutcome::Written(WriteResult::DryRun(last)))
 }
 
 /// Checks the revision of an update. A missing revision means the newest one, if the kind allows that.
 /// Source: apiserver 1.36 `Store.Update`.
-fn check_revision(call: &Call<'_>, stored: &Stored, new: &mut Value) -> Result<(), Status> {
-    match object::revision_of(new).map_err(Status::unforeseen)? {
+fn check_revision(call: &Call<'_>, stored: &StoredObject, new: &mut Value) -> Result<(), Status> {
+    match object::revision_of(new).map_err(Status::internal_without_details)? {
         Some(sent) if sent == stored.revision => Ok(()),
         Some(_) => Err(call.modified()),
         None if kind::allows_unconditional_update(&call.resource) => {
@@ -180,7 +198,7 @@ fn check_revision(call: &Call<'_>, stored: &Stored, new: &mut Value) -> Result<(
 }
 
 /// Restores fields that only the server sets. Source: apiserver 1.36 `BeforeUpdate`.
-fn keep_identity(new: &mut Value, live: &Value) {
+fn restore_identity(new: &mut Value, live: &Value) {
     if meta::uid(new).is_empty() {
         meta::copy(new, live, "uid");
     }
@@ -195,7 +213,7 @@ fn keep_identity(new: &mut Value, live: &Value) {
 
 /// True if this change removes the last reason to keep a deleted object.
 /// Source: apiserver 1.36 `ShouldDeleteDuringUpdate`, kubernetes 1.36 `ShouldDeleteNamespaceDuringUpdate`.
-fn ends_with_this(resource: &crate::kinds::ResourceType, live: &Value, new: &Value) -> bool {
+fn removes_last_finalizer(resource: &crate::kinds::ResourceType, live: &Value, new: &Value) -> bool {
     if !meta::is_deleting(live) || meta::finalizers(new).next().is_some() {
         return false;
     }

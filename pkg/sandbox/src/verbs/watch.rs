@@ -21,14 +21,14 @@ use crate::{
     fields,
     kinds::{Kinds, ResourceType},
     request::options::ListOptions,
-    respond::{Cut, Presenter},
+    respond::{ConnectionCut, Presenter},
     status::Status,
-    store::{self, Change, Expired, Revision, Stored, Watch, WatchEnd},
+    store::{self, Change, Expired, Revision, StoredObject, Watch, WatchEnd},
 };
 
 /// The minimum duration of a watch without `timeoutSeconds`; the maximum is twice as long.
 /// Source: kube-apiserver 1.36 `--min-request-timeout`.
-const LEAST_TIMEOUT: Duration = Duration::from_mins(30);
+const MIN_TIMEOUT: Duration = Duration::from_mins(30);
 /// The interval between bookmarks. Source: apiserver 1.36 `defaultBookmarkFrequency`.
 const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
 /// The time between the last bookmark and the end of a watch.
@@ -37,7 +37,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// An accepted watch.
-pub(crate) struct Watching {
+pub(crate) struct WatchStream {
     resource: Arc<ResourceType>,
     /// The served resources. `None` for built-in kinds, which never change.
     kinds: Option<Receiver<Arc<Kinds>>>,
@@ -45,7 +45,7 @@ pub(crate) struct Watching {
     presenter: Presenter,
     clock: Clock,
     /// The remaining initial objects, in reverse order.
-    initial: Vec<Arc<Stored>>,
+    initial: Vec<Arc<StoredObject>>,
     /// True if a bookmark must end the initial events.
     initial_end: bool,
     /// The changes after `start`, or the error that ends the watch.
@@ -66,20 +66,20 @@ pub(crate) fn watch(
     call: &Call<'_>,
     options: &ListOptions,
     presenter: Presenter,
-) -> Result<Watching, Status> {
+) -> Result<WatchStream, Status> {
     let selectors = Selectors::read(call, options)?;
-    let asked = object::parse_revision(&options.resource_version).map_err(|why| {
+    let requested = object::parse_revision(&options.resource_version).map_err(|why| {
         let shown = crate::go::quoted(&options.resource_version);
-        Status::unforeseen(format!("resourceVersion: Invalid value: {shown}: {why}"))
+        Status::internal_without_details(format!("resourceVersion: Invalid value: {shown}: {why}"))
     })?;
-    let send_initial = options.send_initial_events.unwrap_or(asked.is_none());
-    let (mut initial, mut start) = (Vec::new(), asked.unwrap_or_default());
-    if send_initial || asked.is_none() {
+    let send_initial = options.send_initial_events.unwrap_or(requested.is_none());
+    let (mut initial, mut start) = (Vec::new(), requested.unwrap_or_default());
+    if send_initial || requested.is_none() {
         let page = call.server.store.list(&call.scope(), store::ListOptions::default());
         let page = page.map_err(|_| Status::internal("the newest revision is always there"))?;
-        if asked.is_some_and(|asked| asked > page.revision) {
+        if requested.is_some_and(|asked| asked > page.revision) {
             let current = page.revision.0;
-            return Err(Status::revision_too_large(asked.unwrap_or_default().0, current));
+            return Err(Status::revision_too_large(requested.unwrap_or_default().0, current));
         }
         start = page.revision;
         if send_initial {
@@ -90,13 +90,13 @@ pub(crate) fn watch(
     }
     let now = Instant::now();
     let timeout = options.timeout_seconds.map_or_else(
-        || LEAST_TIMEOUT.mul_f64(1.0 + fastrand::f64()),
+        || MIN_TIMEOUT.mul_f64(1.0 + fastrand::f64()),
         // One day is practically unlimited and avoids an overflow.
         |seconds| Duration::from_secs(seconds.min(24 * 3600)),
     );
-    Ok(Watching {
+    Ok(WatchStream {
         resource: Arc::clone(&call.resource),
-        kinds: call.resource.custom.is_some().then(|| call.server.follow_kinds()),
+        kinds: call.resource.custom.is_some().then(|| call.server.watch_kinds()),
         selectors,
         presenter,
         clock: call.server.clock.clone(),
@@ -112,9 +112,9 @@ pub(crate) fn watch(
     })
 }
 
-impl Watching {
+impl WatchStream {
     /// Returns the events as a stream of lines.
-    pub(crate) fn into_stream(self) -> BoxStream<'static, Result<Bytes, Cut>> {
+    pub(crate) fn into_stream(self) -> BoxStream<'static, Result<Bytes, ConnectionCut>> {
         stream::unfold(self, |mut watching| async move {
             let chunk = watching.next_chunk().await?;
             Some((Ok(Bytes::from(chunk)), watching))
@@ -127,10 +127,10 @@ impl Watching {
         while !self.ended {
             self.presenter.set_now(self.clock.timestamp().as_second());
             // Checked first: if the resource is gone, its objects were deleted before.
-            let removed = self.served() == Served::NoMore;
+            let removed = self.resource_state() == ResourceState::Removed;
             self.write_initial(&mut out);
             self.write_changes(&mut out);
-            if self.served() == Served::Otherwise {
+            if self.resource_state() == ResourceState::Changed {
                 // The objects may have the new form already. A client that resumes at the end of this watch receives
                 // that form.
                 return None;
@@ -148,13 +148,13 @@ impl Watching {
 
     /// Returns the current state of the resource.
     /// Source: apiextensions-apiserver 1.36 `crdHandler.tearDown`: a changed definition ends all its watches.
-    fn served(&self) -> Served {
-        let Some(kinds) = &self.kinds else { return Served::AsBefore };
+    fn resource_state(&self) -> ResourceState {
+        let Some(kinds) = &self.kinds else { return ResourceState::Unchanged };
         let ResourceType { group, version, plural, .. } = &*self.resource;
         match kinds.borrow().find(group, version, plural) {
-            None => Served::NoMore,
-            Some(now) if Arc::ptr_eq(now, &self.resource) => Served::AsBefore,
-            Some(_) => Served::Otherwise,
+            None => ResourceState::Removed,
+            Some(now) if Arc::ptr_eq(now, &self.resource) => ResourceState::Unchanged,
+            Some(_) => ResourceState::Changed,
         }
     }
 
@@ -194,7 +194,7 @@ impl Watching {
                 Ok(change) => self.write_change(out, &change),
                 Err(end) => self.end(out, end),
             },
-            () = change_of(&mut self.kinds) => {}
+            () = wait_for_change(&mut self.kinds) => {}
             () = sleep_until(bookmark_at) => {
                 let position = watch.position();
                 if Instant::now() >= self.deadline {
@@ -242,15 +242,15 @@ impl Watching {
         let Some(before) = &change.before else { return };
         let mut object = object::read(&self.resource, before);
         crate::meta::set(&mut object, "resourceVersion", change.revision.to_string());
-        if let Ok(object) = self.presenter.shaped(object) {
+        if let Ok(object) = self.presenter.represent(object) {
             let object = self.without_columns(object);
             write_event(out, "DELETED", |out| object::write_json(out, &object));
         }
     }
 
-    fn write(&mut self, out: &mut Vec<u8>, event: &str, stored: &Stored) {
+    fn write(&mut self, out: &mut Vec<u8>, event: &str, stored: &StoredObject) {
         if self.presenter.is_table() {
-            if let Ok(table) = self.presenter.shaped(object::read(&self.resource, stored)) {
+            if let Ok(table) = self.presenter.represent(object::read(&self.resource, stored)) {
                 let table = self.without_columns(table);
                 write_event(out, event, |out| object::write_json(out, &table));
             }
@@ -282,7 +282,7 @@ impl Watching {
         if let Some(annotations) = annotations {
             object["metadata"]["annotations"] = annotations;
         }
-        if let Ok(object) = self.presenter.shaped(object) {
+        if let Ok(object) = self.presenter.represent(object) {
             let object = self.without_columns(object);
             write_event(out, "BOOKMARK", |out| object::write_json(out, &object));
         }
@@ -291,16 +291,16 @@ impl Watching {
 
 /// The state of a watched resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Served {
+enum ResourceState {
     /// Unchanged since the start of the watch.
-    AsBefore,
+    Unchanged,
     /// Served with a changed or different definition.
-    Otherwise,
-    NoMore,
+    Changed,
+    Removed,
 }
 
 /// Waits until the served resources change; forever for built-in kinds.
-async fn change_of(kinds: &mut Option<Receiver<Arc<Kinds>>>) {
+async fn wait_for_change(kinds: &mut Option<Receiver<Arc<Kinds>>>) {
     if let Some(kinds) = kinds
         && kinds.changed().await.is_ok()
     {

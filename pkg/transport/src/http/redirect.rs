@@ -73,13 +73,13 @@ fn target(from: &Url, response: &Response) -> Option<Url> {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use support::host::{FakeHost, Received, Reply};
+    use support::host::{FakeHost, ReceivedRequest, Reply};
 
     use super::*;
     use crate::{Error, Secret, http::send, tests::context};
 
     /// Posts a form with a token to a host that answers with a redirect.
-    async fn post(status: u16, to: &str) -> (Result<Bytes, Error>, Vec<Received>) {
+    async fn post(status: u16, to: &str) -> (Result<Bytes, Error>, Vec<ReceivedRequest>) {
         let host = FakeHost::internet();
         host.on("files.example.org/form", Reply::status(status).header("location", to));
         for place in ["files.example.org/next", "gitlab.com/next"] {

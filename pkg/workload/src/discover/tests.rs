@@ -20,9 +20,9 @@ use sandbox::{Fault, Sandbox};
 use serde_json::json;
 use support::{
     cluster_api::{cluster_class, definition, install, object, provider},
-    counter::Counter,
     fixture::Fixture,
     kind::{self, Kind},
+    request_counter::RequestCounter,
 };
 use tower_service::Service;
 
@@ -77,7 +77,7 @@ async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
         object(WIDGET, "a/widget").label("clusterctl.cluster.x-k8s.io/move", ""),
     ])
     .await;
-    let counter = Counter::start(lab.sandbox());
+    let counter = RequestCounter::start(lab.sandbox());
     let (cluster, scope) = (cluster(&lab).await, scope(&["a"]));
     let found = discover(&cluster, &scope).await.unwrap();
     assert_eq!(counter.all().total(), REQUESTS, "{}", counter.all());
@@ -133,7 +133,7 @@ async fn namespaces_of_the_scope_are_looked_at_and_no_others_but_those_of_infras
     Secret a/one-kubeconfig
     Secret infrastructure-docker-system/who
     ");
-    let counter = Counter::start(lab.sandbox());
+    let counter = RequestCounter::start(lab.sandbox());
     let found = discover(&cluster, &scope(&["a", "b"])).await.unwrap();
     assert!(!names(&found).iter().any(|name| name.contains(" c/")), "{:?}", names(&found));
     // Clusters and cluster-scoped kinds are listed once, Secrets in one more namespace.
@@ -156,7 +156,7 @@ async fn a_class_of_another_namespace_is_found_with_its_templates_and_those_who_
     let both =
         template("shared/both").owned_by(kind::CLUSTER_CLASS, "small").owned_by(kind::CLUSTER_CLASS, "joint");
     lab.create([template("shared/unrelated"), both]).await;
-    let counter = Counter::start(lab.sandbox());
+    let counter = RequestCounter::start(lab.sandbox());
     let found = discover(&cluster(&lab).await, &scope(&["a"])).await.unwrap();
     // The additional requests list the classes of the namespace, and the four kinds of their templates.
     assert_eq!(counter.all().total(), REQUESTS + 5, "{}", counter.all());
@@ -188,7 +188,7 @@ async fn a_kind_that_went_meanwhile_has_no_objects_and_one_that_cannot_be_read_i
     let found = discover(&cluster, &scope).await.unwrap();
     assert!(names(&found).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
     lab.delete(kind::CUSTOM_RESOURCE_DEFINITION, "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io").await;
-    lab.settled().await;
+    lab.wait_until_idle().await;
     let again = rediscover(&cluster, &scope, &found).await.unwrap();
     assert!(!names(&again).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
     lab.sandbox()

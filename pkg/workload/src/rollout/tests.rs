@@ -4,7 +4,7 @@ use api::output::ProgressEvent;
 use apply::{EventSink, WriteMode};
 use inventory::ManagementCluster;
 use manifest::Value;
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use serde_json::json;
 use support::{
     cluster_api::{self, cluster, object},
@@ -21,7 +21,7 @@ const OLD: Kind =
     Kind::new("infrastructure.cluster.x-k8s.io", "v1beta1", "OldControlPlane", "oldcontrolplanes");
 const POOL: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "MachinePool", "machinepools");
 
-async fn lab(controllers: Switches) -> (Fixture, ManagementCluster) {
+async fn lab(controllers: ControllerSwitches) -> (Fixture, ManagementCluster) {
     // The machines are years old before a restart, because a restart does not replace machines of the same second.
     let lab = Fixture::builder().controllers(controllers).clock_at("2020-01-01T00:00:00Z").start().await;
     cluster_api::install(&lab).await;
@@ -77,7 +77,7 @@ fn a_resource_is_a_type_and_a_name_whatever_the_case() {
 // Row: D-156
 #[tokio::test]
 async fn every_name_of_a_known_type_costs_no_question() {
-    let (_lab, management) = lab(Switches::none()).await;
+    let (_lab, management) = lab(ControllerSwitches::none()).await;
     for (words, kind) in [
         (
             ["md", "machinedeployment", "machinedeployments", "machinedeployments.cluster.x-k8s.io"],
@@ -105,7 +105,7 @@ async fn every_name_of_a_known_type_costs_no_question() {
 // Row: D-156
 #[tokio::test]
 async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     let elsewhere = Kind { group: "infrastructure.cluster.x-k8s.io", ..FOO };
     lab.create([definition(FOO, &json!({})), definition(OLD, &json!({}))]).await;
     assert_eq!(
@@ -129,7 +129,7 @@ async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
 #[tokio::test]
 async fn a_machine_deployment_is_restarted_paused_and_resumed_by_two_requests_each() {
     use RolloutChange::{Pause, Restart, Resume};
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 1)).await;
     let before = management.server.requests();
     change(&management, Restart, "md/a-md").await.unwrap();
@@ -150,7 +150,7 @@ async fn a_machine_deployment_is_restarted_paused_and_resumed_by_two_requests_ea
 #[tokio::test]
 async fn a_control_plane_is_paused_by_its_annotation_whatever_the_value() {
     use RolloutChange::{Pause, Restart, Resume};
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").control_plane(1)).await;
     let (kind, place) = (kind::KUBEADM_CONTROL_PLANE, "team/a-control-plane");
     let annotations = async || lab.get(kind, place).await.unwrap()["metadata"]["annotations"].clone();
@@ -168,7 +168,7 @@ async fn a_control_plane_is_paused_by_its_annotation_whatever_the_value() {
 
 #[tokio::test]
 async fn a_restart_that_is_to_come_is_not_moved() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 1)).await;
     let later = json!({"spec": {"rollout": {"after": "2999-01-01T00:00:00Z"}}});
     lab.merge(kind::MACHINE_DEPLOYMENT, "team/a-md", &later).await;
@@ -181,7 +181,7 @@ async fn a_restart_that_is_to_come_is_not_moved() {
 // Row: D-156
 #[tokio::test]
 async fn other_kinds_are_restarted_by_the_field_their_definition_has() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     let time = json!({"type": "string"});
     let rollout = json!({"rollout": {"type": "object", "properties": {"after": time}}});
     lab.create([
@@ -204,7 +204,7 @@ async fn other_kinds_are_restarted_by_the_field_their_definition_has() {
 
 #[tokio::test]
 async fn what_is_not_there_is_told_with_near_names_or_with_the_contract() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("workers", 1)).await;
     let missing = change(&management, RolloutChange::Restart, "md/a-workesr").await.unwrap_err();
     assert_eq!(missing.to_string(), "there is no MachineDeployment team/a-workesr");
@@ -221,7 +221,7 @@ async fn what_is_not_there_is_told_with_near_names_or_with_the_contract() {
 // Row: D-158
 #[tokio::test]
 async fn a_restart_of_a_part_of_a_managed_topology_is_done_with_a_warning() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").of_class("quick").machine_deployment("md", 1)).await;
     let warnings = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let told = warnings.clone();
@@ -239,7 +239,7 @@ async fn a_restart_of_a_part_of_a_managed_topology_is_done_with_a_warning() {
 
 #[tokio::test]
 async fn rollout_is_not_complete_while_its_status_counts_outdated_machines() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").control_plane(1).machine_deployment("md", 2)).await;
     let kinds = [(kind::MACHINE_DEPLOYMENT, "a-md"), (kind::KUBEADM_CONTROL_PLANE, "a-control-plane")];
     let version = json!({"spec": {"template": {"spec": {"version": "v1.99.0"}}}});
@@ -273,12 +273,12 @@ async fn rollout_is_not_complete_while_its_status_counts_outdated_machines() {
 
 #[tokio::test]
 async fn a_restart_is_watched_until_every_machine_is_another_one() {
-    let (lab, management) = lab(Switches::default()).await;
+    let (lab, management) = lab(ControllerSwitches::default()).await;
     let made_by_controllers =
         [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];
     let objects = cluster("team/a").control_plane(1).machine_deployment("md", 2);
     lab.create(objects.into_iter().filter(|object| !made_by_controllers.contains(&object.kind()))).await;
-    lab.settled().await;
+    lab.wait_until_idle().await;
     lab.advance(Duration::from_hours(24 * 365 * 100));
     let machines = async || {
         let all = lab.list(kind::MACHINE).await;
@@ -303,7 +303,7 @@ async fn a_restart_is_watched_until_every_machine_is_another_one() {
 
 #[tokio::test]
 async fn what_is_not_complete_in_time_is_told_as_it_is() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 2)).await;
     lab.merge(kind::MACHINE_DEPLOYMENT, "team/a-md", &json!({"spec": {"replicas": 3, "paused": true}})).await;
     let resources = [resource(&management, "md/a-md").await.unwrap()];
@@ -314,7 +314,7 @@ async fn what_is_not_complete_in_time_is_told_as_it_is() {
 
 #[tokio::test]
 async fn what_goes_while_it_is_watched_ends_the_wait() {
-    let (lab, management) = lab(Switches::none()).await;
+    let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 2)).await;
     let kind = kind::MACHINE_DEPLOYMENT;
     let wanted = |replicas: u64| json!({"metadata": {"finalizers": null}, "spec": {"replicas": replicas}});

@@ -4,7 +4,7 @@ use std::{fs, io, ops::Range, path::Path};
 
 use thiserror::Error;
 
-use super::Cut;
+use super::BodyFilter;
 
 /// A page of cases.
 #[derive(Clone, Debug)]
@@ -40,9 +40,9 @@ pub struct Step {
     /// The action.
     pub action: Action,
     /// The parts of the answer to show.
-    pub cut: Cut,
+    pub filter: BodyFilter,
     /// The lines of the answer in the page, from 0. Empty at the position of a future answer.
-    pub place: Range<usize>,
+    pub answer_lines: Range<usize>,
     /// The recorded answer. `None` for steps without an answer and for unrecorded answers.
     pub recorded: Option<String>,
 }
@@ -51,11 +51,11 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Sends a request that must succeed, without showing the answer.
-    Given(Ask),
+    Given(RequestTemplate),
     /// Sends a request and shows the answer.
-    Http(Ask),
+    Http(RequestTemplate),
     /// Opens a named watch, which must succeed.
-    Watch(Ask),
+    Watch(RequestTemplate),
     /// Shows the next events of a watch. Without a count, shows all events until the server ends the watch.
     Events {
         /// The name of the watch.
@@ -64,12 +64,12 @@ pub enum Action {
         count: Option<usize>,
     },
     /// Repeats a request until the answer meets a condition.
-    Wait(Ask, Until),
+    Wait(RequestTemplate, WaitCondition),
 }
 
 /// A request as written in the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct RequestTemplate {
     /// The name for references in later steps. Empty if there is none.
     pub name: String,
     /// The text of the request, before substitution.
@@ -80,7 +80,7 @@ pub struct Ask {
 
 /// The condition of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum WaitCondition {
     /// The answer has this status code.
     Status(u16),
     /// The field exists.
@@ -105,7 +105,7 @@ pub enum PageError {
 struct Block<'l> {
     info: &'l str,
     start: usize,
-    inside: Range<usize>,
+    content: Range<usize>,
 }
 
 impl Page {
@@ -114,11 +114,11 @@ impl Page {
         let text =
             fs::read_to_string(path).map_err(|error| PageError::File(path.display().to_string(), error))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Self::read(&name, &text)
+        Self::parse(&name, &text)
     }
 
     /// Parses a page from text.
-    pub fn read(name: &str, text: &str) -> Result<Self, PageError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, PageError> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let mut page =
             Self { name: name.to_owned(), lines: Vec::new(), fixture: Vec::new(), cases: Vec::new() };
@@ -141,7 +141,7 @@ impl Page {
                 let end = (at + 1..lines.len())
                     .find(|&end| lines[end] == "```")
                     .ok_or_else(|| fail(at, "the block does not end".to_owned()))?;
-                let block = Block { info, start: at, inside: at + 1..end };
+                let block = Block { info, start: at, content: at + 1..end };
                 let steps = page.cases.last_mut().map_or(&mut page.fixture, |case| &mut case.steps);
                 add_block(steps, &block, &lines).map_err(|problem| fail(at, problem))?;
                 at = end;
@@ -179,17 +179,18 @@ impl Page {
 fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Result<(), String> {
     let mut words = block.info.split_whitespace();
     let kind = words.next().unwrap_or_default();
-    let inside = &lines[block.inside.clone()];
+    let inside = &lines[block.content.clone()];
     if kind == "answer" {
-        let step =
-            steps.last_mut().filter(|step| matches!(step.action, Action::Http(_)) && step.place.is_empty());
+        let step = steps
+            .last_mut()
+            .filter(|step| matches!(step.action, Action::Http(_)) && step.answer_lines.is_empty());
         let step = step.ok_or("an answer follows an http block")?;
-        step.place = block.inside.clone();
+        step.answer_lines = block.content.clone();
         step.recorded = Some(joined(inside));
         return Ok(());
     }
-    let mut ask = Ask { name: String::new(), text: String::new(), raw: false };
-    let mut cut = Cut::default();
+    let mut ask = RequestTemplate { name: String::new(), text: String::new(), raw: false };
+    let mut cut = BodyFilter::default();
     let mut count = None;
     for word in words {
         match word.split_once('=') {
@@ -207,34 +208,34 @@ fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Resu
         }
     }
     ask.text = joined(inside);
-    let (mut place, mut recorded) = (block.inside.end + 1..block.inside.end + 1, None);
+    let (mut place, mut recorded) = (block.content.end + 1..block.content.end + 1, None);
     let action = match kind {
         "given" => Action::Given(ask),
         "http" => Action::Http(ask),
         "watch" => Action::Watch(ask),
         "events" => {
-            place = block.inside.clone();
+            place = block.content.clone();
             recorded = (!inside.is_empty()).then_some(ask.text);
             Action::Events { watch: ask.name, count }
         }
         "wait" => wait(ask)?,
         other => return Err(format!("no kind of block is called {other:?}")),
     };
-    steps.push(Step { line: block.start + 1, action, cut, place, recorded });
+    steps.push(Step { line: block.start + 1, action, filter: cut, answer_lines: place, recorded });
     Ok(())
 }
 
 /// Parses `METHOD target until …` in the first line.
-fn wait(mut ask: Ask) -> Result<Action, String> {
+fn wait(mut ask: RequestTemplate) -> Result<Action, String> {
     let (first, rest) = ask.text.split_once('\n').unwrap_or((&ask.text, ""));
     let (request, until) = first.split_once(" until ").ok_or("a wait has no `until`")?;
     let until = match (until.parse::<u16>(), until.strip_prefix('!')) {
-        (Ok(status), _) => Until::Status(status),
-        (_, Some(path)) => Until::Absent(path.to_owned()),
+        (Ok(status), _) => WaitCondition::Status(status),
+        (_, Some(path)) => WaitCondition::Absent(path.to_owned()),
         // Splits at the last `=` outside brackets: `conditions[type=Ready].status=True`.
         _ => match until.rsplit_once('=').filter(|(_, text)| !text.contains(']')) {
-            Some((path, text)) => Until::Equal(path.to_owned(), text.to_owned()),
-            None => Until::Present(until.to_owned()),
+            Some((path, text)) => WaitCondition::Equal(path.to_owned(), text.to_owned()),
+            None => WaitCondition::Present(until.to_owned()),
         },
     };
     ask.text = format!("{request}\n{rest}");
@@ -253,26 +254,27 @@ mod tests {
 
     #[test]
     fn a_page_is_a_fixture_and_cases_of_steps() {
-        let page = Page::read("p.md", PAGE).unwrap();
+        let page = Page::parse("p.md", PAGE).unwrap();
         assert_eq!((page.fixture.len(), page.cases.len()), (1, 2));
         let case = &page.cases[0];
         assert_eq!((case.heading.as_str(), case.line, case.steps.len()), ("It works", 7, 4));
         assert_eq!(case.steps[0].recorded.as_deref(), Some("200 OK\n"));
-        assert_eq!(case.steps[0].cut.only, ["kind", "metadata.name"]);
+        assert_eq!(case.steps[0].filter.only, ["kind", "metadata.name"]);
         assert_eq!(case.steps[2].action, Action::Events { watch: "w".to_owned(), count: Some(2) });
         let Action::Wait(_, until) = &case.steps[3].action else { panic!("{:?}", case.steps[3]) };
-        assert_eq!(*until, Until::Equal("s.c[type=Ready].status".to_owned(), "True".to_owned()));
+        assert_eq!(*until, WaitCondition::Equal("s.c[type=Ready].status".to_owned(), "True".to_owned()));
         assert_eq!(page.cases[1].steps[0].recorded, None);
     }
 
     #[test]
     fn answers_replace_what_was_recorded_and_are_added_where_nothing_was() {
-        let page = Page::read("p.md", PAGE).unwrap();
+        let page = Page::parse("p.md", PAGE).unwrap();
         let steps = page.cases.iter().flat_map(|case| &case.steps);
         let answers = steps.filter(|step| !matches!(step.action, Action::Watch(_) | Action::Wait(..)));
-        let text =
-            page.with_answers(answers.map(|step| (step.place.clone(), "new\nlines\n".to_owned())).collect());
-        let page = Page::read("p.md", &text).unwrap();
+        let text = page.with_answers(
+            answers.map(|step| (step.answer_lines.clone(), "new\nlines\n".to_owned())).collect(),
+        );
+        let page = Page::parse("p.md", &text).unwrap();
         let recorded: Vec<_> = page
             .cases
             .iter()
@@ -291,7 +293,7 @@ mod tests {
             ("```answer\n```\n", "p.md:1: an answer follows an http block"),
             ("```http fast\n```\n", "p.md:1: the word \"fast\" means nothing in a block of \"http\""),
         ] {
-            assert_eq!(Page::read("p.md", text).unwrap_err().to_string(), expected);
+            assert_eq!(Page::parse("p.md", text).unwrap_err().to_string(), expected);
         }
     }
 }

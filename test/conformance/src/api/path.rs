@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The parts of a body that a page shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct BodyFilter {
     /// If not empty, show only these paths.
     pub only: Vec<String>,
     /// Hide these paths.
@@ -18,7 +18,7 @@ pub struct Cut {
     pub unordered: bool,
 }
 
-impl Cut {
+impl BodyFilter {
     /// Removes the parts of a body that the page does not show.
     pub(super) fn apply(&self, value: &mut Value) {
         if !self.managed {
@@ -29,7 +29,7 @@ impl Cut {
         }
         if !self.only.is_empty() {
             let paths: Vec<_> = self.only.iter().map(|path| segments(path)).collect();
-            *value = keep(value, &paths.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            *value = select(value, &paths.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
         for path in &self.omit {
             remove(value, &segments(path));
@@ -89,7 +89,7 @@ fn is_text(value: Option<&Value>, text: &str) -> bool {
 }
 
 /// Copies only the values at the paths. An empty path selects the entire value.
-fn keep(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
+fn select(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
     if paths.iter().any(|path| path.is_empty()) {
         return value.clone();
     }
@@ -99,26 +99,26 @@ fn keep(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
             for (name, field) in fields {
                 let below: Vec<_> = paths.iter().copied().filter(|path| path[0].name == name).collect();
                 if !below.is_empty() {
-                    kept.insert(name.clone(), keep_filtered(field, &below));
+                    kept.insert(name.clone(), select_filtered(field, &below));
                 }
             }
             Value::Object(kept)
         }
-        Value::Array(items) => items.iter().map(|item| keep(item, paths)).collect(),
+        Value::Array(items) => items.iter().map(|item| select(item, paths)).collect(),
         other => other.clone(),
     }
 }
 
 /// Copies the values of a field. The first segment of each path is the field itself.
-fn keep_filtered(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
+fn select_filtered(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
     let plain: Vec<_> = paths.iter().map(|path| &path[1..]).collect();
     let filters: Vec<_> = paths.iter().filter_map(|path| path[0].filter).collect();
     match value {
         Value::Array(items) if !filters.is_empty() => {
             let matches = |item: &&Value| filters.iter().any(|(field, text)| is_text(get(item, field), text));
-            items.iter().filter(matches).map(|item| keep(item, &plain)).collect()
+            items.iter().filter(matches).map(|item| select(item, &plain)).collect()
         }
-        other => keep(other, &plain),
+        other => select(other, &plain),
     }
 }
 
@@ -171,9 +171,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn cut(only: &str, omit: &str) -> Cut {
+    fn cut(only: &str, omit: &str) -> BodyFilter {
         let list = |text: &str| text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        Cut { only: list(only), omit: list(omit), managed: false, unordered: false }
+        BodyFilter { only: list(only), omit: list(omit), managed: false, unordered: false }
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
             "message": "A is invalid: [b: Required value, a: Required value]",
             "details": {"causes": [cause("b"), cause("a")]},
         });
-        Cut { unordered: true, ..Cut::default() }.apply(&mut status);
+        BodyFilter { unordered: true, ..BodyFilter::default() }.apply(&mut status);
         assert_eq!(status["message"], "A is invalid: [a: Required value, b: Required value]");
         assert_eq!(status["details"]["causes"], json!([cause("a"), cause("b")]));
     }

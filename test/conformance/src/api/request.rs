@@ -11,7 +11,7 @@ use manifest::{YamlLimits, yaml};
 ///
 /// # Errors
 /// A description of the syntax error.
-pub(super) fn read(text: &str, raw: bool) -> Result<Request<Full<Bytes>>, String> {
+pub(super) fn parse_request(text: &str, raw: bool) -> Result<Request<Full<Bytes>>, String> {
     let (head, body) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
     let mut lines = head.lines();
     let first = lines.next().unwrap_or_default();
@@ -43,7 +43,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_yaml_body_is_sent_as_json() {
-        let request = read("POST /a?b=c\nX-A: 1\n\na: [1]\n", false).unwrap();
+        let request = parse_request("POST /a?b=c\nX-A: 1\n\na: [1]\n", false).unwrap();
         assert_eq!(request.uri(), "/a?b=c");
         assert_eq!(request.headers()["content-type"], "application/json");
         assert_eq!(request.headers()["x-a"], "1");
@@ -52,7 +52,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_raw_body_is_sent_as_it_stands() {
-        let request = read("PUT /a\nContent-Type: text/x\n\n{\"a\":\n", true).unwrap();
+        let request = parse_request("PUT /a\nContent-Type: text/x\n\n{\"a\":\n", true).unwrap();
         assert_eq!(request.headers()["content-type"], "text/x");
         assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), "{\"a\":");
     }

@@ -1,7 +1,7 @@
 //! Runs the cases of pages against a server.
 
+mod case_run;
 mod watch;
-mod world;
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use futures::{StreamExt as _, stream};
 use similar::TextDiff;
 
 use super::{Case, Page, Server, Step};
-use world::World;
+use case_run::CaseRun;
 
 /// The number of cases that run concurrently.
 const PARALLEL_CASES: usize = 8;
@@ -35,16 +35,16 @@ pub struct Difference {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The number of cases that ran.
-    pub asked: usize,
+    pub case_count: usize,
     /// The number of cases skipped because the server has no controllers.
-    pub left_out: usize,
+    pub skipped: usize,
     /// The differences, in page order.
     pub differences: Vec<Difference>,
 }
 
 /// The failure that ended a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct CaseFailure {
     /// The line of the step.
     pub line: usize,
     /// The problem.
@@ -52,9 +52,9 @@ pub struct Broken {
 }
 
 /// The answers of a case, and the failure that ended it, if any.
-struct Answers<'p> {
+struct CaseAnswers<'p> {
     steps: Vec<(&'p Step, String)>,
-    broken: Option<Broken>,
+    failure: Option<CaseFailure>,
 }
 
 impl fmt::Display for Difference {
@@ -77,10 +77,10 @@ pub async fn compare(
     cases.retain(|(page, case)| wanted(page, case));
     let all = cases.len();
     cases.retain(|(_, case)| has_controllers || !case.needs_controllers);
-    report.asked = cases.len();
-    report.left_out = all - cases.len();
+    report.case_count = cases.len();
+    report.skipped = all - cases.len();
     let differences = stream::iter(cases).map(|(page, case)| async move {
-        let answers = ask(page, case, server).await;
+        let answers = run_case(page, case, server).await;
         differences(page, case, &answers)
     });
     report.differences = differences.buffered(PARALLEL_CASES).concat().await;
@@ -98,40 +98,40 @@ pub async fn record(
     let mut problems = Vec::new();
     for page in pages {
         let cases = page.cases.iter().filter(|case| wanted(page, case));
-        let asked = stream::iter(cases).map(|case| async move { (case, ask(page, case, server).await) });
+        let asked = stream::iter(cases).map(|case| async move { (case, run_case(page, case, server).await) });
         let mut answers: Vec<(Range<usize>, String)> = Vec::new();
         for (case, found) in asked.buffered(PARALLEL_CASES).collect::<Vec<_>>().await {
-            problems.extend(found.broken.map(|broken| broken.into_difference(page, case)));
-            answers.extend(found.steps.into_iter().map(|(step, text)| (step.place.clone(), text)));
+            problems.extend(found.failure.map(|broken| broken.into_difference(page, case)));
+            answers.extend(found.steps.into_iter().map(|(step, text)| (step.answer_lines.clone(), text)));
         }
         written.push((page.name.clone(), page.with_answers(answers)));
     }
     (written, problems)
 }
 
-async fn ask<'p>(page: &'p Page, case: &'p Case, server: &dyn Server) -> Answers<'p> {
+async fn run_case<'p>(page: &'p Page, case: &'p Case, server: &dyn Server) -> CaseAnswers<'p> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let mut world = World::new(server, NUMBER.fetch_add(1, Ordering::Relaxed));
+    let mut world = CaseRun::new(server, NUMBER.fetch_add(1, Ordering::Relaxed));
     let mut steps = Vec::new();
     let mut broken = None;
     if let Err(problem) = world.prepare(page, case).await {
-        broken = Some(Broken { line: case.line, problem });
+        broken = Some(CaseFailure { line: case.line, problem });
     }
     for step in page.fixture.iter().chain(&case.steps) {
         if broken.is_some() {
             break;
         }
-        match world.take(step).await {
+        match world.run_step(step).await {
             Ok(Some(text)) => steps.push((step, text)),
             Ok(None) => {}
-            Err(problem) => broken = Some(Broken { line: step.line, problem }),
+            Err(problem) => broken = Some(CaseFailure { line: step.line, problem }),
         }
     }
-    world.clean().await;
-    Answers { steps, broken }
+    world.delete_created().await;
+    CaseAnswers { steps, failure: broken }
 }
 
-fn differences(page: &Page, case: &Case, answers: &Answers<'_>) -> Vec<Difference> {
+fn differences(page: &Page, case: &Case, answers: &CaseAnswers<'_>) -> Vec<Difference> {
     let at = |line: usize, text: String| Difference {
         page: page.name.clone(),
         heading: case.heading.clone(),
@@ -150,11 +150,11 @@ fn differences(page: &Page, case: &Case, answers: &Answers<'_>) -> Vec<Differenc
             Some(_) => {}
         }
     }
-    differences.extend(answers.broken.clone().map(|broken| broken.into_difference(page, case)));
+    differences.extend(answers.failure.clone().map(|broken| broken.into_difference(page, case)));
     differences
 }
 
-impl Broken {
+impl CaseFailure {
     fn into_difference(self, page: &Page, case: &Case) -> Difference {
         let text = format!("the case ends here: {}\n", self.problem);
         Difference { page: page.name.clone(), heading: case.heading.clone(), line: self.line, text }

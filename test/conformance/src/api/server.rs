@@ -67,7 +67,7 @@ impl Https {
         Ok(Self { host: host.to_owned(), port: port.parse()?, authorization, tls: Arc::new(tls) })
     }
 
-    async fn ask(&self, mut request: Request<Full<Bytes>>) -> Result<Reply, ServerError> {
+    async fn send_over_tls(&self, mut request: Request<Full<Bytes>>) -> Result<Reply, ServerError> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
         stream.set_nodelay(true)?;
         let name = ServerName::try_from(self.host.clone())?;
@@ -85,7 +85,7 @@ impl Https {
 
 impl Server for Https {
     fn send(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, Result<Reply, ServerError>> {
-        self.ask(request).boxed()
+        self.send_over_tls(request).boxed()
     }
 }
 

@@ -12,8 +12,8 @@ use std::{
     time::Duration,
 };
 
-use conformance::api::{self, Case, Difference, Https, InProcess, Page, Report, departures};
-use sandbox::{Clock, Identity, Listener, Options, Sandbox, Switches};
+use conformance::api::{self, Case, Difference, Https, InProcess, Page, Report, known_differences};
+use sandbox::{Clock, ControllerSwitches, Identity, Listener, Options, Sandbox};
 use support::api_server::ApiServer;
 
 /// The cases are the contract of the sandbox: they do not become fewer.
@@ -22,7 +22,7 @@ const FEWEST_CASES: usize = 600;
 const COMPACTION_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The pages that are asked in process as well: an answer of each sort.
-const WITHOUT_A_WIRE: [&str; 3] = ["create.md", "tables.md", "update.md"];
+const IN_PROCESS_PAGES: [&str; 3] = ["create.md", "tables.md", "update.md"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("api")
@@ -42,7 +42,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn is_wanted(page: &Page, case: &Case) -> bool {
+fn is_selected(page: &Page, case: &Case) -> bool {
     variable("CASES").is_none_or(|text| page.name.contains(&text) || case.heading.contains(&text))
 }
 
@@ -51,7 +51,7 @@ fn real_server() -> Option<(Https, bool, Option<ApiServer>)> {
     if let Some(kubeconfig) = variable("CONFORMANCE_KUBECONFIG") {
         return Some((Https::from_kubeconfig(Path::new(&kubeconfig)).unwrap(), true, None));
     }
-    let server = ApiServer::of_this_machine()?;
+    let server = ApiServer::start_or_skip()?;
     let client = Https::from_kubeconfig(server.kubeconfig()).unwrap();
     Some((client, server.has_controllers(), Some(server)))
 }
@@ -61,15 +61,15 @@ async fn a_real_api_server_answers_as_the_pages_say() {
     let pages = pages();
     let Some((client, has_controllers, _running)) = real_server() else { return };
     if variable("RECORD").is_some() {
-        let (written, problems) = api::record(&pages, &client, is_wanted).await;
+        let (written, problems) = api::record(&pages, &client, is_selected).await;
         for (name, text) in written {
             fs::write(folder().join(name), text).unwrap();
         }
-        assert!(problems.is_empty(), "{}", listed(&problems));
+        assert!(problems.is_empty(), "{}", list_differences(&problems));
         return;
     }
-    let report = api::compare(&pages, &client, has_controllers, is_wanted).await;
-    conclude(&report, &BTreeMap::new());
+    let report = api::compare(&pages, &client, has_controllers, is_selected).await;
+    check_report(&report, &BTreeMap::new());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -81,31 +81,35 @@ async fn the_sandbox_answers_as_the_pages_say_but_for_its_departures() {
     let text = sandbox::kubeconfig("test", &listener.url(), &identity).to_string();
     fs::write(kubeconfig.path(), text).unwrap();
     let client = Https::from_kubeconfig(kubeconfig.path()).unwrap();
-    let forgetting = tokio::spawn(forget(sandbox));
-    let report = api::compare(&pages(), &client, true, is_wanted).await;
+    let forgetting = tokio::spawn(compact_repeatedly(sandbox));
+    let report = api::compare(&pages(), &client, true, is_selected).await;
     forgetting.abort();
-    conclude(&report, &sandbox_departures());
+    check_report(&report, &sandbox_departures());
 }
 
 /// What does not depend on who asks is the same without a wire.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sandbox_in_process_answers_as_one_on_the_network() {
     let sandbox = sandbox().await;
-    let is_wanted = |page: &Page, _: &Case| WITHOUT_A_WIRE.contains(&page.name.as_str());
+    let is_wanted = |page: &Page, _: &Case| IN_PROCESS_PAGES.contains(&page.name.as_str());
     let report = api::compare(&pages(), &InProcess(sandbox), true, is_wanted).await;
-    assert!(report.asked > 0 && report.differences.is_empty(), "{}", listed(&report.differences));
+    assert!(
+        report.case_count > 0 && report.differences.is_empty(),
+        "{}",
+        list_differences(&report.differences)
+    );
 }
 
 async fn sandbox() -> Sandbox {
     // Deployments must not change under the cases: the controllers of the real server are these as well.
-    let controllers = Switches { garbage: true, ..Switches::none() };
+    let controllers = ControllerSwitches { garbage_collection: true, ..ControllerSwitches::none() };
     // The order of managed fields depends on their times: a case must not cross from one second into the next.
     let clock = Clock::fixed(Clock::default().timestamp());
-    Sandbox::start_at(Options { controllers, ..Options::default() }, clock).await.unwrap()
+    Sandbox::start_with_clock(Options { controllers, ..Options::default() }, clock).await.unwrap()
 }
 
 /// Forgets old revisions all the time, as the real server was told to.
-async fn forget(sandbox: Sandbox) {
+async fn compact_repeatedly(sandbox: Sandbox) {
     let mut before = sandbox.revision();
     loop {
         tokio::time::sleep(COMPACTION_INTERVAL).await;
@@ -133,7 +137,7 @@ fn the_pages_have_enough_cases_and_every_step_of_them_is_recorded() {
 /// Where the sandbox differs on purpose.
 fn sandbox_departures() -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder().join("../sandbox-departures.txt")).unwrap();
-    departures::read(&text).unwrap_or_else(|problem| panic!("sandbox-departures.txt: {problem}"))
+    known_differences::read(&text).unwrap_or_else(|problem| panic!("sandbox-departures.txt: {problem}"))
 }
 
 #[test]
@@ -143,27 +147,27 @@ fn every_departure_of_the_sandbox_is_a_case_and_readers_are_told() {
         .iter()
         .flat_map(|page| page.cases.iter().map(|case| format!("{}#{}", page.name, case.heading)))
         .collect();
-    let lost: Vec<_> = departures.keys().filter(|departure| !cases.contains(*departure)).collect();
+    let lost: Vec<_> = known_differences.keys().filter(|departure| !cases.contains(*departure)).collect();
     assert!(lost.is_empty(), "listed as departures, but no cases: {lost:#?}");
     // Without departures there is nothing to tell, and the page need not be there.
     let readers = fs::read_to_string(folder().join("../../../docs/sandbox.md")).unwrap_or_default();
-    let untold = departures::unnamed(&departures, &readers);
+    let untold = known_differences::undocumented(&known_differences, &readers);
     assert!(untold.is_empty(), "docs/sandbox.md does not name the headings of {untold:#?}");
 }
 
 /// Prints what happened and fails where the server is not as the pages and the list of departures say.
-fn conclude(report: &Report, departures: &BTreeMap<String, String>) {
+fn check_report(report: &Report, departures: &BTreeMap<String, String>) {
     let case = |difference: &Difference| format!("{}#{}", difference.page, difference.heading);
     let different: BTreeSet<String> = report.differences.iter().map(case).collect();
     let unexpected: Vec<_> = report
         .differences
         .iter()
-        .filter(|difference| !departures.contains_key(&case(difference)))
+        .filter(|difference| !known_differences.contains_key(&case(difference)))
         .cloned()
         .collect();
-    let mut problems = listed(&unexpected);
+    let mut problems = list_differences(&unexpected);
     if variable("CASES").is_none() {
-        for (case, reason) in departures.iter().filter(|(case, _)| !different.contains(*case)) {
+        for (case, reason) in known_differences.iter().filter(|(case, _)| !different.contains(*case)) {
             let _ = writeln!(
                 problems,
                 "{case} agrees now, or is no case, but is listed as a departure: {reason}"
@@ -173,16 +177,16 @@ fn conclude(report: &Report, departures: &BTreeMap<String, String>) {
     let failed: BTreeSet<_> = unexpected.iter().map(case).collect();
     let summary = format!(
         "{} cases, {} failed, {} departures, {} left out",
-        report.asked,
+        report.case_count,
         failed.len(),
         departures.len(),
-        report.left_out
+        report.skipped
     );
     println!("{summary}");
     assert!(problems.is_empty(), "\n{problems}{summary}");
 }
 
-fn listed(differences: &[Difference]) -> String {
+fn list_differences(differences: &[Difference]) -> String {
     differences.iter().fold(String::new(), |mut text, difference| {
         let _ = writeln!(text, "{difference}");
         text

@@ -7,7 +7,9 @@ pub use self::infrastructure::Infrastructure;
 
 use serde_json::{Value, json};
 
-use super::{Object, VERSION, beside, conditions, kubeadm, object, reference, split};
+use super::{
+    Object, VERSION, conditions, in_same_namespace, kubeadm, object, reference, split_namespaced_name,
+};
 use crate::kind::{self, Kind};
 
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -16,7 +18,7 @@ const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
 /// A provisioned Cluster to create. Iterates over its objects, owners first.
 #[derive(Clone, Debug)]
 pub struct ClusterBuilder {
-    place: String,
+    namespaced_name: String,
     control_plane: Option<usize>,
     machines: usize,
     deployments: Vec<(String, usize)>,
@@ -26,10 +28,10 @@ pub struct ClusterBuilder {
 
 /// A provisioned Cluster at `namespace/name`, with infrastructure and without machines. Its certificate authority is a
 /// user-provided Secret without owner, found by name.
-pub fn cluster(place: &str) -> ClusterBuilder {
-    let place = place.to_owned();
+pub fn cluster(namespaced_name: &str) -> ClusterBuilder {
+    let place = namespaced_name.to_owned();
     ClusterBuilder {
-        place,
+        namespaced_name: place,
         control_plane: None,
         machines: 0,
         deployments: Vec::new(),
@@ -71,13 +73,13 @@ impl ClusterBuilder {
 
     /// Uses these kinds instead of those of docker and kubeadm.
     #[must_use]
-    pub fn made_of(mut self, infrastructure: Infrastructure) -> Self {
+    pub fn with_infrastructure(mut self, infrastructure: Infrastructure) -> Self {
         self.infrastructure = infrastructure;
         self
     }
 
     fn name(&self) -> &str {
-        split(&self.place).1
+        split_namespaced_name(&self.namespaced_name).1
     }
 
     fn cluster(&self) -> Object {
@@ -92,7 +94,7 @@ impl ClusterBuilder {
             spec["topology"] = self.topology(class);
         }
         let hold = ["Available", "InfrastructureReady", "ControlPlaneInitialized", "ControlPlaneAvailable"];
-        let cluster = object(kind::CLUSTER, &self.place).label(CLUSTER_NAME, self.name());
+        let cluster = object(kind::CLUSTER, &self.namespaced_name).label(CLUSTER_NAME, self.name());
         cluster.finalizer("cluster.cluster.x-k8s.io").field("spec", spec).status(json!({
             "phase": "Provisioned",
             "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},
@@ -101,7 +103,7 @@ impl ClusterBuilder {
     }
 
     fn topology(&self, class: &str) -> Value {
-        let (namespace, class) = split(class);
+        let (namespace, class) = split_namespaced_name(class);
         let mut topology = json!({"classRef": {"name": class}, "version": VERSION});
         if !namespace.is_empty() {
             topology["classRef"]["namespace"] = json!(namespace);
@@ -120,12 +122,13 @@ impl ClusterBuilder {
 
     /// A part of the Cluster. Labelled as owned by the topology, if there is one.
     fn part(&self, kind: Kind, name: &str) -> Object {
-        let part = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
+        let part =
+            object(kind, &in_same_namespace(&self.namespaced_name, name)).label(CLUSTER_NAME, self.name());
         if self.class.is_some() { part.label(TOPOLOGY_OWNED, "") } else { part }
     }
 
     /// A part to which the Cluster refers. In a topology, the Cluster is its controller.
-    fn direct_part(&self, kind: Kind, name: &str) -> Object {
+    fn referenced_part(&self, kind: Kind, name: &str) -> Object {
         self.part(kind, name).owned(kind::CLUSTER, self.name(), self.class.is_some())
     }
 
@@ -133,7 +136,7 @@ impl ClusterBuilder {
         let of = &self.infrastructure;
         let mut spec = of.cluster_spec.clone();
         spec["controlPlaneEndpoint"] = self.endpoint();
-        self.direct_part(of.cluster, self.name())
+        self.referenced_part(of.cluster, self.name())
             .finalizer(&infrastructure::finalizer(of.cluster))
             .field("spec", spec)
             .status(of.status.clone())
@@ -153,7 +156,7 @@ impl ClusterBuilder {
         let template =
             json!({"spec": {"infrastructureRef": reference(self.infrastructure.machine_template, name)}});
         let control_plane = self
-            .direct_part(kind::KUBEADM_CONTROL_PLANE, name)
+            .referenced_part(kind::KUBEADM_CONTROL_PLANE, name)
             .finalizer("kubeadm.controlplane.cluster.x-k8s.io")
             .field(
                 "spec",
@@ -182,7 +185,7 @@ impl ClusterBuilder {
     /// Without a control plane, the user owns the certificate authority, and the Cluster owns the kubeconfig.
     fn secrets(&self) -> Vec<Object> {
         let secret = |purpose: &str, data: Value| {
-            object(kind::SECRET, &format!("{}-{purpose}", self.place))
+            object(kind::SECRET, &format!("{}-{purpose}", self.namespaced_name))
                 .label(CLUSTER_NAME, self.name())
                 .field("type", json!("cluster.x-k8s.io/secret"))
                 .field("stringData", data)

@@ -10,8 +10,8 @@ use crate::{
     kind::{self, Kind},
 };
 
-const PATIENCE: Duration = Duration::from_mins(1);
-const PAUSE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_mins(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// All kinds that the builders create, in output order.
 pub(super) const KINDS: [Kind; 17] = [
@@ -43,7 +43,7 @@ pub async fn install(lab: &Fixture) {
 ///
 /// # Panics
 /// Panics if a kind is not served after a minute.
-pub async fn define(client: &kube::Client) {
+pub async fn install_on(client: &kube::Client) {
     create(client, definitions()).await;
     wait_until_served(client, KINDS).await;
 }
@@ -56,11 +56,11 @@ pub async fn wait_until_served(client: &kube::Client, kinds: impl IntoIterator<I
     let served = async {
         for kind in kinds {
             while !is_served(client, kind).await {
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, served).await.is_ok(), "a definition is not served");
+    assert!(tokio::time::timeout(TIMEOUT, served).await.is_ok(), "a definition is not served");
 }
 
 fn definitions() -> [Object; 17] {

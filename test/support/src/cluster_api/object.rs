@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::split;
+use super::split_namespaced_name;
 use crate::kind::Kind;
 
 /// An object to create. Owners are given by name; their uids are resolved on creation.
@@ -25,9 +25,9 @@ pub(crate) struct Owner {
 }
 
 /// An empty object at `namespace/name`, or at `name` for cluster-scoped kinds.
-pub fn object(kind: Kind, place: &str) -> Object {
-    let (namespace, name) = split(place);
-    assert_eq!(kind.namespaced, !namespace.is_empty(), "`{place}` is no place for a {}", kind.kind);
+pub fn object(kind: Kind, namespaced_name: &str) -> Object {
+    let (namespace, name) = split_namespaced_name(namespaced_name);
+    assert_eq!(kind.namespaced, !namespace.is_empty(), "`{namespaced_name}` is no place for a {}", kind.kind);
     let mut value = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": name}});
     if kind.namespaced {
         value["metadata"]["namespace"] = json!(namespace);
@@ -42,7 +42,7 @@ impl Object {
     }
 
     /// The location: `namespace/name`, or `name` for cluster-scoped objects.
-    pub fn place(&self) -> String {
+    pub fn namespaced_name(&self) -> String {
         let text = |field: &str| self.value["metadata"][field].as_str().unwrap_or_default();
         if self.kind.namespaced {
             format!("{}/{}", text("namespace"), text("name"))

@@ -3,12 +3,12 @@
 use api::ProviderId;
 use serde_json::{Value, json};
 
-use super::{Object, TIME, beside, conditions, kubeadm, object, split};
+use super::{Object, TIME, conditions, in_same_namespace, kubeadm, object, split_namespaced_name};
 use crate::kind::{self, Kind};
 
 /// A ClusterClass at `namespace/name` with its templates. It defines the worker class `worker`.
-pub fn cluster_class(place: &str) -> [Object; 6] {
-    let name = split(place).1;
+pub fn cluster_class(namespaced_name: &str) -> [Object; 6] {
+    let name = split_namespaced_name(namespaced_name).1;
     let (control_plane, worker) = (format!("{name}-control-plane"), format!("{name}-worker"));
     let machines = kind::DOCKER_MACHINE_TEMPLATE;
     let to = |kind: Kind, name: &str| json!({"templateRef": {"apiVersion": kind.api_version(), "kind": kind.kind, "name": name}});
@@ -24,11 +24,12 @@ pub fn cluster_class(place: &str) -> [Object; 6] {
     spec["controlPlane"]["machineInfrastructure"] = to(machines, &control_plane);
     let status = json!({"conditions": conditions(&["RefVersionsUpToDate", "VariablesReady"])});
     let template = |kind, its_name: &str, spec: Value| {
-        let template = object(kind, &beside(place, its_name)).owned_by(kind::CLUSTER_CLASS, name);
+        let template =
+            object(kind, &in_same_namespace(namespaced_name, its_name)).owned_by(kind::CLUSTER_CLASS, name);
         template.field("spec", json!({"template": {"spec": spec}}))
     };
     [
-        object(kind::CLUSTER_CLASS, place).field("spec", spec).status(status),
+        object(kind::CLUSTER_CLASS, namespaced_name).field("spec", spec).status(status),
         template(kind::DOCKER_CLUSTER_TEMPLATE, name, json!({})),
         template(kind::KUBEADM_CONTROL_PLANE_TEMPLATE, name, json!({"kubeadmConfigSpec": kubeadm()})),
         template(machines, &control_plane, json!({})),
@@ -39,20 +40,21 @@ pub fn cluster_class(place: &str) -> [Object; 6] {
 
 /// A ClusterResourceSet at `namespace/name` with a ConfigMap and a Secret of the same name. Each of these Clusters has
 /// a binding, as if the resources were applied.
-pub fn resource_set(place: &str, clusters: &[&str]) -> Vec<Object> {
-    let name = split(place).1;
+pub fn resource_set(namespaced_name: &str, clusters: &[&str]) -> Vec<Object> {
+    let name = split_namespaced_name(namespaced_name).1;
     let kinds = [kind::CONFIG_MAP, kind::SECRET];
     let spec = json!({
         "clusterSelector": {"matchLabels": {"resources": name}},
         "strategy": "ApplyOnce",
         "resources": kinds.map(|kind| json!({"kind": kind.kind, "name": name})),
     });
-    let set =
-        object(kind::CLUSTER_RESOURCE_SET, place).finalizer("addons.cluster.x-k8s.io").field("spec", spec);
+    let set = object(kind::CLUSTER_RESOURCE_SET, namespaced_name)
+        .finalizer("addons.cluster.x-k8s.io")
+        .field("spec", spec);
     let resource = |kind| {
         let text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: added}\n";
         let field = if kind == kind::SECRET { "stringData" } else { "data" };
-        object(kind, place)
+        object(kind, namespaced_name)
             .owned_by(kind::CLUSTER_RESOURCE_SET, name)
             .field(field, json!({"objects.yaml": text}))
     };
@@ -61,7 +63,7 @@ pub fn resource_set(place: &str, clusters: &[&str]) -> Vec<Object> {
     });
     let binding = |cluster: &&str| {
         let bindings = json!([{"clusterResourceSetName": name, "resources": applied}]);
-        object(kind::CLUSTER_RESOURCE_SET_BINDING, &beside(place, cluster))
+        object(kind::CLUSTER_RESOURCE_SET_BINDING, &in_same_namespace(namespaced_name, cluster))
             .owned_by(kind::CLUSTER_RESOURCE_SET, name)
             .field("spec", json!({"clusterName": cluster, "bindings": bindings}))
     };

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use api::{ProviderId, ProviderType};
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use serde_json::json;
 
 use super::*;
@@ -18,7 +18,7 @@ async fn lab() -> Fixture {
 async fn a_cluster_is_a_chain_of_owners() {
     let lab = lab().await;
     lab.create(cluster("team/a").control_plane(1).machines(1).machine_deployment("md", 1)).await;
-    lab.settled().await;
+    lab.wait_until_idle().await;
     insta::assert_snapshot!(outline(&lab, "team").await, @"
     Cluster a [cluster]
     KubeadmControlPlane a-control-plane: owned by Cluster a [kubeadm.controlplane]
@@ -104,7 +104,7 @@ async fn a_resource_set_binds_its_resources_to_clusters() {
 
 #[tokio::test]
 async fn whatever_a_test_needs_is_an_object_with_owners() {
-    let lab = Fixture::builder().controllers(Switches::none()).start().await;
+    let lab = Fixture::builder().controllers(ControllerSwitches::none()).start().await;
     install(&lab).await;
     lab.create([
         object(kind::AWS_CLUSTER_STATIC_IDENTITY, "shared"),

@@ -51,7 +51,7 @@ impl Backend {
     fn answer(&self, head: &str, body: &[u8]) -> Vec<u8> {
         let line = head.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1").to_owned();
         let authorization = header(head, "authorization").map(str::to_owned);
-        let is_welcome = self.login.is_none_or(|login| authorization.as_deref() == Some(&basic(login)));
+        let is_welcome = self.login.is_none_or(|login| authorization.as_deref() == Some(&basic_auth(login)));
         let mark = if is_welcome { "" } else { "401 " };
         let request = GitRequest { line: format!("{mark}{line}"), authorization };
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(request);
@@ -100,6 +100,6 @@ fn plain(status: &str, headers: &str) -> Vec<u8> {
 }
 
 /// The `Authorization` header for a login.
-fn basic((user, password): Login) -> String {
+fn basic_auth((user, password): Login) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }

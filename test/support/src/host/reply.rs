@@ -2,13 +2,13 @@ use std::time::Duration;
 
 /// The end of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ReplyEnding {
     /// A complete reply.
-    Whole,
+    Complete,
     /// Closes the connection after this many bytes of the body.
     CutAfter(usize),
     /// A complete reply without a content length: the end of the connection ends the body.
-    Unannounced,
+    NoContentLength,
     /// Sends nothing more after this many bytes of the body.
     StallAfter(usize),
     /// Sends the body byte by byte, with this delay.
@@ -23,13 +23,13 @@ pub struct Reply {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    pub(super) end: End,
+    pub(super) ending: ReplyEnding,
 }
 
 impl Reply {
     /// A reply with a status and no body.
     pub fn status(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: Vec::new(), end: End::Whole }
+        Self { status, headers: Vec::new(), body: Vec::new(), ending: ReplyEnding::Complete }
     }
 
     /// A file.
@@ -91,33 +91,33 @@ impl Reply {
     /// Closes the connection after some bytes of the body.
     #[must_use]
     pub fn cut_after(mut self, bytes: usize) -> Self {
-        self.end = End::CutAfter(bytes);
+        self.ending = ReplyEnding::CutAfter(bytes);
         self
     }
 
     /// Stops sending after some bytes of the body.
     #[must_use]
     pub fn stall_after(mut self, bytes: usize) -> Self {
-        self.end = End::StallAfter(bytes);
+        self.ending = ReplyEnding::StallAfter(bytes);
         self
     }
 
     /// Sends the body byte by byte, with this delay.
     #[must_use]
     pub fn trickle(mut self, every: Duration) -> Self {
-        self.end = End::Trickle(every);
+        self.ending = ReplyEnding::Trickle(every);
         self
     }
 
     /// Omits the content length.
     #[must_use]
-    pub fn unannounced(mut self) -> Self {
-        self.end = End::Unannounced;
+    pub fn without_content_length(mut self) -> Self {
+        self.ending = ReplyEnding::NoContentLength;
         self
     }
 
     /// Closes the connection without a reply.
     pub fn close() -> Self {
-        Self { end: End::Close, ..Self::status(200) }
+        Self { ending: ReplyEnding::Close, ..Self::status(200) }
     }
 }

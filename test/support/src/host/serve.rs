@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::{Received, Reply, Script, lock, reply::End};
+use super::{ReceivedRequest, Reply, Script, lock, reply::ReplyEnding};
 
 /// The first byte of every TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -83,7 +83,7 @@ pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Resu
     Ok(Some(String::from_utf8_lossy(&head).into_owned()))
 }
 
-fn received(head: &str, tls: bool) -> Received {
+fn received(head: &str, tls: bool) -> ReceivedRequest {
     let mut lines = head.lines();
     let mut start = lines.next().unwrap_or_default().split(' ');
     let (method, target) = (start.next().unwrap_or_default().to_owned(), start.next().unwrap_or_default());
@@ -97,10 +97,10 @@ fn received(head: &str, tls: bool) -> Received {
     let target = target.strip_prefix(&format!("http://{host}")).unwrap_or(target);
     let target = if method == "CONNECT" { String::new() } else { target.to_owned() };
     let host = host.split(':').next().unwrap_or_default().to_owned();
-    Received { method, host, target, headers, body: Vec::new(), tls }
+    ReceivedRequest { method, host, target, headers, body: Vec::new(), tls }
 }
 
-fn answer(received: Received, script: &Mutex<Script>) -> Reply {
+fn answer(received: ReceivedRequest, script: &Mutex<Script>) -> Reply {
     let mut script = lock(script);
     let address = received.address();
     script.received.push(received);
@@ -118,11 +118,11 @@ async fn write_reply(
     reply: &Reply,
     is_head: bool,
 ) -> io::Result<bool> {
-    if reply.end == End::Close {
+    if reply.ending == ReplyEnding::Close {
         return Ok(false);
     }
     let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
-    if reply.end != End::Unannounced {
+    if reply.ending != ReplyEnding::NoContentLength {
         head.push_str("content-length: ");
         head.push_str(&reply.body.len().to_string());
         head.push_str("\r\n");
@@ -132,10 +132,12 @@ async fn write_reply(
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await?;
-    let sent = match reply.end {
+    let sent = match reply.ending {
         _ if is_head => &[],
-        End::CutAfter(bytes) | End::StallAfter(bytes) => &reply.body[..bytes.min(reply.body.len())],
-        End::Trickle(every) => {
+        ReplyEnding::CutAfter(bytes) | ReplyEnding::StallAfter(bytes) => {
+            &reply.body[..bytes.min(reply.body.len())]
+        }
+        ReplyEnding::Trickle(every) => {
             for byte in &reply.body {
                 stream.write_all(&[*byte]).await?;
                 stream.flush().await?;
@@ -143,17 +145,17 @@ async fn write_reply(
             }
             &[]
         }
-        End::Whole | End::Unannounced | End::Close => &reply.body,
+        ReplyEnding::Complete | ReplyEnding::NoContentLength | ReplyEnding::Close => &reply.body,
     };
     stream.write_all(sent).await?;
     stream.flush().await?;
-    if reply.end == End::Unannounced {
+    if reply.ending == ReplyEnding::NoContentLength {
         stream.shutdown().await?;
     }
-    if let End::StallAfter(_) = reply.end {
+    if let ReplyEnding::StallAfter(_) = reply.ending {
         // Sends nothing until the client gives up.
         let mut rest = [0; 64];
         while stream.read(&mut rest).await? > 0 {}
     }
-    Ok(reply.end == End::Whole)
+    Ok(reply.ending == ReplyEnding::Complete)
 }

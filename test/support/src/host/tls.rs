@@ -11,15 +11,15 @@ use tokio_rustls::TlsAcceptor;
 
 /// The certificate of a host, and its requirement for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum HostCertificate {
     /// A valid certificate, issued by the authority.
-    Good,
+    Valid,
     /// A certificate that expired at the end of 2020.
     Expired,
     /// A self-signed certificate.
-    OwnSigned,
+    SelfSigned,
     /// A valid certificate. Clients must present a certificate of the same authority.
-    ForKnownClients,
+    ClientCertificateRequired,
 }
 
 /// A certificate and its key, in PEM.
@@ -36,7 +36,7 @@ pub(crate) struct Tls {
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) ca_pem: String,
     /// The certificate of the host.
-    pub(crate) own: Identity,
+    pub(crate) host: Identity,
     /// The certificate for clients.
     pub(crate) client: Identity,
 }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Tls {
 }
 
 /// Creates an authority, trusted by no one, and a certificate for the names, `localhost` and loopback.
-pub(crate) fn make(names: &[&str], manner: Manner) -> Tls {
+pub(crate) fn create(names: &[&str], manner: HostCertificate) -> Tls {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     authority.distinguished_name.push(DnType::CommonName, "authority of a fake host");
@@ -63,22 +63,24 @@ pub(crate) fn make(names: &[&str], manner: Manner) -> Tls {
     let key = new_key();
     let mut leaf = CertificateParams::new(names).expect("the names are host names");
     leaf.distinguished_name.push(DnType::CommonName, "a fake host");
-    if manner == Manner::Expired {
+    if manner == HostCertificate::Expired {
         leaf.not_after = date_time_ymd(2020, 12, 31);
     }
     let leaf = match manner {
-        Manner::OwnSigned => leaf.self_signed(&key),
-        Manner::Good | Manner::Expired | Manner::ForKnownClients => leaf.signed_by(&key, &authority),
+        HostCertificate::SelfSigned => leaf.self_signed(&key),
+        HostCertificate::Valid | HostCertificate::Expired | HostCertificate::ClientCertificateRequired => {
+            leaf.signed_by(&key, &authority)
+        }
     };
     let leaf = leaf.expect("the parameters are good for a server");
     Tls {
         acceptor: acceptor(
             leaf.der().clone(),
             &key,
-            (manner == Manner::ForKnownClients).then(|| authority.der().clone()),
+            (manner == HostCertificate::ClientCertificateRequired).then(|| authority.der().clone()),
         ),
         ca_pem: authority.pem(),
-        own: Identity { certificate_pem: leaf.pem(), key_pem: key.serialize_pem() },
+        host: Identity { certificate_pem: leaf.pem(), key_pem: key.serialize_pem() },
         client: Identity { certificate_pem: client.pem(), key_pem: client_key.serialize_pem() },
     }
 }

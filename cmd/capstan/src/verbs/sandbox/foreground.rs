@@ -1,6 +1,6 @@
 use std::io;
 
-use sandbox::{Control, ListenError, Listener, OpenError, Options, Sandbox, StartError};
+use sandbox::{ControlService, ListenError, Listener, OpenError, Options, Sandbox, StartError};
 
 use super::start::{Start, StartPlan, show_access};
 use crate::{
@@ -52,7 +52,7 @@ pub(super) fn serve(
 
 struct Server {
     sandbox: Sandbox,
-    control: Control,
+    control: ControlService,
     listener: Listener,
     identity: sandbox::Identity,
 }
@@ -62,7 +62,7 @@ impl Server {
         let SandboxSettings { port, data_dir } = plan.settings;
         let options = Options {
             data_dir: data_dir.clone(),
-            process: Some(std::process::id()),
+            process_id: Some(std::process::id()),
             controllers: plan.switches,
             service_webhooks: plan.service_webhooks,
             faults: plan.faults,
@@ -70,14 +70,14 @@ impl Server {
         };
         let identity = folder.ensure_identity()?;
         let sandbox = Sandbox::start(options).await.map_err(|error| start_failure(&error))?;
-        if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.cut_off) {
+        if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.truncated_end) {
             messages.warning(format!(
                 "the last change in `{}` was not whole and is left out ({} bytes): its writer was killed meanwhile",
                 cut_off.file.display(),
                 cut_off.bytes
             ));
         }
-        let control = Control::new(sandbox.clone());
+        let control = ControlService::new(sandbox.clone());
         let bound = match Listener::bind(control.clone(), &identity, port.unwrap_or(0)).await {
             // Another program uses the previous port. Only an explicitly requested port must not change.
             Err(ListenError::Bind { source, .. })
@@ -105,9 +105,9 @@ impl Server {
 
     async fn wait_until_stopped(self, termination: Termination) -> Result<(), Failure> {
         tokio::select! {
-            () = self.control.stopped() => {}
+            () = self.control.wait_for_stop() => {}
             () = termination.requested() => {}
-            () = self.sandbox.killed() => {
+            () = self.sandbox.wait_until_killed() => {
                 return Err(Failure::new(Kind::Environment, "the sandbox was killed, as a fault asked for"));
             }
         }

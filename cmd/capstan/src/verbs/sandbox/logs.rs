@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use sandbox::{audit::Request, control};
+use sandbox::{audit::AuditEntry, control};
 
 use crate::{
     Failure,
@@ -88,8 +88,8 @@ fn requests(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Resul
     }
 }
 
-fn line(request: &Request) -> String {
-    let Request { number, verb, path, client, code, .. } = request;
+fn line(request: &AuditEntry) -> String {
+    let AuditEntry { number, verb, path, client, code, .. } = request;
     let code = if *code == 0 { "cut".to_owned() } else { code.to_string() };
     format!("{number}\t{code}\t{verb}\t{path}\t{client}\n")
 }

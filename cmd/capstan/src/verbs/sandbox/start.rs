@@ -3,7 +3,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sandbox::{Fault, ServiceWebhooks, Switches};
+use sandbox::{ControllerSwitches, Fault, ServiceWebhooks};
 
 use super::{background, foreground};
 use crate::{
@@ -73,7 +73,7 @@ pub(crate) struct Start {
 #[derive(Clone, Debug)]
 pub(super) struct StartPlan {
     pub(super) faults: Vec<Fault>,
-    pub(super) switches: Switches,
+    pub(super) switches: ControllerSwitches,
     pub(super) service_webhooks: ServiceWebhooks,
     pub(super) settings: SandboxSettings,
     /// True if the user requested this port, so no other port may replace it.
@@ -234,11 +234,11 @@ impl Start {
     }
 }
 
-fn switches(without: &[String]) -> Result<Switches, Failure> {
-    let mut switches = Switches::default();
+fn switches(without: &[String]) -> Result<ControllerSwitches, Failure> {
+    let mut switches = ControllerSwitches::default();
     for name in without {
         let switch = match name.as_str() {
-            "garbage" => &mut switches.garbage,
+            "garbage" => &mut switches.garbage_collection,
             "workloads" => &mut switches.workloads,
             "api-services" => &mut switches.api_services,
             "cert-manager" => &mut switches.cert_manager,

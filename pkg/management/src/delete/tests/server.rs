@@ -5,29 +5,32 @@ use std::{collections::BTreeSet, time::Duration};
 use api::{ProviderId, ProviderType};
 use apply::{ListQuery, StepAction};
 use manifest::Object;
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use serde_json::json;
 use support::{
-    counter::Counter,
     fixture::Fixture,
     kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, Kind, NAMESPACE, PROVIDER},
+    request_counter::RequestCounter,
 };
 
 use crate::delete::*;
 use crate::{
     InitRequest, NotReady, UnfinishedPolicy, init, plan_init,
-    tests::{NEW, Releases, asked, cluster, components, core, docker, installed, namespace_of},
+    tests::{NEW_VERSION, Releases, asked, cluster, components, core, docker, installed, namespace_of},
 };
 
 const CLUSTER_ROLE: Kind =
-    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").cluster_scoped();
 const SERVICE: Kind = Kind::new("", "v1", "Service", "services");
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const CLUSTER: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters");
 
 /// Starts a fixture with only the required controllers, because no test waits for Deployments.
 async fn lab() -> Fixture {
-    Fixture::builder().controllers(Switches { garbage: true, ..Switches::none() }).start().await
+    Fixture::builder()
+        .controllers(ControllerSwitches { garbage_collection: true, ..ControllerSwitches::none() })
+        .start()
+        .await
 }
 
 fn everything() -> DeleteRequest {
@@ -90,7 +93,7 @@ fn unlike_others(id: &ProviderId) -> String {
     let name = |text: String, word: &&str| {
         text.replace(&format!("name: {word}"), &format!("name: {}-{word}", id.label()))
     };
-    ["manager", "webhook", "selfsigned", "serving"].iter().fold(components(id, NEW), name)
+    ["manager", "webhook", "selfsigned", "serving"].iter().fold(components(id, NEW_VERSION), name)
 }
 
 async fn run(
@@ -136,7 +139,7 @@ async fn nothing_is_left_but_what_was_there_before() {
         if !is_recorded {
             forget_records(&fixture).await;
         }
-        let counter = Counter::start(fixture.sandbox());
+        let counter = RequestCounter::start(fixture.sandbox());
         assert_eq!(run(&cluster, &everything()).await.unwrap(), None);
         let total = counter.all().total();
         assert!(total <= if is_recorded { 150 } else { 220 }, "{total} requests, recorded: {is_recorded}");
@@ -346,9 +349,9 @@ async fn providers_in_one_namespace_go_with_it() {
     fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
     let cluster = cluster(&fixture).await;
     let before = objects_on(&cluster).await;
-    let releases = Releases::empty().with(&core(), NEW, &unlike_others(&core())).with(
+    let releases = Releases::empty().with(&core(), NEW_VERSION, &unlike_others(&core())).with(
         &docker(),
-        NEW,
+        NEW_VERSION,
         &unlike_others(&docker()),
     );
     let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];

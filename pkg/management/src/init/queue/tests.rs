@@ -3,7 +3,7 @@ use ProviderType::{Bootstrap, ControlPlane};
 use super::*;
 use crate::{
     UnfinishedPolicy, WaitOptions,
-    tests::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
+    tests::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, control_plane, core, docker, installed},
 };
 
 fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitRequest {
@@ -19,7 +19,7 @@ fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitR
 }
 
 fn inventory(providers: &[ProviderId]) -> ProviderInventory {
-    let providers = providers.iter().map(|id| installed(id, OLD)).collect();
+    let providers = providers.iter().map(|id| installed(id, OLD_VERSION)).collect();
     ProviderInventory { providers, is_defined: true, unfinished: None }
 }
 
@@ -37,7 +37,7 @@ fn a_first_installation_adds_what_is_not_named_or_declined() {
     let cases = [
         (request(&[], &[]), "cluster-api bootstrap-kubeadm control-plane-kubeadm"),
         (
-            request(&[(docker(), ""), (core(), OLD)], &[]),
+            request(&[(docker(), ""), (core(), OLD_VERSION)], &[]),
             "cluster-api:v1.13.5 bootstrap-kubeadm control-plane-kubeadm infrastructure-docker",
         ),
         (request(&[], &[Bootstrap]), "cluster-api control-plane-kubeadm"),
@@ -55,20 +55,25 @@ fn a_first_installation_adds_what_is_not_named_or_declined() {
 fn later_nothing_is_added() {
     let complete = inventory(&[core(), bootstrap(), control_plane()]);
     assert_eq!(chosen(&complete, &request(&[], &[])), [""; 0]);
-    assert_eq!(chosen(&complete, &request(&[(docker(), NEW)], &[])), ["infrastructure-docker:v1.14.0"]);
+    assert_eq!(
+        chosen(&complete, &request(&[(docker(), NEW_VERSION)], &[])),
+        ["infrastructure-docker:v1.14.0"]
+    );
     assert!(!is_first_installation(&complete));
 }
 
 #[test]
 fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
-    let begun = [core(), bootstrap(), docker()].map(|id| installed(&id, OLD));
+    let begun = [core(), bootstrap(), docker()].map(|id| installed(&id, OLD_VERSION));
     let mut inventory = inventory(&[core()]);
     inventory.unfinished = Some(begun.to_vec());
     assert!(is_first_installation(&inventory));
     let all = "cluster-api:v1.13.5 bootstrap-kubeadm:v1.13.5 infrastructure-docker:v1.13.5";
-    for same in
-        [request(&[], &[]), request(&[(docker(), "")], &[]), request(&[(docker(), OLD)], &[ControlPlane])]
-    {
+    for same in [
+        request(&[], &[]),
+        request(&[(docker(), "")], &[]),
+        request(&[(docker(), OLD_VERSION)], &[ControlPlane]),
+    ] {
         let selection = select_providers(&inventory, &same);
         assert_eq!(chosen(&inventory, &same).join(" "), all);
         assert_eq!(selection.warnings, [""; 0]);
@@ -79,9 +84,9 @@ fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
 #[test]
 fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told() {
     let mut inventory = inventory(&[core()]);
-    inventory.unfinished = Some([core(), docker()].map(|id| installed(&id, OLD)).to_vec());
+    inventory.unfinished = Some([core(), docker()].map(|id| installed(&id, OLD_VERSION)).to_vec());
     let aws = ProviderId::new(ProviderType::Infrastructure, "aws");
-    let other = request(&[(aws, ""), (core(), NEW)], &[]);
+    let other = request(&[(aws, ""), (core(), NEW_VERSION)], &[]);
     assert_eq!(chosen(&inventory, &other), ["cluster-api:v1.14.0", "infrastructure-aws"]);
     assert_eq!(
         select_providers(&inventory, &other).warnings,
@@ -116,7 +121,7 @@ fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
 #[tokio::test]
 async fn what_is_installed_as_asked_for_is_dropped_and_another_version_is_not() {
     let releases = Releases::small();
-    let asked = asked(&[(core(), OLD), (docker(), NEW)]);
+    let asked = asked(&[(core(), OLD_VERSION), (docker(), NEW_VERSION)]);
     let rendered = releases.sources().render(&asked, None).await.unwrap();
     let left = |inventory: &ProviderInventory| {
         let left = drop_installed(inventory, &BTreeSet::new(), rendered.clone());
@@ -125,10 +130,10 @@ async fn what_is_installed_as_asked_for_is_dropped_and_another_version_is_not() 
     let both = inventory(&[core(), docker()]);
     assert_eq!(left(&both), ["infrastructure-docker"]);
     assert_eq!(left(&inventory(&[])), ["cluster-api", "infrastructure-docker"]);
-    let unfinished = ProviderInventory { unfinished: Some(vec![installed(&core(), OLD)]), ..both };
+    let unfinished = ProviderInventory { unfinished: Some(vec![installed(&core(), OLD_VERSION)]), ..both };
     assert_eq!(left(&unfinished), ["cluster-api", "infrastructure-docker"]);
     let rest = without_queued(&unfinished, &rendered);
-    assert_eq!(rest.providers, [installed(&docker(), OLD)]);
+    assert_eq!(rest.providers, [installed(&docker(), OLD_VERSION)]);
 }
 
 #[test]

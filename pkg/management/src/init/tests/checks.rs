@@ -16,15 +16,16 @@ async fn problems(cluster: &ManagementCluster, releases: &Releases, request: &In
 #[tokio::test]
 async fn problems_of_all_providers_come_together_and_nothing_is_written() {
     let fixture = with_controllers().await;
-    let unknown = components(&core(), NEW).replace("kind: Issuer\nmetadata", "kind: Issuers\nmetadata");
-    let releases = Releases::small().with(&core(), NEW, &unknown).with_contract(
+    let unknown =
+        components(&core(), NEW_VERSION).replace("kind: Issuer\nmetadata", "kind: Issuers\nmetadata");
+    let releases = Releases::small().with(&core(), NEW_VERSION, &unknown).with_contract(
         &docker(),
-        NEW,
+        NEW_VERSION,
         "v1alpha4",
-        &components(&docker(), NEW),
+        &components(&docker(), NEW_VERSION),
     );
     let cluster = cluster(&fixture).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &releases, &small_request("")).await;
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
@@ -71,7 +72,12 @@ async fn an_object_two_providers_bring_stops_it() {
 #[tokio::test]
 async fn what_may_be_ignored_is_ignored_when_asked_for() {
     let fixture = with_controllers().await;
-    let releases = Releases::small().with_contract(&docker(), NEW, "v1alpha4", &components(&docker(), NEW));
+    let releases = Releases::small().with_contract(
+        &docker(),
+        NEW_VERSION,
+        "v1alpha4",
+        &components(&docker(), NEW_VERSION),
+    );
     let request = InitRequest { validate: false, ..small_request("") };
     let plan = plan_init(&cluster(&fixture).await, &releases.sources(), &request).await.unwrap();
     assert_eq!(plan.ignored.len(), 1, "{:#?}", plan.ignored);
@@ -82,13 +88,13 @@ async fn what_may_be_ignored_is_ignored_when_asked_for() {
 #[tokio::test]
 async fn rights_that_are_missing_are_told_before_anything_is_written() {
     let fixture = Fixture::builder()
-        .controllers(Switches::default())
+        .controllers(ControllerSwitches::default())
         .fault("forbid,verb=patch,resource=rbac.authorization.k8s.io/clusterroles")
         .start()
         .await;
     let releases = Releases::small();
     let cluster = cluster(&fixture).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &releases, &small_request("")).await;
     assert!(
         found[0]
@@ -102,12 +108,12 @@ async fn rights_that_are_missing_are_told_before_anything_is_written() {
 #[tokio::test]
 async fn missing_rights_for_cert_manager_stop_an_init_before_any_write() {
     let fixture = Fixture::builder()
-        .controllers(Switches::default())
+        .controllers(ControllerSwitches::default())
         .fault("forbid,verb=create,resource=apps/deployments,namespace=cert-manager")
         .start()
         .await;
     let cluster = cluster(&fixture).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &Releases::small(), &small_request("")).await;
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].contains("in namespace `cert-manager`"), "{found:#?}");
@@ -119,14 +125,14 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
-    let older = crate::tests::metadata(NEW, "v1beta1");
-    let releases = releases.with_file(&core(), NEW, "metadata.yaml", &older);
+    let older = crate::tests::metadata(NEW_VERSION, "v1beta1");
+    let releases = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", &older);
     let found = problems(&cluster, &releases, &request(&[(bootstrap(), "")])).await;
     assert_eq!(
         found,
         ["`bootstrap-kubeadm` v1.14.0 implements contract v1beta2; the core provider works with v1beta1"]
     );
-    let gone = releases.with_file(&core(), NEW, "metadata.yaml", "a: [");
+    let gone = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", "a: [");
     let found = problems(&cluster, &gone, &request(&[(bootstrap(), "")])).await;
     assert!(found[0].starts_with("cannot tell the contract of the core provider: "), "{found:#?}");
 }
@@ -135,7 +141,7 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
 async fn metadata_that_is_broken_or_missing_stops_it_unless_problems_are_ignored() {
     for (file, words) in [("a: [", "is not valid YAML"), ("", "apiVersion")] {
         let fixture = with_controllers().await;
-        let releases = Releases::small().with_file(&docker(), NEW, "metadata.yaml", file);
+        let releases = Releases::small().with_file(&docker(), NEW_VERSION, "metadata.yaml", file);
         let cluster = cluster(&fixture).await;
         let found = problems(&cluster, &releases, &small_request("")).await;
         assert_eq!(found.len(), 1, "{found:#?}");

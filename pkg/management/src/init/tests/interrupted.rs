@@ -51,10 +51,10 @@ async fn cut_after(requests: u64, fixture: &Fixture, releases: &Releases, reques
 #[tokio::test]
 async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
     let releases = Releases::small();
-    let request = small_request(OLD);
+    let request = small_request(OLD_VERSION);
     let whole = with_controllers().await;
     assert!(cut_after(u64::MAX, &whole, &releases, &request).await);
-    whole.settled().await;
+    whole.wait_until_idle().await;
     let expected = state(&whole).await;
     assert!(expected.len() > 20, "{expected:#?}");
     // The step is a prime number, so that the interruptions hit all parts of a run.
@@ -66,7 +66,7 @@ async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
         let is_noted = cluster.inventory().await.unwrap().unfinished.is_some();
         let again = if is_noted { small_request("") } else { request.clone() };
         run(&cluster, &releases, &again).await.unwrap();
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_eq!(state(&fixture).await, expected, "cut off after {requests} requests");
         assert_eq!(cluster.inventory().await.unwrap().unfinished, None);
         if is_done {
@@ -77,23 +77,20 @@ async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
 
 #[tokio::test]
 async fn a_first_init_of_an_older_contract_can_be_completed_and_not_added_to() {
-    let old = |id: &ProviderId| components(id, OLD).replace("v1beta2", "v1beta1");
-    let releases = Releases::small().with_contract(&core(), OLD, "v1beta1", &old(&core())).with_contract(
-        &docker(),
-        OLD,
-        "v1beta1",
-        &old(&docker()),
-    );
+    let old = |id: &ProviderId| components(id, OLD_VERSION).replace("v1beta2", "v1beta1");
+    let releases = Releases::small()
+        .with_contract(&core(), OLD_VERSION, "v1beta1", &old(&core()))
+        .with_contract(&docker(), OLD_VERSION, "v1beta1", &old(&docker()));
     let fixture = with_controllers().await;
     let cluster = cluster(&fixture).await;
-    let begun = [core(), docker()].map(|id| installed(&id, OLD));
-    let only_core = InitRequest { declined: ProviderType::ALL.to_vec(), ..request(&[(core(), OLD)]) };
+    let begun = [core(), docker()].map(|id| installed(&id, OLD_VERSION));
+    let only_core = InitRequest { declined: ProviderType::ALL.to_vec(), ..request(&[(core(), OLD_VERSION)]) };
     run(&cluster, &releases, &only_core).await.unwrap();
     cluster.define_inventory(Some(&begun)).await.unwrap();
 
     assert_eq!(run(&cluster, &releases, &small_request("")).await.unwrap(), (true, None));
     assert_eq!(cluster.inventory().await.unwrap().providers, begun);
-    let error = run(&cluster, &releases, &request(&[(bootstrap(), OLD)])).await.unwrap_err();
+    let error = run(&cluster, &releases, &request(&[(bootstrap(), OLD_VERSION)])).await.unwrap_err();
     assert!(
         matches!(error, LifecycleError::Contract(inventory::ContractError::Unsupported { .. })),
         "{error:?}"

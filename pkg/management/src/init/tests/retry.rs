@@ -11,7 +11,7 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
-    fixture.settled().await;
+    fixture.wait_until_idle().await;
     fixture.delete(SERVICE, WEBHOOK).await;
     fixture.merge(CLUSTER_ROLE, MANAGERS_ROLE, &json!({"rules": []})).await;
 
@@ -33,7 +33,7 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
         ]
     );
     assert!(!plan.is_empty());
-    let mut counter = Counter::start(fixture.sandbox());
+    let mut counter = RequestCounter::start(fixture.sandbox());
     assert_eq!(run(&cluster, &releases, &again).await.unwrap(), (false, None));
     assert!(fixture.get(SERVICE, WEBHOOK).await.is_some());
     assert_ne!(fixture.get(CLUSTER_ROLE, MANAGERS_ROLE).await.unwrap()["rules"], json!([]));
@@ -54,18 +54,18 @@ async fn replicas_a_user_set_stay() {
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
     fixture.merge(DEPLOYMENT, MANAGER, &json!({"spec": {"replicas": 3}})).await;
-    fixture.settled().await;
+    fixture.wait_until_idle().await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
     assert_eq!(fixture.get(DEPLOYMENT, MANAGER).await.unwrap()["spec"]["replicas"], 3);
-    fixture.settled().await;
-    let counter = Counter::start(fixture.sandbox());
+    fixture.wait_until_idle().await;
+    let counter = RequestCounter::start(fixture.sandbox());
     run(&cluster, &releases, &small_request("")).await.unwrap();
     assert_eq!(written(&counter), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
-    let controllers = Switches { workloads: false, ..Switches::default() };
+    let controllers = ControllerSwitches { workloads: false, ..ControllerSwitches::default() };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
     let releases = Releases::small().with_external_cert_manager();
@@ -88,10 +88,10 @@ async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
 async fn what_an_upgrade_left_half_way_is_left_to_it() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
-    run(&cluster, &releases, &small_request(OLD)).await.unwrap();
+    run(&cluster, &releases, &small_request(OLD_VERSION)).await.unwrap();
     let record = "infrastructure-docker-system/capstan.infrastructure-docker";
-    fixture.merge(CONFIG_MAP, record, &json!({"data": {"version": NEW}})).await;
-    let plan = plan_init(&cluster, &releases.sources(), &small_request(OLD)).await.unwrap();
+    fixture.merge(CONFIG_MAP, record, &json!({"data": {"version": NEW_VERSION}})).await;
+    let plan = plan_init(&cluster, &releases.sources(), &small_request(OLD_VERSION)).await.unwrap();
     assert!(plan.is_empty() && plan.providers.is_empty());
     assert_eq!(
         plan.warnings,

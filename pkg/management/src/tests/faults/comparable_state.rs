@@ -1,7 +1,7 @@
 //! The state of a cluster, without fields that differ between runs.
 
 use serde_json::Value;
-use support::{everything::Everything, fixture::Fixture};
+use support::{fixture::Fixture, object_snapshot::ObjectSnapshot};
 
 /// Objects by kind, namespace and name, sorted.
 pub(super) type State = Vec<(String, Value)>;
@@ -11,7 +11,7 @@ const BY_OTHERS: [&str; 7] =
     ["name", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "ownerReferences"];
 
 pub(super) async fn state(fixture: &Fixture) -> State {
-    let all = Everything::of(&fixture.client()).await;
+    let all = ObjectSnapshot::read(&fixture.client()).await;
     let mut state: Vec<_> =
         all.iter().map(|(name, object)| (lasting_name(name), lasting(name, object))).collect();
     state.sort_by(|one, other| one.0.cmp(&other.0));

@@ -14,8 +14,8 @@ async fn killed_anywhere(work: Work) {
     for requests in 1.. {
         let (fixture, _folder) = start.again().await;
         let revision = fixture.sandbox().revision();
-        let wire = Wire::breaking_after(&fixture, requests);
-        if let Some(ended) = wire.until_broken(start.run(work, &wire)).await {
+        let wire = ScriptedConnection::breaking_after(&fixture, requests);
+        if let Some(ended) = wire.run_until_broken(start.run(work, &wire)).await {
             ended.unwrap();
             assert!(requests > 20, "{work:?} has only {requests} requests");
             return;
@@ -27,13 +27,13 @@ async fn killed_anywhere(work: Work) {
         let when = format!("{work:?} killed after {requests} requests");
         check(&fixture, &when).await;
         again(&start, work, &fixture, &when).await;
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &when);
     }
 }
 
 async fn again(start: &Start, work: Work, fixture: &Fixture, when: &str) {
-    match start.run(work, &Wire::new(fixture, |_| Fate::Answered)).await {
+    match start.run(work, &ScriptedConnection::new(fixture, |_| RequestOutcome::Answered)).await {
         // The killed run had already finished.
         Err(told) if work == Work::RollBack && told.starts_with("there is no upgrade to roll back") => {}
         result => result.unwrap_or_else(|told| panic!("{when}: {told}")),
@@ -45,9 +45,13 @@ async fn check(fixture: &Fixture, when: &str) {
     for deployment in fixture.list(DEPLOYMENT).await {
         assert_eq!(deployment["spec"]["replicas"], 1, "{when}: {}", deployment["metadata"]["name"]);
     }
-    let inventory = cluster_behind(&Wire::new(fixture, |_| Fate::Answered)).await.inventory().await.unwrap();
+    let inventory = cluster_behind(&ScriptedConnection::new(fixture, |_| RequestOutcome::Answered))
+        .await
+        .inventory()
+        .await
+        .unwrap();
     for provider in inventory.providers {
-        assert!([OLD, NEW].contains(&&*provider.version), "{when}: {provider:?}");
+        assert!([OLD_VERSION, NEW_VERSION].contains(&&*provider.version), "{when}: {provider:?}");
     }
 }
 

@@ -10,13 +10,13 @@ const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 /// Runs into a permanent fault, then completes the run without the fault. Returns the error.
 async fn told(
     work: Work,
-    fate: impl Fn(&support::wire::Asked<'_>) -> Fate + Send + Sync + 'static,
+    fate: impl Fn(&support::scripted_connection::OutgoingRequest<'_>) -> RequestOutcome + Send + Sync + 'static,
 ) -> String {
     let start = Start::of(work).await;
     let expected = start.undisturbed(work).await;
     let (fixture, _folder) = start.again().await;
     let begun = Instant::now();
-    let told = start.run(work, &Wire::new(&fixture, fate)).await.expect_err("it was refused");
+    let told = start.run(work, &ScriptedConnection::new(&fixture, fate)).await.expect_err("it was refused");
     assert!(begun.elapsed() < Duration::from_secs(5), "{work:?} took {:?}: {told}", begun.elapsed());
     start.done(work, &fixture).await;
     assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
@@ -26,9 +26,9 @@ async fn told(
 #[tokio::test(start_paused = true)]
 async fn a_token_that_expires_for_good_is_told_and_the_same_command_goes_on() {
     for work in Work::ALL {
-        let expired = |asked: &support::wire::Asked<'_>| match asked.number {
-            0..25 => Fate::Answered,
-            _ => Fate::Refused(401, "Unauthorized", "Unauthorized"),
+        let expired = |asked: &support::scripted_connection::OutgoingRequest<'_>| match asked.number {
+            0..25 => RequestOutcome::Answered,
+            _ => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
         };
         let told = told(work, expired).await;
         assert!(told.contains("the server does not take the credentials"), "{work:?}: {told}");
@@ -39,10 +39,10 @@ async fn a_token_that_expires_for_good_is_told_and_the_same_command_goes_on() {
 async fn a_webhook_that_says_no_is_told_at_once() {
     const NO: &str = "admission webhook \"policy.example.org\" denied the request: not on a Friday";
     for work in [Work::Init, Work::Upgrade, Work::RollBack] {
-        let denied = |asked: &support::wire::Asked<'_>| {
+        let denied = |asked: &support::scripted_connection::OutgoingRequest<'_>| {
             let is_denied =
-                asked.writes() && asked.path.ends_with("/infrastructure-docker-system/deployments/manager");
-            if is_denied { Fate::Refused(403, "Forbidden", NO) } else { Fate::Answered }
+                asked.is_write() && asked.path.ends_with("/infrastructure-docker-system/deployments/manager");
+            if is_denied { RequestOutcome::Rejected(403, "Forbidden", NO) } else { RequestOutcome::Answered }
         };
         let told = told(work, denied).await;
         assert!(told.contains("Deployment infrastructure-docker-system/manager"), "{work:?}: {told}");
@@ -55,10 +55,10 @@ async fn a_full_storage_keeps_an_upgrade_from_being_begun() {
     let start = Start::of(Work::Upgrade).await;
     let (fixture, _folder) = start.again().await;
     let before = state(&fixture).await;
-    let wire = Wire::new(&fixture, |asked| {
-        let is_full = asked.writes() && asked.path.contains("/secrets");
+    let wire = ScriptedConnection::new(&fixture, |asked| {
+        let is_full = asked.is_write() && asked.path.contains("/secrets");
         let words = "etcdserver: mvcc: database space exceeded";
-        if is_full { Fate::Refused(500, "InternalError", words) } else { Fate::Answered }
+        if is_full { RequestOutcome::Rejected(500, "InternalError", words) } else { RequestOutcome::Answered }
     });
     let told = start.run(Work::Upgrade, &wire).await.unwrap_err();
     assert!(
@@ -74,10 +74,13 @@ async fn all_missing_rights_are_told_before_anything_is_written() {
     for work in [Work::Init, Work::Upgrade] {
         let start = Start::of(work).await;
         let (fixture, _folder) = start.again().await;
-        strike(&fixture, "forbid,verb=patch,resource=apps/deployments");
-        strike(&fixture, "forbid,verb=create,resource=services");
+        inject_fault(&fixture, "forbid,verb=patch,resource=apps/deployments");
+        inject_fault(&fixture, "forbid,verb=create,resource=services");
         let before = state(&fixture).await;
-        let told = start.run(work, &Wire::new(&fixture, |_| Fate::Answered)).await.unwrap_err();
+        let told = start
+            .run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered))
+            .await
+            .unwrap_err();
         assert!(told.contains("you may not patch `deployments.apps`"), "{work:?}: {told}");
         assert!(told.contains("you may not create `services`"), "{work:?}: {told}");
         assert_same(&state(&fixture).await, &before, &format!("{work:?}"));
@@ -86,11 +89,12 @@ async fn all_missing_rights_are_told_before_anything_is_written() {
 
 #[tokio::test]
 async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
-    let fixture = Fixture::builder().controllers(Switches::default()).start().await;
+    let fixture = Fixture::builder().controllers(ControllerSwitches::default()).start().await;
     let releases = releases();
     // The other definition uses the kind name that docker brings.
-    let taken =
-        components(&docker(), OLD).replace("dockermachines", "others").replace("dockermachine", "other");
+    let taken = components(&docker(), OLD_VERSION)
+        .replace("dockermachines", "others")
+        .replace("dockermachine", "other");
     let definition =
         taken.split("---\n").find(|document| document.contains("CustomResourceDefinition")).unwrap();
     fixture.apply(definition).await;
@@ -98,7 +102,7 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
         wait: WaitOptions { timeout: Some(Duration::from_secs(1)), must_be_ready: true },
         ..first_installation()
     };
-    let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
+    let cluster = cluster_behind(&ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered)).await;
     let sources = releases.sources();
     let mut plan = Box::pin(plan_init(&cluster, &sources, &request)).await.unwrap();
     let error = Box::pin(init(&cluster, &sources, &request, &mut plan)).await.unwrap_err();
@@ -110,7 +114,7 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
             .delete(CUSTOM_RESOURCE_DEFINITION, &format!("{plural}.infrastructure.cluster.x-k8s.io"))
             .await;
     }
-    fixture.settled().await;
+    fixture.wait_until_idle().await;
     Work::Init.carry_out(&cluster, &releases).await.unwrap();
 }
 
@@ -134,7 +138,7 @@ async fn what_is_still_going_is_waited_for_by_the_next_init() {
     let start = Start::of(Work::Delete).await;
     let (fixture, _folder) = start.again().await;
     let expected = state(&fixture).await;
-    let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
+    let cluster = cluster_behind(&ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered)).await;
     let no_wait = WaitOptions { timeout: None, must_be_ready: false };
     let request = DeleteRequest { wait: no_wait, ..everything() };
     let mut plan = Box::pin(plan_delete(&cluster, &request)).await.unwrap();
@@ -153,7 +157,7 @@ async fn a_cert_manager_that_was_half_deleted_is_made_whole_by_every_verb_that_n
             fixture.delete(DEPLOYMENT, &format!("cert-manager/{name}")).await;
         }
         fixture.delete(CUSTOM_RESOURCE_DEFINITION, "clusterissuers.cert-manager.io").await;
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         start.done(work, &fixture).await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use apply::{HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest};
 use serde_json::Value;
-use support::{everything::Everything, wire::Arrival};
+use support::{object_snapshot::ObjectSnapshot, scripted_connection::ArrivalTime};
 
 use super::*;
 
@@ -28,7 +28,12 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
 }
 
 /// Executes a run under its own lease.
-async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Result<(), String> {
+async fn run_alone(
+    start: &Start,
+    work: Work,
+    wire: &ScriptedConnection,
+    process: &str,
+) -> Result<(), String> {
     let cluster = cluster_behind(wire).await;
     let lease = Lease::acquire(cluster.server(), &lease_request(process)).await;
     let lease = lease.map_err(|error| error.to_string())?;
@@ -39,7 +44,7 @@ async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Res
 
 /// Returns all objects except leases, unchanged.
 pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let all = Everything::of(&fixture.client()).await;
+    let all = ObjectSnapshot::read(&fixture.client()).await;
     let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
     others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
 }
@@ -60,18 +65,18 @@ fn assert_untouched(
 }
 
 /// Stops a run at every write in turn, lets another run end in between, and continues the first run.
-async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
+async fn stopped_anywhere(first: Work, second: Work, arrival: ArrivalTime) {
     let start = Start::of(first).await;
     for number in (1..).step_by(usize::try_from(STEP).unwrap()) {
         let (fixture, _folder) = start.again().await;
-        let stopped = Wire::stopping_at_write(&fixture, number, arrival);
+        let stopped = ScriptedConnection::stopping_at_write(&fixture, number, arrival);
         let when = format!("{first:?} stopped at write {number}, {second:?} in between");
         let successor = async {
             stopped.stopped().await;
             let at_stop = objects(&fixture).await;
-            let wire = Wire::new(&fixture, |_| Fate::Answered);
+            let wire = ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered);
             let result = run_alone(&start, second, &wire, "2").await;
-            fixture.settled().await;
+            fixture.wait_until_idle().await;
             let before = objects(&fixture).await;
             stopped.resume();
             (result, at_stop, before)
@@ -88,13 +93,13 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
         };
         let told = lost.expect_err(&when);
         assert!(told.contains("LeaseLost") || told.contains("Conflict"), "{when}: {told}");
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         let after = objects(&fixture).await;
         match arrival {
-            Arrival::AtOnce => assert_untouched(&BTreeMap::new(), &before, &after, &when),
+            ArrivalTime::Immediate => assert_untouched(&BTreeMap::new(), &before, &after, &when),
             // A rejected run has written nothing that could be lost.
-            Arrival::Late if result.is_err() => {}
-            Arrival::Late => assert_untouched(&at_stop, &before, &after, &when),
+            ArrivalTime::AfterResume if result.is_err() => {}
+            ArrivalTime::AfterResume => assert_untouched(&at_stop, &before, &after, &when),
         }
         check_second(second, result, &when);
     }
@@ -112,50 +117,50 @@ fn check_second(second: Work, result: Result<(), String>, when: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn an_init_stopped_at_any_write_loses_to_another() {
-    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, ArrivalTime::Immediate)).await;
 }
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn an_init_stopped_at_any_write_loses_to_a_deletion() {
-    Box::pin(stopped_anywhere(Work::Init, Work::Delete, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Delete, ArrivalTime::Immediate)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_loses_to_another() {
-    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, ArrivalTime::Immediate)).await;
 }
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_loses_to_a_rollback() {
-    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, ArrivalTime::Immediate)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_stopped_at_any_write_loses_to_another() {
-    Box::pin(stopped_anywhere(Work::Delete, Work::Delete, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Delete, Work::Delete, ArrivalTime::Immediate)).await;
 }
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_deletion_stopped_at_any_write_loses_to_an_init() {
-    Box::pin(stopped_anywhere(Work::Delete, Work::Init, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Delete, Work::Init, ArrivalTime::Immediate)).await;
 }
 
 // Row: D-281
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_keeps_a_deletion_away() {
-    Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, Arrival::AtOnce)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, ArrivalTime::Immediate)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_an_upgrade_that_arrive_late_change_no_new_object() {
-    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::Late)).await;
-    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::Late)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, ArrivalTime::AfterResume)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, ArrivalTime::AfterResume)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_an_init_that_arrive_late_change_no_new_object() {
-    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::Late)).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, ArrivalTime::AfterResume)).await;
 }

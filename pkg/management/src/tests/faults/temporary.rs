@@ -33,12 +33,12 @@ async fn weathered(work: Work) {
     for faults in PASSING {
         let (fixture, _folder) = start.again().await;
         for fault in faults {
-            strike(&fixture, fault);
+            inject_fault(&fixture, fault);
         }
-        let result = start.run(work, &Wire::new(&fixture, |_| Fate::Answered)).await;
+        let result = start.run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered)).await;
         result.unwrap_or_else(|told| panic!("{work:?}, {faults:?}: {told}"));
         fixture.sandbox().faults().clear();
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}, {faults:?}"));
     }
 }
@@ -64,15 +64,15 @@ async fn a_deletion_weathers_what_passes() {
 }
 
 /// Rejects the first write of each existing object, with some exceptions.
-fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> Wire {
+fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> ScriptedConnection {
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-    Wire::new(fixture, move |asked| {
+    ScriptedConnection::new(fixture, move |asked| {
         // A new object has no version to conflict with. A journal written by another run belongs to another upgrade.
-        let counts = asked.writes() && asked.method != "POST" && !asked.path.contains("capstan-upgrade");
+        let counts = asked.is_write() && asked.method != "POST" && !asked.path.contains("capstan-upgrade");
         if counts && seen.lock().unwrap().insert(format!("{} {}", asked.method, asked.path)) {
-            Fate::Refused(code, reason, "the object has been modified")
+            RequestOutcome::Rejected(code, reason, "the object has been modified")
         } else {
-            Fate::Answered
+            RequestOutcome::Answered
         }
     })
 }
@@ -85,7 +85,7 @@ async fn a_conflict_at_every_write_is_looked_into() {
         let (fixture, _folder) = start.again().await;
         let result = start.run(work, &refusing_each_once(&fixture, 409, "Conflict")).await;
         result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }
 }
@@ -97,17 +97,21 @@ async fn a_webhook_that_does_not_answer_for_a_minute_is_waited_for() {
         let expected = start.undisturbed(work).await;
         let (fixture, _folder) = start.again().await;
         let begun = Instant::now();
-        let wire = Wire::new(&fixture, move |asked| {
-            let is_down = asked.writes()
+        let wire = ScriptedConnection::new(&fixture, move |asked| {
+            let is_down = asked.is_write()
                 && asked.path.contains("/infrastructure-docker-system/")
                 && begun.elapsed().as_secs() < 60;
             let words =
                 "Internal error occurred: failed calling webhook \"webhook.cert-manager.io\": no endpoints";
-            if is_down { Fate::Refused(500, "InternalError", words) } else { Fate::Answered }
+            if is_down {
+                RequestOutcome::Rejected(500, "InternalError", words)
+            } else {
+                RequestOutcome::Answered
+            }
         });
         start.run(work, &wire).await.unwrap_or_else(|told| panic!("{work:?}: {told}"));
         assert!(begun.elapsed().as_secs() >= 60);
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }
 }
@@ -118,13 +122,13 @@ async fn a_token_that_expires_half_way_is_renewed() {
         let start = Start::of(work).await;
         let expected = start.undisturbed(work).await;
         let (fixture, _folder) = start.again().await;
-        let expiring = |asked: &support::wire::Asked<'_>| match asked.number {
-            20 | 35 => Fate::Refused(401, "Unauthorized", "Unauthorized"),
-            _ => Fate::Answered,
+        let expiring = |asked: &support::scripted_connection::OutgoingRequest<'_>| match asked.number {
+            20 | 35 => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
+            _ => RequestOutcome::Answered,
         };
-        let result = start.run(work, &Wire::new(&fixture, expiring)).await;
+        let result = start.run(work, &ScriptedConnection::new(&fixture, expiring)).await;
         result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
-        fixture.settled().await;
+        fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }
 }

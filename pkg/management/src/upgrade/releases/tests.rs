@@ -3,7 +3,7 @@ use api::Contract;
 use super::*;
 use crate::{
     UpgradeItem,
-    tests::{NEW, OLD, Releases as Repository, components, docker, installed, metadata},
+    tests::{NEW_VERSION, OLD_VERSION, Releases as Repository, components, docker, installed, metadata},
 };
 
 const PRE: &str = "v1.15.0-rc.0";
@@ -13,7 +13,7 @@ async fn candidate(
     repository: &Repository,
     target: Option<&UpgradeTarget>,
 ) -> Result<CandidateReleases, String> {
-    let installed = [installed(&docker(), OLD)];
+    let installed = [installed(&docker(), OLD_VERSION)];
     read_candidates(&repository.sources(), &installed, target).await.remove(0).releases
 }
 
@@ -25,7 +25,7 @@ fn contract(releases: &CandidateReleases, version: &str) -> String {
 
 /// Returns metadata with the series of both versions.
 fn of_both(contracts: (&str, &str)) -> String {
-    let (one, two) = (metadata(OLD, contracts.0), metadata(NEW, contracts.1));
+    let (one, two) = (metadata(OLD_VERSION, contracts.0), metadata(NEW_VERSION, contracts.1));
     let series = two.lines().last().unwrap();
     format!("{one}{series}\n")
 }
@@ -33,11 +33,14 @@ fn of_both(contracts: (&str, &str)) -> String {
 #[tokio::test]
 async fn the_metadata_of_the_newest_release_is_enough_when_it_lists_what_is_installed() {
     let repository = Repository::small()
-        .with_file(&docker(), NEW, Metadata::FILE, &of_both(("v1beta1", "v1beta2")))
-        .with_file(&docker(), OLD, Metadata::FILE, "a: [");
+        .with_file(&docker(), NEW_VERSION, Metadata::FILE, &of_both(("v1beta1", "v1beta2")))
+        .with_file(&docker(), OLD_VERSION, Metadata::FILE, "a: [");
     let found = candidate(&repository, None).await.unwrap();
     assert_eq!((found.metadata.len(), found.warnings.len()), (1, 0));
-    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("v1beta1".to_owned(), "v1beta2".to_owned()));
+    assert_eq!(
+        (contract(&found, OLD_VERSION), contract(&found, NEW_VERSION)),
+        ("v1beta1".to_owned(), "v1beta2".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -53,7 +56,7 @@ async fn the_newest_pre_release_is_asked_next_and_the_installed_version_last() {
     );
     let listed = repository.with_file(&docker(), PRE, Metadata::FILE, &of_both(("v1beta1", "v1beta2")));
     let found = candidate(&listed, None).await.unwrap();
-    assert_eq!((found.metadata.len(), contract(&found, OLD).as_str()), (2, "v1beta1"));
+    assert_eq!((found.metadata.len(), contract(&found, OLD_VERSION).as_str()), (2, "v1beta1"));
 }
 
 #[tokio::test]
@@ -62,25 +65,31 @@ async fn the_contract_of_a_version_that_is_asked_for_is_looked_for_too() {
         &docker(),
         NEXT,
         Metadata::FILE,
-        &metadata(OLD, "v1beta1"),
+        &metadata(OLD_VERSION, "v1beta1"),
     );
-    assert_eq!(contract(&candidate(&repository, None).await.unwrap(), NEW), "-");
-    let item = UpgradeItem { provider: docker(), namespace: None, version: NEW.to_owned() };
+    assert_eq!(contract(&candidate(&repository, None).await.unwrap(), NEW_VERSION), "-");
+    let item = UpgradeItem { provider: docker(), namespace: None, version: NEW_VERSION.to_owned() };
     let target = UpgradeTarget::Providers(vec![item]);
     let found = candidate(&repository, Some(&target)).await.unwrap();
-    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("v1beta1".to_owned(), "v1beta2".to_owned()));
+    assert_eq!(
+        (contract(&found, OLD_VERSION), contract(&found, NEW_VERSION)),
+        ("v1beta1".to_owned(), "v1beta2".to_owned())
+    );
 }
 
 #[tokio::test]
 async fn a_version_that_is_no_longer_in_the_repository_has_no_contract() {
-    let repository = Repository::empty().with(&docker(), NEW, &components(&docker(), NEW));
+    let repository = Repository::empty().with(&docker(), NEW_VERSION, &components(&docker(), NEW_VERSION));
     let found = candidate(&repository, None).await.unwrap();
-    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("-".to_owned(), "v1beta2".to_owned()));
+    assert_eq!(
+        (contract(&found, OLD_VERSION), contract(&found, NEW_VERSION)),
+        ("-".to_owned(), "v1beta2".to_owned())
+    );
 }
 
 #[tokio::test]
 async fn metadata_of_the_newest_release_that_cannot_be_read_is_a_reason() {
-    let repository = Repository::small().with_file(&docker(), NEW, Metadata::FILE, "a: [");
+    let repository = Repository::small().with_file(&docker(), NEW_VERSION, Metadata::FILE, "a: [");
     let why = candidate(&repository, None).await.unwrap_err();
     assert!(why.starts_with("cannot use the metadata of `infrastructure-docker` v1.14.0: "), "{why}");
 }

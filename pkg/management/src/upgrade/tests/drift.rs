@@ -23,7 +23,7 @@ async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is
     assert!(has_rules(&lab).await, "no version brings other rules");
 
     take_rules_away(&lab).await;
-    let named = to_versions(&[(core(), NEW), (docker(), NEW)]);
+    let named = to_versions(&[(core(), NEW_VERSION), (docker(), NEW_VERSION)]);
     let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &named).await.unwrap();
     let written: Vec<_> = plan
         .providers
@@ -41,10 +41,10 @@ async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is
 #[tokio::test]
 async fn a_provider_without_a_newer_version_is_left_alone_unless_it_is_named() {
     let lab = Lab::start().await;
-    lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap();
+    lab.upgrade(&to_versions(&[(docker(), NEW_VERSION)])).await.unwrap();
     take_rules_away(&lab).await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     assert!(!has_rules(&lab).await);
 }
 
@@ -53,8 +53,8 @@ async fn replicas_that_were_changed_stay_only_where_that_is_asked_for() {
     let lab = Lab::start().await;
     let place = format!("{}/manager", namespace_of(&docker()));
     lab.fixture.merge(DEPLOYMENT, &place, &json!({"spec": {"replicas": 3}})).await;
-    lab.fixture.settled().await;
-    let named = to_versions(&[(docker(), OLD)]);
+    lab.fixture.wait_until_idle().await;
+    let named = to_versions(&[(docker(), OLD_VERSION)]);
     lab.upgrade(&named).await.unwrap();
     assert_eq!(lab.deployment(&docker()).await["spec"]["replicas"], 3);
     lab.upgrade(&UpgradeRequest { keep_replicas: false, ..named }).await.unwrap();

@@ -6,19 +6,19 @@ use api::output::CertManagerPlan;
 async fn an_upgrade_changes_every_provider_in_place_and_deletes_what_is_no_longer_part() {
     let lab = Lab::start().await;
     let before = lab.deployment(&docker()).await;
-    assert_eq!(lab.versions().await, all_at(OLD));
+    assert_eq!(lab.versions().await, all_at(OLD_VERSION));
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     assert_eq!(lab.extras().await, ["added"]);
     let after = lab.deployment(&docker()).await;
     assert_eq!(after["metadata"]["uid"], before["metadata"]["uid"]);
 
-    lab.fixture.settled().await;
+    lab.fixture.wait_until_idle().await;
     let revision = lab.revision();
     let again = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
     assert!(again.is_empty());
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    let named = to_versions(&[(core(), NEW), (docker(), NEW)]);
+    let named = to_versions(&[(core(), NEW_VERSION), (docker(), NEW_VERSION)]);
     assert_eq!(lab.upgrade(&named).await.unwrap(), None);
     assert_eq!(lab.revision(), revision, "nothing is written when nothing changes");
 }
@@ -29,7 +29,7 @@ async fn who_does_not_wait_has_nothing_of_the_old_version_left_although_nothing_
     assert_eq!(lab.extras().await, ["dropped"]);
     let request = UpgradeRequest { wait: NO_WAIT, ..to_contract() };
     assert_eq!(lab.upgrade(&request).await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     assert_eq!(lab.extras().await, ["added"]);
 }
 
@@ -40,7 +40,8 @@ async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
     let outlook = find_upgrades(&lab.cluster, &sources).await.unwrap();
     let (contract, rows) = &outlook.contracts[0];
     assert_eq!((outlook.contracts.len(), contract.as_str()), (1, "v1beta2"));
-    let to_new = |(_, next): &(InstalledProvider, NextVersion)| *next == NextVersion::To(NEW.to_owned());
+    let to_new =
+        |(_, next): &(InstalledProvider, NextVersion)| *next == NextVersion::To(NEW_VERSION.to_owned());
     assert!(rows.len() == 2 && rows.iter().all(to_new), "{rows:?}");
     assert_eq!(outlook.unfinished, None);
 
@@ -49,7 +50,7 @@ async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
     assert!(!unfinished.finished && !unfinished.rolling_back);
     let steps: Vec<_> =
         unfinished.providers.iter().map(|(id, from, to, _)| (id.clone(), &**from, &**to)).collect();
-    assert_eq!(steps, [(core(), OLD, NEW), (docker(), OLD, NEW)]);
+    assert_eq!(steps, [(core(), OLD_VERSION, NEW_VERSION), (docker(), OLD_VERSION, NEW_VERSION)]);
 }
 
 // Row: D-109
@@ -67,7 +68,7 @@ async fn an_upgrade_cut_off_at_any_write_is_completed_by_the_same_command() {
         }
         let late = lab.upgrade(&to_contract()).await;
         assert_eq!(late.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
-        assert_eq!(lab.versions().await, all_at(NEW), "cut off at {at}");
+        assert_eq!(lab.versions().await, all_at(NEW_VERSION), "cut off at {at}");
         assert_eq!(lab.extras().await, ["added"], "cut off at {at}");
         let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
         assert!(
@@ -83,10 +84,10 @@ async fn what_was_begun_is_gone_on_with_by_name_and_stands_in_the_way_of_other_t
     let lab = Lab::start().await;
     let sources = lab.releases.sources();
     assert!(!lab.upgrade_until(8, &to_contract()).await);
-    let other = plan_upgrade(&lab.cluster, &sources, &to_versions(&[(core(), NEW)])).await;
+    let other = plan_upgrade(&lab.cluster, &sources, &to_versions(&[(core(), NEW_VERSION)])).await;
     assert!(matches!(other, Err(LifecycleError::Upgrade(UpgradeError::Unfinished(_)))), "{other:?}");
     assert_eq!(lab.resume().await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     let again = lab.resume().await;
     assert!(
         matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "resume" }))),
@@ -106,8 +107,11 @@ async fn an_upgrade_that_is_forgotten_leaves_what_it_did() {
     abort_upgrade(&lab.cluster, WriteMode::Real).await.unwrap();
     assert!(lab.journal().await.is_empty());
     assert_eq!(lab.versions().await, versions);
-    assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW), (core(), NEW)])).await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(
+        lab.upgrade(&to_versions(&[(docker(), NEW_VERSION), (core(), NEW_VERSION)])).await.unwrap(),
+        None
+    );
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
 }
 
 #[tokio::test]
@@ -134,8 +138,8 @@ async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
 // Row: D-107
 #[tokio::test]
 async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
-    let broken = components(&docker(), NEW).replace("image: ", "imagePullPolicy: Sometimes, image: ");
-    let lab = Lab::with(Releases::small().with(&docker(), NEW, &broken)).await;
+    let broken = components(&docker(), NEW_VERSION).replace("image: ", "imagePullPolicy: Sometimes, image: ");
+    let lab = Lab::with(Releases::small().with(&docker(), NEW_VERSION, &broken)).await;
     let revision = lab.revision();
     let problems = lab.problems(&to_contract()).await;
     assert_eq!(problems.len(), 1, "{problems:?}");
@@ -147,11 +151,13 @@ async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
 #[tokio::test]
 async fn every_variable_that_is_missing_is_told_before_anything_is_touched() {
     let with = |id: &ProviderId, name: &str| {
-        components(id, NEW).replace("--leader-elect", &format!("'${{{name}}}'"))
+        components(id, NEW_VERSION).replace("--leader-elect", &format!("'${{{name}}}'"))
     };
     let releases = Releases::small();
     let (of_core, of_docker) = (with(&core(), "CORE_SECRET"), with(&docker(), "DOCKER_SECRET"));
-    let lab = Lab::with(releases.with(&core(), NEW, &of_core).with(&docker(), NEW, &of_docker)).await;
+    let lab =
+        Lab::with(releases.with(&core(), NEW_VERSION, &of_core).with(&docker(), NEW_VERSION, &of_docker))
+            .await;
     let revision = lab.revision();
     match lab.upgrade(&to_contract()).await {
         Err(LifecycleError::Resolve { errors, .. }) => assert_eq!(errors.len(), 2, "{errors:?}"),
@@ -162,11 +168,11 @@ async fn every_variable_that_is_missing_is_told_before_anything_is_touched() {
 
 #[tokio::test]
 async fn a_version_in_which_objects_are_stored_must_stay_served() {
-    let unserved = components(&docker(), NEW).replace(
+    let unserved = components(&docker(), NEW_VERSION).replace(
         "  - name: v1beta2\n    served: true\n    storage: true",
         "  - name: v1beta3\n    served: true\n    storage: true",
     );
-    let lab = Lab::with(Releases::small().with(&docker(), NEW, &unserved)).await;
+    let lab = Lab::with(Releases::small().with(&docker(), NEW_VERSION, &unserved)).await;
     let revision = lab.revision();
     assert_eq!(
         lab.problems(&to_contract()).await,
@@ -190,7 +196,7 @@ async fn what_is_not_ready_in_time_is_waited_for_again_by_the_same_command() {
             Err(LifecycleError::NotReady(late)) => assert!(!late.blockers.is_empty(), "{run}"),
             other => panic!("{run}: {other:?}"),
         }
-        assert_eq!(lab.versions().await, all_at(NEW));
+        assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     }
 }
 
@@ -201,7 +207,7 @@ async fn what_another_tool_installed_is_upgraded_by_its_labels() {
         lab.fixture.delete(CONFIG_MAP, &format!("{}/capstan.{id}", namespace_of(&id))).await;
     }
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     assert_eq!(lab.extras().await, ["added"]);
     assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(lab.extras().await, ["dropped"]);
@@ -230,7 +236,7 @@ async fn cert_manager_is_upgraded_along_with_the_providers_and_not_when_that_is_
     };
     let (there, comes) =
         ("quay.io/jetstack/cert-manager-webhook:v1.20.3", "quay.io/jetstack/cert-manager-webhook:v1.21.1");
-    let declined = UpgradeRequest { skip_cert_manager: true, ..to_versions(&[(core(), NEW)]) };
+    let declined = UpgradeRequest { skip_cert_manager: true, ..to_versions(&[(core(), NEW_VERSION)]) };
     assert_eq!(lab.upgrade(&declined).await.unwrap(), None);
     assert_eq!(image(&lab).await, there);
 
@@ -239,7 +245,7 @@ async fn cert_manager_is_upgraded_along_with_the_providers_and_not_when_that_is_
     assert_eq!(plan.cert_manager, CertManagerPlan::upgrade(&from, &to));
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_eq!(image(&lab).await, comes);
-    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.versions().await, all_at(NEW_VERSION));
     let again = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
     assert!(again.is_empty());
 }

@@ -1,4 +1,4 @@
-use support::wire::{Asked, Moment, Wire};
+use support::scripted_connection::{OutgoingRequest, PausePoint, ScriptedConnection};
 
 use super::*;
 use crate::UnfinishedPolicy;
@@ -10,7 +10,7 @@ async fn going_back_restores_what_was_there_before() {
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_ne!(lab.installed().await, before);
     assert_eq!(lab.roll_back().await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(OLD));
+    assert_eq!(lab.versions().await, all_at(OLD_VERSION));
     assert_eq!(lab.installed().await, before);
     assert!(lab.journal().await.is_empty());
     let again = lab.roll_back().await;
@@ -43,7 +43,7 @@ async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
     for at in 0..6 {
         let lab = Lab::with(releases().with(&docker(), newer, &components(&docker(), newer))).await;
         let before = lab.installed().await;
-        assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
+        assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW_VERSION)])).await.unwrap(), None);
         let upgraded = lab.installed().await;
         lab.upgrade_until(at, &to_versions(&[(docker(), newer)])).await;
         let back = lab.roll_back().await;
@@ -75,13 +75,13 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
 
 /// Returns releases whose new docker stores its machines in v1beta3 and still serves v1beta2.
 fn with_new_storage() -> Releases {
-    let moved = components(&docker(), NEW).replace(
+    let moved = components(&docker(), NEW_VERSION).replace(
         "  - name: v1beta2\n    served: true\n    storage: true",
         "  - name: v1beta2\n    served: true\n    storage: false\n    \
          schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n  \
          - name: v1beta3\n    served: true\n    storage: true",
     );
-    Releases::small().with(&docker(), NEW, &moved)
+    Releases::small().with(&docker(), NEW_VERSION, &moved)
 }
 
 const MACHINES: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
@@ -194,7 +194,7 @@ async fn a_journal_has_no_label_by_which_other_tools_would_delete_it() {
         assert_eq!(secret["metadata"]["labels"], json!({"capstan.dev/journal": "upgrade"}));
         assert_eq!(secret["metadata"]["namespace"], namespace_of(&core()));
     }
-    let back = UpgradeRequest { allow_downgrade: true, ..to_versions(&[(docker(), OLD)]) };
+    let back = UpgradeRequest { allow_downgrade: true, ..to_versions(&[(docker(), OLD_VERSION)]) };
     assert_eq!(lab.upgrade(&back).await.unwrap(), None);
     assert_eq!(lab.journal().await.len(), 2, "the next upgrade has its own");
 }
@@ -246,7 +246,7 @@ async fn unfinished(lab: &Lab) -> JournalState {
 #[tokio::test]
 async fn journal_says_which_providers_have_arrived() {
     let lab = half_upgraded().await;
-    let row = |id: ProviderId, done| (id, OLD.to_owned(), NEW.to_owned(), done);
+    let row = |id: ProviderId, done| (id, OLD_VERSION.to_owned(), NEW_VERSION.to_owned(), done);
     let state = unfinished(&lab).await;
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(!state.rolling_back);
@@ -262,7 +262,7 @@ async fn interrupted_rollback_of_an_unfinished_upgrade_is_resumed() {
     let lab = half_upgraded().await;
     Box::pin(stopped_at(&lab, &core(), lab.roll_back())).await;
     assert_eq!(lab.resume().await.unwrap(), None);
-    assert_eq!(lab.versions().await, all_at(OLD));
+    assert_eq!(lab.versions().await, all_at(OLD_VERSION));
     assert!(lab.journal().await.is_empty());
 }
 
@@ -270,16 +270,17 @@ async fn interrupted_rollback_of_an_unfinished_upgrade_is_resumed() {
 async fn object_created_during_a_rollback_keeps_its_stored_version() {
     let lab = Lab::with(with_new_storage()).await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    let moment = Moment::default();
-    let changes_machines = |asked: &Asked<'_>| asked.method == "PATCH" && asked.path.contains(MACHINES);
-    let wire = Wire::waiting(&lab.fixture, &moment, changes_machines);
+    let moment = PausePoint::default();
+    let changes_machines =
+        |asked: &OutgoingRequest<'_>| asked.method == "PATCH" && asked.path.contains(MACHINES);
+    let wire = ScriptedConnection::pausing_before(&lab.fixture, &moment, changes_machines);
     let cluster = crate::tests::cluster_behind(&wire).await;
     let late = lab.fixture.apply(
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",
     );
     let mut plan = plan_rollback(&cluster, UnfinishedPolicy::Refuse).await.unwrap();
-    let result = Box::pin(moment.during(rollback_upgrade(&cluster, &mut plan, WAIT), late)).await;
+    let result = Box::pin(moment.run_with_change(rollback_upgrade(&cluster, &mut plan, WAIT), late)).await;
     assert!(
         matches!(result, Err(LifecycleError::Upgrade(UpgradeError::CannotRollBack { .. }))),
         "{result:?}"

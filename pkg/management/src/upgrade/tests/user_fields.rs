@@ -15,7 +15,7 @@ async fn replicas_a_user_set_are_kept_through_one_upgrade_and_the_next() {
     let newer = "v1.14.1";
     let lab = Lab::with(releases().with(&docker(), newer, &components(&docker(), newer))).await;
     scale(&lab, 3).await;
-    assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
+    assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW_VERSION)])).await.unwrap(), None);
     assert_eq!(replicas(&lab).await, 3);
     assert_eq!(lab.upgrade(&to_versions(&[(docker(), newer)])).await.unwrap(), None);
     assert_eq!(replicas(&lab).await, 3);
@@ -36,10 +36,10 @@ async fn a_deployment_that_was_left_without_replicas_gets_them_back() {
 
 /// Returns releases whose new docker lacks its definition.
 fn without_definition() -> Releases {
-    let all = components(&docker(), NEW);
+    let all = components(&docker(), NEW_VERSION);
     let documents =
         all.split("---\n").filter(|document| !document.contains("kind: CustomResourceDefinition"));
-    releases().with(&docker(), NEW, &documents.collect::<Vec<_>>().join("---\n"))
+    releases().with(&docker(), NEW_VERSION, &documents.collect::<Vec<_>>().join("---\n"))
 }
 
 const DEFINITION: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
@@ -66,16 +66,16 @@ async fn a_definition_that_is_no_longer_part_goes_only_when_nobody_uses_it() {
 
 #[tokio::test]
 async fn a_definition_that_only_the_new_version_has_stays_when_it_is_used_before_going_back() {
-    let more = components(&docker(), NEW)
+    let more = components(&docker(), NEW_VERSION)
         + "---\n"
-        + &components(&docker(), NEW)
+        + &components(&docker(), NEW_VERSION)
             .split("---\n")
             .find(|document| document.contains("kind: CustomResourceDefinition"))
             .unwrap()
             .replace("dockermachine", "dockerthing")
             .replace("DockerMachine", "DockerThing");
     for is_used in [false, true] {
-        let lab = Lab::with(releases().with(&docker(), NEW, &more)).await;
+        let lab = Lab::with(releases().with(&docker(), NEW_VERSION, &more)).await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
         if is_used {
             let thing = json!({"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DockerThing",

@@ -39,7 +39,7 @@ async fn a_new_journal_is_kept_on_both_clusters_and_on_disk_first() {
 async fn a_journal_is_kept_beside_the_core_provider() {
     let lab = Lab::start().await;
     support::cluster_api::install(&lab.source).await;
-    lab.source.create([provider(&core(), NEW)]).await;
+    lab.source.create([provider(&core(), NEW_VERSION)]).await;
     take(&lab, started_journal(), &keeper("1")).await.unwrap();
     assert!(lab.source.get(CONFIG_MAP, "cluster-api-system/capstan-move").await.is_some());
     assert!(lab.source.get(NAMESPACE, "capi-system").await.is_none());
@@ -109,7 +109,7 @@ async fn a_journal_deleted_during_a_run_stops_it_and_stays_deleted() {
 async fn source_is_unfinished_until_the_target_is_finished() {
     let lab = Lab::start().await;
     let mut held = take(&lab, started_journal(), &keeper("1")).await.unwrap();
-    support::wire::strike(&lab.target, "403,verb=patch,resource=configmaps");
+    support::scripted_connection::inject_fault(&lab.target, "403,verb=patch,resource=configmaps");
     held.finish(&MoveReport::default()).await.unwrap_err();
     assert_eq!(both(&lab).await.map(|kept| kept.unwrap().phase), [MovePhase::Pausing; 2]);
 }
@@ -161,7 +161,7 @@ async fn an_answer_that_is_lost_is_no_other_run() {
     let lab = Lab::start().await;
     let mut held = take(&lab, started_journal(), &keeper("1")).await.unwrap();
     for fixture in [&lab.source, &lab.target] {
-        support::wire::strike(fixture, "cut-after,verb=patch,times=2");
+        support::scripted_connection::inject_fault(fixture, "cut-after,verb=patch,times=2");
     }
     held.update(|journal| journal.phase = MovePhase::Creating).await.unwrap();
     assert_eq!(both(&lab).await, [Some(held.journal.clone()), Some(held.journal.clone())]);

@@ -123,7 +123,7 @@ fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
         lab.source.merge(kind::MACHINE, machine, &json!({"spec": {"providerID": null}})).await;
         lab.source.merge(kind::CLUSTER, "team/c", &json!({"metadata": {"finalizers": null}})).await;
         lab.source.delete(kind::CLUSTER, "team/c").await;
-        lab.source.settled().await;
+        lab.source.wait_until_idle().await;
         let [anew, ..] = &cluster("team/c").into_iter().collect::<Vec<_>>()[..] else { panic!("no Cluster") };
         lab.source.create([anew.clone()]).await;
         lab.source.merge(kind::CLUSTER, "team/c", &endpoint).await;
@@ -183,7 +183,7 @@ fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
         };
         let target = lines.target().await;
         assert!(lines.until_broken(Box::pin(run(&target))).await.is_none(), "it is interrupted");
-        lab.target.settled().await;
+        lab.target.wait_until_idle().await;
         let done = run(&lab.lines().target().await).await.unwrap();
         let paused: BTreeSet<String> = done.paused.iter().map(ToString::to_string).collect();
         let expected = ["Cluster team/a", "Cluster team/b", "Cluster team/c", "ClusterClass team/shared"];

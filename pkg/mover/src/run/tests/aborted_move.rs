@@ -26,7 +26,7 @@ async fn aborted_after(writes: u64, world: &World, before: &State) -> AbortKind 
         return AbortKind::TooLate;
     }
     let when = format!("undone after {writes} writes");
-    futures::join!(lab.source.settled(), lab.target.settled());
+    futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
     match abort(lab).await {
         Err(MoveError::AlreadyDeleting) => return AbortKind::TooLate,
         Ok(()) => {}

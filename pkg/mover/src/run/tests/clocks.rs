@@ -7,7 +7,7 @@ use std::{
 
 use api::output::MovePhase;
 use apply::LeaseRequest;
-use support::wire::Moment;
+use support::scripted_connection::PausePoint;
 
 use super::{
     fixtures::{World, state},
@@ -52,13 +52,13 @@ async fn clock_that_jumps_by_an_hour_changes_nothing_about_a_move() {
             let when = format!("{jump} since {point:?}");
             let started = world.start().await;
             set_offset(0);
-            let (moment, at) = (Moment::default(), point.clone());
+            let (moment, at) = (PausePoint::default(), point.clone());
             let lines = started.lab.waiting_at(&moment, move |asked| at.is_reached(asked));
             let request = LeaseRequest { wall_clock, ..lease_request("1") };
             let run = under_leases_of(&lines, &request, async |source, target| {
                 point.run(source, target, "1").await
             });
-            let result = moment.during(Box::pin(run), async { make(&started.lab) }).await;
+            let result = moment.run_with_change(Box::pin(run), async { make(&started.lab) }).await;
             result.unwrap_or_else(|error| panic!("{when}: {error:?}"));
             let found = state(&started.lab).await;
             found.check(&when);

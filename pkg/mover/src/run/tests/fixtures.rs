@@ -12,9 +12,9 @@ use inventory::ManagementCluster;
 use serde_json::{Value, json};
 use support::{
     cluster_api::{cluster, cluster_class, install, object, provider, resource_set},
-    everything::Everything,
     fixture::Fixture,
     kind,
+    object_snapshot::ObjectSnapshot,
 };
 use tempfile::TempDir;
 use workload::{DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
@@ -22,7 +22,7 @@ use workload::{DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 use crate::{
     ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome, MovePlan,
     MoveRequest, MoveRoute, execute_move, plan_move,
-    tests::{NEW, core, docker, lab::Lab},
+    tests::{NEW_VERSION, core, docker, lab::Lab},
 };
 
 /// The state of both clusters before a move. Any number of labs can start from this state.
@@ -85,7 +85,7 @@ impl World {
 /// Installs the kinds of Cluster API, two providers and an identity.
 pub(super) async fn install_providers(fixture: &Fixture) {
     install(fixture).await;
-    fixture.create([provider(&core(), NEW), provider(&docker(), NEW)]).await;
+    fixture.create([provider(&core(), NEW_VERSION), provider(&docker(), NEW_VERSION)]).await;
     fixture.create([object(kind::AWS_CLUSTER_STATIC_IDENTITY, "account")]).await;
 }
 
@@ -164,12 +164,12 @@ pub(crate) async fn move_lab(
 }
 
 pub(crate) async fn state(lab: &Lab) -> State {
-    futures::join!(lab.source.settled(), lab.target.settled());
+    futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
     State { source: side_state(&lab.source).await, target: side_state(&lab.target).await }
 }
 
 pub(crate) async fn side_state(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let all = Everything::of(&fixture.client()).await;
+    let all = ObjectSnapshot::read(&fixture.client()).await;
     let uids: BTreeMap<&str, String> = all
         .iter()
         .filter_map(|(_, object)| {

@@ -9,7 +9,7 @@ use support::{
     cluster_api::{Object, cluster, cluster_class, object},
     fixture::Fixture,
     kind::{self, Kind},
-    wire::{Fate, Moment, Wire},
+    scripted_connection::{PausePoint, RequestOutcome, ScriptedConnection},
 };
 use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 
@@ -69,7 +69,7 @@ async fn moved_with(
     change: impl Future<Output = ()>,
 ) -> Result<MoveOutcome, MoveError> {
     let is_due = Arc::new(AtomicBool::new(false));
-    let (moment, noted) = (Moment::default(), Arc::clone(&is_due));
+    let (moment, noted) = (PausePoint::default(), Arc::clone(&is_due));
     let keeper = JournalStore {
         write_journal: Arc::new(move |journal| {
             noted.fetch_or(journal.phase == phase, Ordering::Relaxed);
@@ -77,12 +77,13 @@ async fn moved_with(
         }),
         ..keeper("1")
     };
-    let source = Wire::waiting(&lab.source, &moment, move |_| is_due.load(Ordering::Relaxed));
+    let source =
+        ScriptedConnection::pausing_before(&lab.source, &moment, move |_| is_due.load(Ordering::Relaxed));
     let (source, target) = (crate::tests::cluster_behind(&source).await, lab.lines().target().await);
     let plan = Box::pin(plan_move(&source, Some(&target), request)).await?;
     let route = MoveRoute { source: &source, target: &target };
     let work = Box::pin(execute_move(route, request, plan, &keeper));
-    Box::pin(moment.during(work, change)).await.map(|outcome| outcome.expect("something moves"))
+    Box::pin(moment.run_with_change(work, change)).await.map(|outcome| outcome.expect("something moves"))
 }
 
 // Row: D-271
@@ -158,14 +159,16 @@ async fn existing_object_changed_after_the_look_is_kept() {
     let lab = Box::pin(lab()).await;
     lab.source.create([labelled(kind::CONFIG_MAP, "team/config", "source")]).await;
     lab.target.create([labelled(kind::CONFIG_MAP, "team/config", "target")]).await;
-    let moment = Moment::default();
-    let target = Wire::waiting(&lab.target, &moment, |asked| asked.path.ends_with("/configmaps/config"));
+    let moment = PausePoint::default();
+    let target = ScriptedConnection::pausing_before(&lab.target, &moment, |asked| {
+        asked.path.ends_with("/configmaps/config")
+    });
     let (source, target) = (lab.lines().source().await, crate::tests::cluster_behind(&target).await);
     let request = request();
     let another = json!({"data": {"from": "another"}});
     let change = lab.target.merge(kind::CONFIG_MAP, "team/config", &another);
     let work = Box::pin(plan_and_execute(&source, &target, &request, "1"));
-    let outcome = moment.during(work, change).await;
+    let outcome = moment.run_with_change(work, change).await;
     assert_eq!(failed(outcome), ["ConfigMap team/config"]);
     assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/config").await), "another");
     move_lab(&lab, &request, "2").await.unwrap();
@@ -301,12 +304,12 @@ async fn field_changed_by_the_target_stops_a_move_until_accepted() {
 #[tokio::test(start_paused = true)]
 async fn pauses_are_journalled_before_they_are_made() {
     let lab = Box::pin(lab()).await;
-    let source = Wire::new(&lab.source, |asked| {
+    let source = ScriptedConnection::new(&lab.source, |asked| {
         let pauses = asked.method == "PATCH" && asked.path.contains("/clusters/");
-        if pauses { Fate::Last } else { Fate::Answered }
+        if pauses { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
     });
     let (cluster, target) = (crate::tests::cluster_behind(&source).await, lab.lines().target().await);
-    let ended = source.until_broken(plan_and_execute(&cluster, &target, &request(), "1")).await;
+    let ended = source.run_until_broken(plan_and_execute(&cluster, &target, &request(), "1")).await;
     assert!(ended.is_none(), "{ended:?}");
     let journal = find_move_journal(Some(&lab.lines().source().await), None).await.unwrap().unwrap();
     let paused: Vec<String> = journal.paused.iter().map(|paused| paused.object.to_string()).collect();

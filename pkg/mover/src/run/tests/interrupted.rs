@@ -31,7 +31,7 @@ async fn killed_after(requests: u64, world: &World, expected: &State, seen: &See
         return true;
     }
     // Garbage is collected before the move is resumed.
-    futures::join!(lab.source.settled(), lab.target.settled());
+    futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
     move_lab(lab, &request(), "2").await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
     let found = state(lab).await;
     found.check(&when);

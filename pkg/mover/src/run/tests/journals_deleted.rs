@@ -1,6 +1,6 @@
 //! Moves whose journals were both deleted by hand, in every phase.
 
-use support::wire::Moment;
+use support::scripted_connection::PausePoint;
 
 use super::{
     fixtures::{State, World, state},
@@ -40,10 +40,10 @@ async fn deleting_the_journals_stops_the_run_and_loses_nothing() {
         let when = format!("journals deleted at {point:?}");
         let started = point.before(&world).await;
         let lab = &started.lab;
-        let (moment, at) = (Moment::default(), point.clone());
+        let (moment, at) = (PausePoint::default(), point.clone());
         let lines = lab.waiting_at(&moment, move |asked| at.is_reached(asked));
         let run = under_leases(&lines, "1", async |source, target| point.run(source, target, "1").await);
-        let result = moment.during(Box::pin(run), delete_journals(lab)).await;
+        let result = moment.run_with_change(Box::pin(run), delete_journals(lab)).await;
         let is_stopped = matches!(result, Err(MoveError::Journal(JournalError::TakenOver)));
         assert!(is_stopped, "{when}: {result:?}");
         assert_completed(lab, &moved, &when).await;

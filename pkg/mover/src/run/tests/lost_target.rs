@@ -11,7 +11,7 @@ use std::{
 use apply::Lease;
 use support::{
     kind,
-    wire::{Fate, Wire},
+    scripted_connection::{RequestOutcome, ScriptedConnection},
 };
 
 use super::fixtures::{World, plan_and_execute, request};
@@ -24,15 +24,15 @@ const MOST_IN_A_BATCH: u64 = 14;
 async fn lost_at_deletion(number: u64, world: &World) -> u64 {
     let started = world.start().await;
     let lab = &started.lab;
-    let target = Wire::new(&lab.target, |_| Fate::Answered);
+    let target = ScriptedConnection::new(&lab.target, |_| RequestOutcome::Answered);
     let deletions = Arc::new(AtomicU64::new(0));
     let (counted, lost) = (Arc::clone(&deletions), target.clone());
-    let source = Wire::new(&lab.source, move |asked| {
-        let is_deletion = asked.method == "DELETE" && !asked.is_of_lease();
+    let source = ScriptedConnection::new(&lab.source, move |asked| {
+        let is_deletion = asked.method == "DELETE" && !asked.is_lease_request();
         if is_deletion && counted.fetch_add(1, Ordering::Relaxed) + 1 == number {
             lost.break_now();
         }
-        Fate::Answered
+        RequestOutcome::Answered
     });
     let (here, there) =
         (crate::tests::cluster_behind(&source).await, crate::tests::cluster_behind(&target).await);

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use api::output::ProgressEvent;
 use apply::EventSink;
 use inventory::ManagementCluster;
-use sandbox::Switches;
+use sandbox::ControllerSwitches;
 use serde_json::json;
 use support::{
     cluster_api::cluster,
-    counter::Counter,
     fixture::Fixture,
     kind::{self, Kind},
+    request_counter::RequestCounter,
 };
 
 use super::fixtures::{install_providers, plan_and_execute, request};
@@ -114,7 +114,7 @@ async fn where_all_says_so_at_once_nothing_more_is_asked_than_where_nothing_is_s
     }
     let mut counted = Vec::new();
     for lab in [&silent, &telling] {
-        let counter = Counter::start(lab.source.sandbox());
+        let counter = RequestCounter::start(lab.source.sandbox());
         let lines = lab.lines();
         plan_and_execute(&lines.source().await, &lines.target().await, &request(), "1").await.unwrap();
         counted.push(counter.all().total());
@@ -124,14 +124,14 @@ async fn where_all_says_so_at_once_nothing_more_is_asked_than_where_nothing_is_s
 
 #[tokio::test]
 async fn the_controllers_of_the_sandbox_are_heard() {
-    let builder = Fixture::builder().controllers(Switches::default());
+    let builder = Fixture::builder().controllers(ControllerSwitches::default());
     let lab = Lab { source: builder.start().await, target: Fixture::start().await };
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));
     let made_by_controllers =
         [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];
     let objects = cluster("team/a").control_plane(1).into_iter();
     lab.source.create(objects.filter(|object| !made_by_controllers.contains(&object.kind()))).await;
-    lab.source.settled().await;
+    lab.source.wait_until_idle().await;
     let works = json!({"type": "Paused", "status": "False"});
     let machine = lab.source.list(kind::MACHINE).await.remove(0);
     let conditions = machine["status"]["conditions"].as_array().unwrap();

@@ -9,7 +9,7 @@ use std::{
     },
     time::Duration,
 };
-use support::{kind, wire::Asked};
+use support::{kind, scripted_connection::OutgoingRequest};
 
 use serde_json::Value;
 
@@ -67,8 +67,9 @@ impl InterruptionPoint {
         JournalStore { write_journal: Arc::new(store), ..keeper(process) }
     }
 
-    pub(super) fn is_reached(&self, asked: &Asked<'_>) -> bool {
-        let counts = self.has_started.load(Ordering::Relaxed) && asked.writes() && !asked.is_of_lease();
+    pub(super) fn is_reached(&self, asked: &OutgoingRequest<'_>) -> bool {
+        let counts =
+            self.has_started.load(Ordering::Relaxed) && asked.is_write() && !asked.is_lease_request();
         counts && self.writes.fetch_add(1, Ordering::Relaxed) + 1 == self.write
     }
 
@@ -80,7 +81,7 @@ impl InterruptionPoint {
         let (source, target) = (lines.source().await, lines.target().await);
         let ended = lines.until_broken(Box::pin(self.run(&source, &target, "1"))).await;
         assert!(ended.is_none(), "{self:?}: it ended: {ended:?}");
-        futures::join!(started.lab.source.settled(), started.lab.target.settled());
+        futures::join!(started.lab.source.wait_until_idle(), started.lab.target.wait_until_idle());
         started
     }
 

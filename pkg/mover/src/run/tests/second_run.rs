@@ -74,7 +74,7 @@ async fn run_second(lab: &Lab, second: SecondRun) -> Result<(), MoveError> {
 }
 
 async fn both_sides(lab: &Lab) -> [BTreeMap<String, Value>; 2] {
-    futures::join!(lab.source.settled(), lab.target.settled());
+    futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
     [objects(&lab.source).await, objects(&lab.target).await]
 }
 

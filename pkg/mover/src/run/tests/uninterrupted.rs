@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use support::{
     cluster_api::{cluster, cluster_class, object},
-    counter::Counter,
     kind,
+    request_counter::RequestCounter,
 };
 
 use super::fixtures::{World, install_providers, keeper, move_lab, request, state};
@@ -25,7 +25,8 @@ async fn a_move_leaves_nothing_on_the_source_that_it_does_not_say_and_gives_the_
     let started = world.start().await;
     let lab = &started.lab;
     let before = state(lab).await;
-    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    let (source, target) =
+        (RequestCounter::start(lab.source.sandbox()), RequestCounter::start(lab.target.sandbox()));
     let outcome = move_lab(lab, &request(), "1").await.unwrap();
     let (source, target) = (source.all(), target.all());
     let after = state(lab).await;
@@ -67,7 +68,8 @@ async fn a_hundred_machines_take_at_most_five_requests_an_object_with_all_that_i
         cluster("team/a").control_plane(3).machine_deployment("md", 97).into_iter().collect();
     let count = objects.len();
     lab.source.create(objects).await;
-    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    let (source, target) =
+        (RequestCounter::start(lab.source.sandbox()), RequestCounter::start(lab.target.sandbox()));
     move_lab(&lab, &request(), "1").await.unwrap();
     let (source, target) = (source.all(), target.all());
     assert!(source.total() + target.total() <= 5 * count, "{count} objects: {source}; {target}");
@@ -128,7 +130,8 @@ async fn a_cluster_rests_from_before_the_first_copy_until_after_the_last_deletio
     let lab = Lab::start().await;
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));
     lab.source.create(cluster("team/a").control_plane(1)).await;
-    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    let (source, target) =
+        (RequestCounter::start(lab.source.sandbox()), RequestCounter::start(lab.target.sandbox()));
     move_lab(&lab, &request(), "1").await.unwrap();
 
     let on_source: Vec<_> = source.requests().into_iter().filter(|asked| asked.namespace == "team").collect();

@@ -11,7 +11,7 @@ use std::{
 use support::{
     cluster_api::object,
     kind,
-    wire::{Fate, Wire},
+    scripted_connection::{RequestOutcome, ScriptedConnection},
 };
 use tokio::time::Instant;
 
@@ -32,14 +32,16 @@ async fn a_target_that_is_away_for_half_a_minute_is_waited_for_in_every_phase() 
     for (method, part) in [("POST", "/machines"), ("PATCH", "/secrets/"), ("PATCH", "/clusters/")] {
         let started = world.start().await;
         let since = Mutex::new(None);
-        let target = Wire::new(&started.lab.target, move |asked| {
+        let target = ScriptedConnection::new(&started.lab.target, move |asked| {
             let mut since = since.lock().unwrap();
             if asked.method == method && asked.path.contains(part) {
                 since.get_or_insert_with(Instant::now);
             }
             match *since {
-                Some(since) if since.elapsed() < AWAY => Fate::Refused(503, "ServiceUnavailable", "away"),
-                _ => Fate::Answered,
+                Some(since) if since.elapsed() < AWAY => {
+                    RequestOutcome::Rejected(503, "ServiceUnavailable", "away")
+                }
+                _ => RequestOutcome::Answered,
             }
         });
         let when = format!("away since {method} {part}");
@@ -64,13 +66,13 @@ async fn a_source_that_has_forgotten_what_was_listed_is_listed_anew() {
     lab.source.create((0..MANY).map(template)).await;
     let behind = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&behind);
-    let source = Wire::new(&lab.source, move |asked| {
+    let source = ScriptedConnection::new(&lab.source, move |asked| {
         if !asked.query.contains("continue=") {
-            return Fate::Answered;
+            return RequestOutcome::Answered;
         }
         match counted.fetch_add(1, Ordering::Relaxed) {
-            0 => Fate::Refused(410, "Expired", "forgotten"),
-            _ => Fate::Answered,
+            0 => RequestOutcome::Rejected(410, "Expired", "forgotten"),
+            _ => RequestOutcome::Answered,
         }
     });
     let target = lab.lines().target().await;

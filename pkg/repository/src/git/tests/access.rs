@@ -103,7 +103,7 @@ fn of_host(host: &GitHost, set: HostSettings) -> Hosts {
 
 #[tokio::test]
 async fn a_host_that_wants_to_know_its_clients_is_shown_the_certificate_that_is_set() {
-    let lab = Lab { forge: GitForge::for_known_clients(), ..Lab::new() };
+    let lab = Lab { forge: GitForge::requiring_client_certificate(), ..Lab::new() };
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(None);
     let [certificate, key] = ["ann.pem", "ann.key"].map(|name| lab.kept.path().join(name));
@@ -125,12 +125,12 @@ async fn a_host_without_a_proxy_is_reached_past_the_one_that_git_has() {
     let config = format!("[http]\nproxy = http://{}\n", proxy.address());
     std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
     assert!(read(&host.url("r"), &lab.context(lab.trusting(&host))).await.is_err());
-    let asked = proxy.asked();
+    let asked = proxy.requested();
     assert_eq!(asked, [host.authority()]);
     let direct = HostSettings { proxy: HostProxy::Direct, ..HostSettings::default() };
     let context = lab.context(Settings { hosts: of_host(&host, direct), ..lab.trusting(&host) });
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
-    assert_eq!(proxy.asked(), asked);
+    assert_eq!(proxy.requested(), asked);
 }
 
 #[tokio::test]

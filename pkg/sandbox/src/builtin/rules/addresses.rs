@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::shape::is_empty;
+use super::normalization::is_empty;
 use crate::status::{FieldError, FieldErrorKind};
 
 /// The first three octets of every cluster IP.
@@ -38,7 +38,7 @@ pub(crate) fn assign_addresses<'a>(
     if spec.get("type").and_then(Value::as_str) == Some("ExternalName") {
         return Ok(());
     }
-    families(spec);
+    set_ip_families(spec);
     assign_cluster_ip(spec, old, &ips)?;
     assign_node_ports(spec, old, &mut ports)
 }
@@ -48,7 +48,7 @@ fn node_ports(spec: &Value) -> impl Iterator<Item = u64> {
     ports.filter_map(|port| port["nodePort"].as_u64()).chain(spec["healthCheckNodePort"].as_u64())
 }
 
-fn families(spec: &mut Map<String, Value>) {
+fn set_ip_families(spec: &mut Map<String, Value>) {
     let headless = spec.get("clusterIP").and_then(Value::as_str) == Some("None");
     let unselective = spec.get("selector").is_none_or(is_empty);
     let dual = headless && unselective && !spec.contains_key("ipFamilyPolicy");
@@ -133,7 +133,7 @@ fn assign_node_ports(
             Some(given) if kept.contains(&given) => {}
             Some(given) => check_node_port(index, given, taken)?,
             None if wanted => {
-                let Some(free) = take_free(taken, &kept) else {
+                let Some(free) = allocate_lowest(taken, &kept) else {
                     return Err(node_port_error(index, 0, "failed to allocate a nodePort: range is full"));
                 };
                 port.insert("nodePort".into(), free.into());
@@ -145,7 +145,7 @@ fn assign_node_ports(
     if is("type", "LoadBalancer")
         && is("externalTrafficPolicy", "Local")
         && !spec.contains_key("healthCheckNodePort")
-        && let Some(free) = take_free(taken, &kept)
+        && let Some(free) = allocate_lowest(taken, &kept)
     {
         spec.insert("healthCheckNodePort".into(), free.into());
     }
@@ -153,7 +153,7 @@ fn assign_node_ports(
 }
 
 /// Takes the lowest port that is neither used by another Service nor kept by this one.
-fn take_free(taken: &mut BTreeSet<u64>, kept: &BTreeSet<u64>) -> Option<u64> {
+fn allocate_lowest(taken: &mut BTreeSet<u64>, kept: &BTreeSet<u64>) -> Option<u64> {
     let free = NODE_PORTS.into_iter().find(|port| !taken.contains(port) && !kept.contains(port))?;
     taken.insert(free);
     Some(free)

@@ -3,30 +3,30 @@
 use serde_json::Value;
 
 use super::{
+    normalization::{is_quantity, is_struct},
     quantity::Quantity,
-    shape::{is_quantity, is_struct},
 };
 use crate::{
     go,
-    schema::{Additional, Node, Schema, Type},
+    schema::{AdditionalProperties, Node, Schema, Type},
 };
 
 /// Returns the first type error of an object in the words of Go's JSON decoder: `None` if the object can be decoded.
 ///
 /// Differs: named text types (`v1.Protocol`) are called `string`, and the path contains only some embedded structs.
-pub(super) fn error(schema: Schema<'_>, value: &Value) -> Option<String> {
-    let mut place = Place { path: Vec::new(), holder: type_name(schema.node()) };
+pub(super) fn type_error(schema: Schema<'_>, value: &Value) -> Option<String> {
+    let mut place = DecodePosition { path: Vec::new(), struct_name: type_name(schema.node()) };
     check(schema, value, &mut place)
 }
 
-struct Place<'a> {
+struct DecodePosition<'a> {
     /// Field names without indices, because Go omits indices.
     path: Vec<&'a str>,
     /// The innermost named struct.
-    holder: String,
+    struct_name: String,
 }
 
-fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Option<String> {
+fn check<'a>(schema: Schema<'a>, value: &'a Value, position: &mut DecodePosition<'a>) -> Option<String> {
     let node = schema.node();
     if value.is_null() || node.preserve_unknown_fields {
         return None;
@@ -36,30 +36,30 @@ fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Opt
     }
     match (node.kind, value) {
         (Type::Object, Value::Object(fields)) if is_struct(node) => {
-            let outer = std::mem::replace(&mut place.holder, type_name(node));
+            let outer = std::mem::replace(&mut position.struct_name, type_name(node));
             for (name, value) in fields {
                 let Some((known, _)) = node.properties.get_key_value(name.as_str()) else { continue };
                 let Some(inner) = schema.field(known) else { continue };
-                let depth = place.path.len();
-                place.path.extend(embedded(&place.holder, known));
-                place.path.push(known);
-                if let Some(error) = check(inner, value, place) {
+                let depth = position.path.len();
+                position.path.extend(embedded_struct(&position.struct_name, known));
+                position.path.push(known);
+                if let Some(error) = check(inner, value, position) {
                     return Some(error);
                 }
-                place.path.truncate(depth);
+                position.path.truncate(depth);
             }
-            place.holder = outer;
+            position.struct_name = outer;
             None
         }
         (Type::Object, Value::Object(fields)) => match node.additional {
-            Additional::Of(_) => {
-                fields.iter().find_map(|(key, value)| check(schema.field(key)?, value, place))
+            AdditionalProperties::Of(_) => {
+                fields.iter().find_map(|(key, value)| check(schema.field(key)?, value, position))
             }
-            Additional::None | Additional::Any => None,
+            AdditionalProperties::None | AdditionalProperties::Any => None,
         },
         (Type::Array, Value::Array(items)) => {
             let inner = schema.items()?;
-            items.iter().find_map(|item| check(inner, item, place))
+            items.iter().find_map(|item| check(inner, item, position))
         }
         (Type::String, Value::String(text)) => string(node, text),
         (Type::Integer, Value::Number(number)) => {
@@ -67,23 +67,23 @@ fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Opt
                 (Some("int32"), Some(number)) => i32::try_from(number).is_ok(),
                 (_, number) => number.is_some(),
             };
-            (!fits).then(|| mismatch(&format!("number {number}"), &integer_type(node), place))
+            (!fits).then(|| mismatch(&format!("number {number}"), &integer_type(node), position))
         }
         (Type::IntOrString, Value::Number(number)) => {
             let fits = number.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
-            (!fits).then(|| mismatch(&format!("number {number}"), "int32", place))
+            (!fits).then(|| mismatch(&format!("number {number}"), "int32", position))
         }
         (Type::Any, _)
         | (Type::Boolean, Value::Bool(_))
         | (Type::Number, Value::Number(_))
         | (Type::IntOrString, Value::String(_)) => None,
-        _ => Some(mismatch(go::json_kind(value), &go_type(schema), place)),
+        _ => Some(mismatch(go::json_kind(value), &go_type(schema), position)),
     }
 }
 
 /// The embedded Go struct that contains a field, for the structs that clients commonly write.
-fn embedded(holder: &str, field: &str) -> Option<&'static str> {
-    match (holder, field) {
+fn embedded_struct(struct_name: &str, field: &str) -> Option<&'static str> {
+    match (struct_name, field) {
         ("v1.Volume", field) if field != "name" => Some("VolumeSource"),
         ("v1.Probe", "exec" | "grpc" | "httpGet" | "tcpSocket") => Some("ProbeHandler"),
         _ => None,
@@ -129,10 +129,10 @@ fn string(node: &Node, text: &str) -> Option<String> {
     }
 }
 
-fn mismatch(found: &str, wanted: &str, place: &Place<'_>) -> String {
-    let path = place.path.join(".");
-    let holder = place.holder.rsplit('.').next().unwrap_or_default();
-    format!("json: cannot unmarshal {found} into Go struct field {holder}.{path} of type {wanted}")
+fn mismatch(found: &str, expected: &str, position: &DecodePosition<'_>) -> String {
+    let path = position.path.join(".");
+    let holder = position.struct_name.rsplit('.').next().unwrap_or_default();
+    format!("json: cannot unmarshal {found} into Go struct field {holder}.{path} of type {expected}")
 }
 
 fn integer_type(node: &Node) -> String {

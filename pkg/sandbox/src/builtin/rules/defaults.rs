@@ -5,13 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::shape::is_empty;
+use super::normalization::is_empty;
 
 type Object = Map<String, Value>;
 
 /// Sets the computed defaults of a type, which is named by the last three parts of its definition. Runs before the
 /// table.
-pub(super) fn by_code(definition: &str, object: &mut Object) {
+pub(super) fn set_computed_defaults(definition: &str, object: &mut Object) {
     match definition {
         "apps.v1.DaemonSetUpdateStrategy" | "apps.v1.DeploymentStrategy" => rolling_update(object),
         "apps.v1.StatefulSetSpec" => claim_templates(object),
@@ -21,13 +21,15 @@ pub(super) fn by_code(definition: &str, object: &mut Object) {
         "core.v1.ImageVolumeSource" => pull_policy(object, "reference", "pullPolicy"),
         "core.v1.Namespace" => namespace_label(object),
         "core.v1.NodeSpec" => {
-            fill(object, "podCIDRs", |spec| Some(json!([spec.get("podCIDR")?])));
+            set_if_missing(object, "podCIDRs", |spec| Some(json!([spec.get("podCIDR")?])));
         }
-        "core.v1.NodeStatus" => fill(object, "allocatable", |status| status.get("capacity").cloned()),
+        "core.v1.NodeStatus" => {
+            set_if_missing(object, "allocatable", |status| status.get("capacity").cloned())
+        }
         "core.v1.Pod" => pod(object),
         "core.v1.PodSpec" => service_account(object),
         "core.v1.Secret" => string_data(object),
-        "core.v1.ServicePort" => fill(object, "targetPort", |port| port.get("port").cloned()),
+        "core.v1.ServicePort" => set_if_missing(object, "targetPort", |port| port.get("port").cloned()),
         "core.v1.ServiceSpec" => service(object),
         "core.v1.Volume" => volume(object),
         "networking.v1.NetworkPolicySpec" => policy_types(object),
@@ -37,7 +39,7 @@ pub(super) fn by_code(definition: &str, object: &mut Object) {
 }
 
 /// Sets a missing or empty field to the result of `value`, if any.
-fn fill(object: &mut Object, field: &str, value: impl FnOnce(&Object) -> Option<Value>) {
+fn set_if_missing(object: &mut Object, field: &str, value: impl FnOnce(&Object) -> Option<Value>) {
     if object.get(field).is_none_or(is_empty)
         && let Some(value) = value(object)
     {
@@ -103,7 +105,7 @@ fn job(object: &mut Object) {
 
 /// Sets a missing pull policy: `Always` for images without tag and digest or with tag `latest`, else `IfNotPresent`.
 fn pull_policy(object: &mut Object, image: &str, policy: &str) {
-    fill(object, policy, |object| {
+    set_if_missing(object, policy, |object| {
         let image = text(object, image);
         let last = image.rsplit('/').next().unwrap_or(image);
         let (name, digest) = last.split_once('@').map_or((last, None), |(name, digest)| (name, Some(digest)));
@@ -168,7 +170,7 @@ fn request_limits(container: &mut Object) {
 fn host_ports(container: &mut Object) {
     let ports = container.get_mut("ports").and_then(Value::as_array_mut);
     for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
-        fill(port, "hostPort", |port| port.get("containerPort").cloned());
+        set_if_missing(port, "hostPort", |port| port.get("containerPort").cloned());
     }
 }
 
@@ -204,7 +206,7 @@ fn service(spec: &mut Object) {
     let external_ips = spec.get("externalIPs").is_some_and(|list| !is_empty(list));
     let external = matches!(&*kind, "NodePort" | "LoadBalancer") || (kind == "ClusterIP" && external_ips);
     if external {
-        fill(spec, "externalTrafficPolicy", |_| Some("Cluster".into()));
+        set_if_missing(spec, "externalTrafficPolicy", |_| Some("Cluster".into()));
     }
     if matches!(&*kind, "NodePort" | "LoadBalancer" | "ClusterIP") {
         spec.entry("internalTrafficPolicy").or_insert("Cluster".into());
@@ -221,7 +223,7 @@ fn volume(volume: &mut Object) {
 }
 
 fn policy_types(spec: &mut Object) {
-    fill(spec, "policyTypes", |spec| {
+    set_if_missing(spec, "policyTypes", |spec| {
         let egress = spec.get("egress").is_some_and(|rules| !is_empty(rules));
         Some(if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) })
     });
@@ -229,6 +231,6 @@ fn policy_types(spec: &mut Object) {
 
 fn subject(subject: &mut Object) {
     if matches!(text(subject, "kind"), "User" | "Group") {
-        fill(subject, "apiGroup", |_| Some("rbac.authorization.k8s.io".into()));
+        set_if_missing(subject, "apiGroup", |_| Some("rbac.authorization.k8s.io".into()));
     }
 }

@@ -48,7 +48,7 @@ fn mask_trailing_dash(name: &str) -> String {
     }
 }
 
-fn lower(byte: u8) -> bool {
+fn is_lower_alphanumeric(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
 }
 
@@ -133,7 +133,7 @@ pub(super) fn port_name(text: &str) -> Vec<String> {
     if text.len() > 15 {
         problems.push(too_many_characters(15));
     }
-    if !text.bytes().all(|byte| lower(byte) || byte == b'-') {
+    if !text.bytes().all(|byte| is_lower_alphanumeric(byte) || byte == b'-') {
         problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
     }
     if !text.bytes().any(|byte| byte.is_ascii_lowercase()) {

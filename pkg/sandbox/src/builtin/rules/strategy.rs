@@ -12,7 +12,7 @@ use super::defaults::child;
 use crate::kinds::ResourceType;
 
 /// Kinds with `metadata.generation`, and the fields whose changes increase the generation.
-const GENERATIONS: [(&str, &str, &[&str]); 25] = [
+const GENERATION_FIELDS: [(&str, &str, &[&str]); 25] = [
     ("", "pods", &["spec"]),
     ("", "podtemplates", &["template"]),
     ("", "replicationcontrollers", &["spec"]),
@@ -45,14 +45,14 @@ const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 type Object = Map<String, Value>;
 
-fn watched(resource: &ResourceType) -> Option<&'static [&'static str]> {
-    let found = GENERATIONS
+fn generation_fields(resource: &ResourceType) -> Option<&'static [&'static str]> {
+    let found = GENERATION_FIELDS
         .iter()
         .find(|(group, plural, _)| *group == &*resource.group && *plural == &*resource.plural);
     found.map(|(_, _, fields)| *fields)
 }
 
-fn is(resource: &ResourceType, group: &str, plural: &str) -> bool {
+fn is_resource(resource: &ResourceType, group: &str, plural: &str) -> bool {
     &*resource.group == group && &*resource.plural == plural
 }
 
@@ -61,7 +61,7 @@ fn has_status(resource: &ResourceType) -> bool {
 }
 
 /// Copies a field from the stored object, or removes a field that is missing there.
-fn take_over(object: &mut Object, old: &Value, field: &str) {
+fn copy_from_stored(object: &mut Object, old: &Value, field: &str) {
     match old.get(field) {
         Some(value) => object.insert(field.to_owned(), value.clone()),
         None => object.remove(field),
@@ -72,26 +72,26 @@ fn take_over(object: &mut Object, old: &Value, field: &str) {
 pub(super) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     let Some(object) = object.as_object_mut() else { return };
     // A CSIDriver gets its generation at the first change.
-    if watched(resource).is_some()
-        && !is(resource, "storage.k8s.io", "csidrivers")
+    if generation_fields(resource).is_some()
+        && !is_resource(resource, "storage.k8s.io", "csidrivers")
         && let Some(metadata) = child(object, "metadata")
     {
         metadata.insert("generation".into(), 1.into());
     }
-    if has_status(resource) && !is(resource, "", "nodes") {
+    if has_status(resource) && !is_resource(resource, "", "nodes") {
         object.insert("status".into(), json!({}));
     }
     match (&*resource.group, &*resource.plural) {
-        ("", "namespaces") => new_namespace(object),
-        ("", "nodes") => new_node(object),
-        ("", "persistentvolumes") => new_volume(object),
+        ("", "namespaces") => prepare_namespace(object),
+        ("", "nodes") => prepare_node(object),
+        ("", "persistentvolumes") => prepare_volume(object),
         ("", "persistentvolumeclaims") => {
             object.insert("status".into(), json!({"phase": "Pending"}));
             add_finalizer(object, "kubernetes.io/pvc-protection");
         }
-        ("", "pods") => pod::create(object),
-        ("", "services") => service::clean(object),
-        ("apiregistration.k8s.io", "apiservices") => new_api_service(object),
+        ("", "pods") => pod::prepare(object),
+        ("", "services") => service::sync_cluster_ips(object),
+        ("apiregistration.k8s.io", "apiservices") => prepare_api_service(object),
         ("apps", "daemonsets") => set_template_generation(object, 1),
         ("batch", "jobs") => generate_job_selector(object),
         _ => {}
@@ -106,21 +106,21 @@ pub(crate) fn prepare_for_update(
     object: &mut Value,
 ) {
     let Some(object) = object.as_object_mut() else { return };
-    keep_metadata(object, old, "generation");
+    restore_metadata(object, old, "generation");
     match subresource {
-        "status" => keep_for_status(resource, old, object),
+        "status" => restore_for_status(resource, old, object),
         // The server itself writes the changes of a binding.
         "binding" => return,
-        "finalize" => take_over(object, old, "status"),
-        "ephemeralcontainers" => keep_all_but(object, old, "ephemeralContainers"),
-        _ => keep_for_main(resource, old, object),
+        "finalize" => copy_from_stored(object, old, "status"),
+        "ephemeralcontainers" => restore_all_except(object, old, "ephemeralContainers"),
+        _ => restore_for_object(resource, old, object),
     }
     if subresource == "status" {
         return;
     }
-    if let Some(fields) = watched(resource)
+    if let Some(fields) = generation_fields(resource)
         && (fields.iter().any(|field| object.get(*field) != old.get(*field))
-            || marks_change(resource, old, object))
+            || increases_generation(resource, old, object))
         && let Some(metadata) = child(object, "metadata")
     {
         let generation = old["metadata"]["generation"].as_i64().unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn prepare_for_update(
 }
 
 /// True if a change of metadata also increases the generation.
-fn marks_change(resource: &ResourceType, old: &Value, object: &Object) -> bool {
+fn increases_generation(resource: &ResourceType, old: &Value, object: &Object) -> bool {
     let field = match &*resource.plural {
         "deployments" => "annotations",
         "endpointslices" => "labels",
@@ -139,24 +139,24 @@ fn marks_change(resource: &ResourceType, old: &Value, object: &Object) -> bool {
     new != old["metadata"].get(field)
 }
 
-fn keep_metadata(object: &mut Object, old: &Value, field: &str) {
+fn restore_metadata(object: &mut Object, old: &Value, field: &str) {
     if let Some(metadata) = child(object, "metadata") {
-        take_over(metadata, &old["metadata"], field);
+        copy_from_stored(metadata, &old["metadata"], field);
     }
 }
 
-fn keep_for_main(resource: &ResourceType, old: &Value, object: &mut Object) {
+fn restore_for_object(resource: &ResourceType, old: &Value, object: &mut Object) {
     if has_status(resource) {
-        take_over(object, old, "status");
+        copy_from_stored(object, old, "status");
     }
     match (&*resource.group, &*resource.plural) {
         ("", "namespaces") => {
             if let Some(spec) = child(object, "spec") {
-                take_over(spec, &old["spec"], "finalizers");
+                copy_from_stored(spec, &old["spec"], "finalizers");
             }
         }
-        ("", "pods") => pod::keep(old, object),
-        ("", "services") => service::keep(old, object),
+        ("", "pods") => pod::restore_server_fields(old, object),
+        ("", "services") => service::retain_addresses(old, object),
         ("apps", "daemonsets") => {
             let old_generation = old["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
             let generation = old_generation.and_then(|text| text.parse().ok()).unwrap_or(1_i64);
@@ -168,7 +168,7 @@ fn keep_for_main(resource: &ResourceType, old: &Value, object: &mut Object) {
 }
 
 /// Restores all fields except metadata and status, and the metadata fields that the kind protects from status writes.
-fn keep_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
+fn restore_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
     let others: Vec<String> = object
         .keys()
         .chain(old.as_object().into_iter().flat_map(Map::keys))
@@ -176,7 +176,7 @@ fn keep_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
         .cloned()
         .collect();
     for field in others {
-        take_over(object, old, &field);
+        copy_from_stored(object, old, &field);
     }
     let kept: &[&str] = match (&*resource.group, &*resource.plural) {
         ("apps", "deployments") => &["labels"],
@@ -191,20 +191,20 @@ fn keep_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
         _ => &[],
     };
     for field in kept {
-        keep_metadata(object, old, field);
+        restore_metadata(object, old, field);
     }
 }
 
-fn keep_all_but(object: &mut Object, old: &Value, field: &str) {
+fn restore_all_except(object: &mut Object, old: &Value, field: &str) {
     let given = object.get("spec").map(|spec| spec[field].clone());
-    take_over(object, old, "spec");
-    take_over(object, old, "status");
+    copy_from_stored(object, old, "spec");
+    copy_from_stored(object, old, "status");
     if let (Some(given @ Value::Array(_)), Some(spec)) = (given, child(object, "spec")) {
         spec.insert(field.to_owned(), given);
     }
 }
 
-fn new_namespace(object: &mut Object) {
+fn prepare_namespace(object: &mut Object) {
     object.insert("status".into(), json!({"phase": "Active"}));
     let Some(spec) = child(object, "spec") else { return };
     match spec.get_mut("finalizers").and_then(Value::as_array_mut) {
@@ -217,7 +217,7 @@ fn new_namespace(object: &mut Object) {
 }
 
 /// Taints a new Node as not ready, so that the Node accepts no Pods until its kubelet reports readiness.
-fn new_node(object: &mut Object) {
+fn prepare_node(object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
     match spec.get_mut("taints").and_then(Value::as_array_mut) {
@@ -233,7 +233,7 @@ fn new_node(object: &mut Object) {
     }
 }
 
-fn new_volume(object: &mut Object) {
+fn prepare_volume(object: &mut Object) {
     let created = object.get("metadata").map(|metadata| metadata["creationTimestamp"].clone());
     let mut status = json!({"phase": "Pending"});
     if let Some(time @ Value::String(_)) = created {
@@ -254,7 +254,7 @@ fn add_finalizer(object: &mut Object, name: &str) {
 }
 
 /// Marks an APIService without a Service as available, because the API server itself serves its group.
-fn new_api_service(object: &mut Object) {
+fn prepare_api_service(object: &mut Object) {
     if object.get("spec").is_some_and(|spec| spec["service"].is_object()) {
         return;
     }

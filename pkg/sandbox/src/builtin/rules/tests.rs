@@ -326,7 +326,7 @@ fn the_tables_name_types_and_fields_there_are() {
         let node = schema.node();
         if let Some(definition) = &node.definition {
             for name in node.properties.keys() {
-                known.insert(format!("{} {name}", super::presence::short_name(definition)));
+                known.insert(format!("{} {name}", super::type_rules::short_name(definition)));
             }
         }
         queue.extend(node.properties.keys().filter_map(|name| schema.field(name)));

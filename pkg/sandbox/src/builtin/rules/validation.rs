@@ -14,12 +14,12 @@ mod workload;
 
 use serde_json::Value;
 
-use super::faults::{Faults, Path};
+use super::error_list::{ErrorList, FieldPath};
 use crate::{kinds::ResourceType, status::FieldError};
 
 /// Returns all validation errors of an object; `old` is the stored object at an update of the object itself.
 pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut faults = Faults::default();
+    let mut faults = ErrorList::default();
     let to = &mut faults;
     match (&*resource.group, &*resource.plural) {
         ("", "configmaps") => config::config_map(object, old, to),
@@ -47,15 +47,15 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
 }
 
 /// Validates the client configuration of a webhook.
-pub(crate) fn client_config_faults(config: &Value, path: &str) -> Vec<FieldError> {
-    let mut faults = Faults::default();
-    extension::client_config(config, &Path::Root(path), &mut faults);
+pub(crate) fn client_config_errors(config: &Value, path: &str) -> Vec<FieldError> {
+    let mut faults = ErrorList::default();
+    extension::client_config(config, &FieldPath::Root(path), &mut faults);
     faults.into_errors()
 }
 
 /// Validates the review versions that a webhook accepts.
-pub(crate) fn review_version_faults(versions: &Value, path: &str) -> Vec<FieldError> {
-    let mut faults = Faults::default();
-    extension::review_versions(versions, &Path::Root(path), &mut faults);
+pub(crate) fn review_version_errors(versions: &Value, path: &str) -> Vec<FieldError> {
+    let mut faults = ErrorList::default();
+    extension::review_versions(versions, &FieldPath::Root(path), &mut faults);
     faults.into_errors()
 }

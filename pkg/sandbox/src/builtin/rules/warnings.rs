@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::faults::{Path, entries, items, text};
+use super::error_list::{FieldPath, entries, items, text};
 use crate::kinds::ResourceType;
 
 /// Deprecated annotations of Pods and Pod templates, with their replacement fields.
@@ -17,7 +17,7 @@ const REPLACED_ANNOTATIONS: [(&str, &str); 2] = [
 ];
 
 /// Deprecated Node labels and their warnings.
-const OLD_NODE_LABELS: [(&str, &str); 8] = [
+const DEPRECATED_NODE_LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
     ("beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"),
     (
@@ -57,7 +57,7 @@ pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     match (&*resource.group, &*resource.plural) {
         ("", "pods") => pod(object, None, &mut found),
         ("apps", "statefulsets") => {
-            pod(&object["spec"]["template"], Some(&Path::Root("spec.template")), &mut found);
+            pod(&object["spec"]["template"], Some(&FieldPath::Root("spec.template")), &mut found);
             if object["spec"]["revisionHistoryLimit"].as_i64().is_some_and(|limit| limit < 0) {
                 found.push(
                     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
@@ -66,15 +66,15 @@ pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
                 );
             }
         }
-        ("", "podtemplates") => pod(&object["template"], Some(&Path::Root("template")), &mut found),
+        ("", "podtemplates") => pod(&object["template"], Some(&FieldPath::Root("template")), &mut found),
         ("", "replicationcontrollers")
         | ("apps", "daemonsets" | "deployments" | "replicasets")
         | ("batch", "jobs") => {
-            pod(&object["spec"]["template"], Some(&Path::Root("spec.template")), &mut found);
+            pod(&object["spec"]["template"], Some(&FieldPath::Root("spec.template")), &mut found);
         }
         ("batch", "cronjobs") => {
             let template = &object["spec"]["jobTemplate"]["spec"]["template"];
-            pod(template, Some(&Path::Root("spec.jobTemplate.spec.template")), &mut found);
+            pod(template, Some(&FieldPath::Root("spec.jobTemplate.spec.template")), &mut found);
         }
         ("networking.k8s.io", "ingresses")
             if object["metadata"]["annotations"]["kubernetes.io/ingress.class"].is_string() =>
@@ -90,11 +90,11 @@ pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     found
 }
 
-fn pod(pod: &Value, path: Option<&Path<'_>>, found: &mut Vec<String>) {
+fn pod(pod: &Value, path: Option<&FieldPath<'_>>, found: &mut Vec<String>) {
     let at = |field: &str| path.map_or_else(|| field.to_owned(), |path| format!("{path}.{field}"));
     let spec = &pod["spec"];
     for (label, _) in entries(&spec["nodeSelector"]) {
-        if let Some(said) = of_node_label(label) {
+        if let Some(said) = node_label_warning(label) {
             found.push(format!("{}[{label}]: {said}", at("spec.nodeSelector")));
         }
     }
@@ -127,44 +127,44 @@ fn pod(pod: &Value, path: Option<&Path<'_>>, found: &mut Vec<String>) {
     }
 }
 
-fn of_node_label(label: &str) -> Option<&'static str> {
-    OLD_NODE_LABELS.iter().find(|(old, _)| *old == label).map(|(_, said)| *said)
+fn node_label_warning(label: &str) -> Option<&'static str> {
+    DEPRECATED_NODE_LABELS.iter().find(|(old, _)| *old == label).map(|(_, said)| *said)
 }
 
-fn node_affinity(affinity: &Value, place: &str, found: &mut Vec<String>) {
+fn node_affinity(affinity: &Value, path: &str, found: &mut Vec<String>) {
     const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
     let mut terms = |term: &Value, place: String| {
         for (index, expression) in items(&term["matchExpressions"]) {
             let label = text(&expression["key"]);
-            if let Some(said) = of_node_label(label) {
+            if let Some(said) = node_label_warning(label) {
                 found.push(format!("{place}.matchExpressions[{index}].key: {label} is {said}"));
             }
         }
     };
     for (index, term) in items(&affinity[REQUIRED]["nodeSelectorTerms"]) {
-        terms(term, format!("{place}.{REQUIRED}.nodeSelectorTerms[{index}]"));
+        terms(term, format!("{path}.{REQUIRED}.nodeSelectorTerms[{index}]"));
     }
     for (index, term) in items(&affinity[PREFERRED]) {
-        terms(&term["preference"], format!("{place}.{PREFERRED}[{index}].preference"));
+        terms(&term["preference"], format!("{path}.{PREFERRED}[{index}].preference"));
     }
 }
 
 /// Warns of environment variables that are set twice, unless the second value refers to the first.
-fn repeated_variables(container: &Value, place: &str, found: &mut Vec<String>) {
+fn repeated_variables(container: &Value, path: &str, found: &mut Vec<String>) {
     let mut seen = HashSet::new();
     for (index, variable) in items(&container["env"]) {
         let name = text(&variable["name"]);
         let extends = text(&variable["value"]).contains(&format!("$({name})"));
         if !seen.insert(name) && !extends {
             found.push(format!(
-                "{place}.env[{index}]: hides previous definition of {name:?}, which may be dropped when using apply"
+                "{path}.env[{index}]: hides previous definition of {name:?}, which may be dropped when using apply"
             ));
         }
     }
 }
 
-fn repeated_ports(container: &Value, place: &str, found: &mut Vec<String>) {
+fn repeated_ports(container: &Value, path: &str, found: &mut Vec<String>) {
     let mut seen: HashMap<(i64, &str), usize> = HashMap::new();
     for (index, port) in items(&container["ports"]) {
         let key = (port["containerPort"].as_i64().unwrap_or_default(), text(&port["protocol"]));
@@ -172,7 +172,7 @@ fn repeated_ports(container: &Value, place: &str, found: &mut Vec<String>) {
             // Validation refuses duplicate host ports.
             if port["hostPort"].is_null() {
                 found.push(format!(
-                    "{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"
+                    "{path}.ports[{index}]: duplicate port definition with {path}.ports[{first}]"
                 ));
             }
         } else {

@@ -2,21 +2,23 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::shapes::{Default, Field, Form, Keys, Merge, Shape, Shapes, ValueType};
-use crate::schema::{Additional, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
+use super::type_definitions::{
+    ApplyListType, DefinitionKind, Field, FieldDefault, ListMerge, TypeDefinition, TypeDefinitions, ValueType,
+};
+use crate::schema::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
 
 /// Converts all definitions to nodes of one [`Schemas`]. The second value has the node of each definition, in the order
-/// of [`Shapes::iter`]. Equal fields share a node.
-pub(super) fn schemas(shapes: &Shapes) -> (Schemas, Vec<NodeId>) {
+/// of [`TypeDefinitions::iter`]. Equal fields share a node.
+pub(super) fn schemas(definitions: &TypeDefinitions) -> (Schemas, Vec<NodeId>) {
     let mut schemas = Schemas::default();
-    let roots: Vec<_> = shapes.iter().map(|shape| schemas.add(definition(shape))).collect();
+    let roots: Vec<_> = definitions.iter().map(|shape| schemas.add(definition(shape))).collect();
     let plain_text = schemas.add(Node { kind: Type::String, ..Node::default() });
-    let mut builder = Builder { shapes, roots: &roots, schemas, alike: HashMap::new() };
+    let mut builder = Builder { definitions, roots: &roots, schemas, nodes_by_line: HashMap::new() };
     // A field that overrides its definition copies the definition, so all definitions must be complete by then.
     for takes_a_copy in [false, true] {
-        for (shape, root) in shapes.iter().zip(&roots) {
+        for (shape, root) in definitions.iter().zip(&roots) {
             let package = shape.name.rsplit_once('.').map_or("", |(package, _)| package);
-            for field in fields(shape).iter().filter(|field| says_more(field) == takes_a_copy) {
+            for field in fields(shape).iter().filter(|field| overrides_merge_rules(field) == takes_a_copy) {
                 let id = builder.field(package, field);
                 builder.schemas.node_mut(*root).properties.insert(field.name.into(), id);
             }
@@ -30,87 +32,87 @@ pub(super) fn schemas(shapes: &Shapes) -> (Schemas, Vec<NodeId>) {
     (schemas, roots)
 }
 
-fn fields(shape: &Shape) -> &[Field] {
-    match &shape.form {
-        Form::Fields(fields) => fields,
+fn fields(definition: &TypeDefinition) -> &[Field] {
+    match &definition.kind {
+        DefinitionKind::Fields(fields) => fields,
         _ => &[],
     }
 }
 
 /// True if a field refers to a definition and overrides the merge rules of the definition.
-fn says_more(field: &Field) -> bool {
-    let merged = field.merge != Merge::Replace;
+fn overrides_merge_rules(field: &Field) -> bool {
+    let merged = field.list_merge != ListMerge::Replace;
     let more = field.atomic || field.granular || field.retain_keys || field.replaces || merged;
     more && matches!(field.value, ValueType::Shape(_))
 }
 
 fn is_struct(field: &Field) -> bool {
-    matches!((&field.default, &field.value), (Default::Zero, ValueType::Shape(_)))
+    matches!((&field.default, &field.value), (FieldDefault::Zero, ValueType::Shape(_)))
 }
 
 /// The node of a definition, without its fields.
-fn definition(shape: &Shape) -> Node {
+fn definition(shape: &TypeDefinition) -> Node {
     let mut node =
         Node { definition: Some(Arc::clone(&shape.name)), atomic_map: shape.atomic, ..Node::default() };
-    match &shape.form {
-        Form::Fields(fields) => {
+    match &shape.kind {
+        DefinitionKind::Fields(fields) => {
             node.kind = Type::Object;
             node.required =
                 fields.iter().filter(|field| field.required).map(|field| field.name.into()).collect();
             node.structs =
                 fields.iter().filter(|field| is_struct(field)).map(|field| field.name.into()).collect();
         }
-        Form::Text(format) => {
+        DefinitionKind::Text(format) => {
             node.kind = Type::String;
             node.format = Some((*format).into());
         }
-        Form::Quantity => node.format = Some("quantity".into()),
-        Form::IntOrString => node.kind = Type::IntOrString,
-        Form::Object => any_object(&mut node),
-        Form::Any => node.preserve_unknown_fields = true,
+        DefinitionKind::Quantity => node.format = Some("quantity".into()),
+        DefinitionKind::IntOrString => node.kind = Type::IntOrString,
+        DefinitionKind::Object => allow_any_fields(&mut node),
+        DefinitionKind::Any => node.preserve_unknown_fields = true,
     }
     node
 }
 
-fn any_object(node: &mut Node) {
+fn allow_any_fields(node: &mut Node) {
     node.kind = Type::Object;
-    node.additional = Additional::Any;
+    node.additional = AdditionalProperties::Any;
     node.preserve_unknown_fields = true;
 }
 
 struct Builder<'a> {
-    shapes: &'a Shapes,
+    definitions: &'a TypeDefinitions,
     roots: &'a [NodeId],
     schemas: Schemas,
     /// Nodes by package and table line: an alias may name different definitions in different packages.
-    alike: HashMap<(&'a str, &'static str), NodeId>,
+    nodes_by_line: HashMap<(&'a str, &'static str), NodeId>,
 }
 
 impl<'a> Builder<'a> {
     fn field(&mut self, package: &'a str, field: &Field) -> NodeId {
-        if let Some(id) = self.alike.get(&(package, field.words())) {
+        if let Some(id) = self.nodes_by_line.get(&(package, field.table_line())) {
             return *id;
         }
         let id = self.new_field(field);
-        self.alike.insert((package, field.words()), id);
+        self.nodes_by_line.insert((package, field.table_line()), id);
         id
     }
 
     fn new_field(&mut self, field: &Field) -> NodeId {
         let mut node = match field.value {
-            ValueType::Shape(id) if says_more(field) => return self.copy(id.index(), field),
+            ValueType::Shape(id) if overrides_merge_rules(field) => return self.copy(id.index(), field),
             ValueType::Shape(id) => return self.roots[id.index()],
             _ => self.value(&field.value),
         };
         node.default = match &field.default {
-            Default::None => None,
-            Default::Zero => Some(field.value.zero()),
-            Default::Value(value) => Some(value.clone()),
+            FieldDefault::None => None,
+            FieldDefault::Zero => Some(field.value.zero()),
+            FieldDefault::Value(value) => Some(value.clone()),
         };
-        node.list_type = match &field.keys {
-            Keys::Atomic => ListType::Atomic,
-            Keys::Set => ListType::Set,
-            Keys::Map(keys) => ListType::Map(keys.clone()),
+        node.list_type = match &field.apply_list_type {
+            ApplyListType::Atomic => ListType::Atomic,
+            ApplyListType::Set => ListType::Set,
+            ApplyListType::Map(keys) => ListType::Map(keys.clone()),
         };
         node.atomic_map = field.atomic && node.kind == Type::Object;
         node.patch = patch(field);
@@ -137,15 +139,15 @@ impl<'a> Builder<'a> {
             ValueType::Double => format(&mut node, Type::Number, "double"),
             ValueType::Text => node.kind = Type::String,
             ValueType::Bytes => format(&mut node, Type::String, "byte"),
-            ValueType::Object => any_object(&mut node),
-            ValueType::Shape(id) => return definition(self.shapes.get(*id)),
+            ValueType::Object => allow_any_fields(&mut node),
+            ValueType::Shape(id) => return definition(self.definitions.get(*id)),
             ValueType::List(items) => {
                 node.kind = Type::Array;
                 node.items = Some(self.inner(&items.value));
             }
             ValueType::Map(values) => {
                 node.kind = Type::Object;
-                node.additional = Additional::Of(self.inner(&values.value));
+                node.additional = AdditionalProperties::Of(self.inner(&values.value));
             }
         }
         node
@@ -162,12 +164,12 @@ impl<'a> Builder<'a> {
 
 fn patch(field: &Field) -> PatchStrategy {
     PatchStrategy {
-        merge: field.merge != Merge::Replace,
+        merge: field.list_merge != ListMerge::Replace,
         replace: field.replaces,
         retain_keys: field.retain_keys,
-        merge_key: match field.merge {
-            Merge::ByKey(key) => Some(key.into()),
-            Merge::Items | Merge::Replace => None,
+        merge_key: match field.list_merge {
+            ListMerge::ByKey(key) => Some(key.into()),
+            ListMerge::Items | ListMerge::Replace => None,
         },
     }
 }

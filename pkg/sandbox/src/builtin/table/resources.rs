@@ -1,6 +1,6 @@
 //! Parser of `resources.txt`.
 
-const EVERY: &str = "create,delete,deletecollection,get,list,patch,update,watch";
+const ALL_VERBS: &str = "create,delete,deletecollection,get,list,patch,update,watch";
 
 /// A resource line of the table.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn add_word(resource: &mut Resource, word: &'static str) -> Result<(), String> {
 }
 
 fn verbs(text: &'static str) -> Vec<&'static str> {
-    if text == "every" { EVERY } else { text }.split(',').collect()
+    if text == "every" { ALL_VERBS } else { text }.split(',').collect()
 }
 
 /// Splits `apps/v1` or `v1` into group and version.

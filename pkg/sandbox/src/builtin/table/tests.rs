@@ -10,7 +10,7 @@ fn resource(group: &str, version: &str, plural: &str) -> &'static Arc<ResourceTy
 fn both_tables_can_be_read_and_core_comes_first() {
     assert_eq!(&*resources()[0].plural, "bindings");
     assert!(resources().len() > 60);
-    assert!(shapes().iter().count() > 400);
+    assert!(type_definitions().iter().count() > 400);
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn a_resource_has_its_names_verbs_and_parts() {
 #[test]
 fn what_is_stored_elsewhere_says_where() {
     let events = resource("events.k8s.io", "v1", "events");
-    assert_eq!(stored_as(events), ("", "v1"));
+    assert_eq!(storage_group_version(events), ("", "v1"));
     let old = resource("autoscaling", "v1", "horizontalpodautoscalers");
-    assert_eq!(stored_as(old), ("autoscaling", "v2"));
+    assert_eq!(storage_group_version(old), ("autoscaling", "v2"));
     assert_eq!(&*old.storage_version, "v2");
-    assert_eq!(stored_as(resource("apps", "v1", "deployments")), ("apps", "v1"));
+    assert_eq!(storage_group_version(resource("apps", "v1", "deployments")), ("apps", "v1"));
     // The storage version is not served.
     let definitions = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-    assert_eq!((stored_as(definitions).1, &*definitions.storage_version), ("v1beta1", "v1"));
+    assert_eq!((storage_group_version(definitions).1, &*definitions.storage_version), ("v1beta1", "v1"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_line_that_means_nothing_is_named() {
         ("package core a\nPod\n  name string =x", "field `name string =x` has no good number"),
         ("package core a\nTime = clock", "`Time = clock` has no form"),
     ] {
-        assert_eq!(Shapes::read(table).unwrap_err(), named);
+        assert_eq!(TypeDefinitions::read(table).unwrap_err(), named);
     }
     assert_eq!(resources::read("  pods pod").unwrap_err(), "`  pods pod` is no resource");
     assert_eq!(

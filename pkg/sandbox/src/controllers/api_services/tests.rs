@@ -1,18 +1,18 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Options, Sandbox, Switches};
+use crate::{ControllerSwitches, Options, Sandbox};
 
 async fn sandbox() -> Sandbox {
-    let controllers = Switches {
-        garbage: false,
+    let controllers = ControllerSwitches {
+        garbage_collection: false,
         workloads: false,
         cert_manager: false,
         cluster_api: false,
         api_services: true,
     };
     let sandbox = Sandbox::start(Options { controllers, ..Options::default() }).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     sandbox
 }
 
@@ -52,21 +52,21 @@ async fn an_api_service_stands_for_each_version_some_definition_serves() {
     let client = sandbox.client("test");
     let one = client.create(definition("ones", &[("v1", true), ("v1alpha1", false)])).await.unwrap();
     let two = client.create(definition("twos", &[("v1", true), ("v2", true)])).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(custom(&client), ["v1.example.com", "v2.example.com"]);
     assert_eq!(available(&client, "v2.example.com"), json!(["Available", "True", "Local"]));
 
     let place = |object: &Value| ObjectRef {
-        group: DEFINITIONS.to_owned(),
+        group: DEFINITION_GROUP.to_owned(),
         kind: "CustomResourceDefinition".to_owned(),
         namespace: String::new(),
         name: meta::name(object).to_owned(),
     };
     client.delete(&place(&two), Propagation::Background).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(custom(&client), ["v1.example.com"]);
     client.delete(&place(&one), Propagation::Background).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert!(custom(&client).is_empty());
 }
 
@@ -75,14 +75,14 @@ async fn what_is_made_for_a_definition_is_kept_as_it_is() {
     let sandbox = sandbox().await;
     let client = sandbox.client("test");
     client.create(definition("ones", &[("v1", true)])).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let mut service = client.get(&reference("v1.example.com")).unwrap();
     service["spec"]["versionPriority"] = json!(7);
     client.update(service).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(client.get(&reference("v1.example.com")).unwrap()["spec"]["versionPriority"], 100);
     client.delete(&reference("v1.example.com"), Propagation::Background).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(custom(&client), ["v1.example.com"]);
 }
 
@@ -99,7 +99,7 @@ async fn local_ones_and_those_of_services_are_available_and_then_left_alone() {
         },
     });
     client.create(service).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(available(&client, "v1.apps"), json!(["Available", "True", "Local"]));
     assert_eq!(available(&client, "v1.metrics.example"), json!(["Available", "True", "Passed"]));
 
@@ -107,6 +107,6 @@ async fn local_ones_and_those_of_services_are_available_and_then_left_alone() {
     let mut service = client.get(&reference("v1.metrics.example")).unwrap();
     service["metadata"]["labels"] = json!({"touched": "yes"});
     client.update(service).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(sandbox.revision(), revision + 1, "only the touch itself was written");
 }

@@ -2,20 +2,21 @@ use serde_json::json;
 use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 
 use super::*;
-use crate::{Clock, Options, Sandbox, Switches};
+use crate::{Clock, ControllerSwitches, Options, Sandbox};
 
 /// A sandbox with the definitions of cert-manager, a client, and the clock of the sandbox.
 async fn sandbox() -> (Sandbox, Client, Clock) {
-    let controllers = Switches {
-        garbage: false,
+    let controllers = ControllerSwitches {
+        garbage_collection: false,
         workloads: false,
         api_services: false,
         cluster_api: false,
         cert_manager: true,
     };
     let clock = Clock::fixed("2026-01-01T00:00:00Z".parse().unwrap());
-    let sandbox =
-        Sandbox::start_at(Options { controllers, ..Options::default() }, clock.clone()).await.unwrap();
+    let sandbox = Sandbox::start_with_clock(Options { controllers, ..Options::default() }, clock.clone())
+        .await
+        .unwrap();
     let client = sandbox.client("test");
     for (kind, scope) in
         [("Issuer", "Namespaced"), ("ClusterIssuer", "Cluster"), ("Certificate", "Namespaced")]
@@ -118,7 +119,7 @@ async fn what_a_provider_brings_ends_in_a_secret_and_its_ca_where_it_is_trusted(
     });
     client.create(certificate("serving", "self", &asked)).await.unwrap();
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
 
     assert_eq!(ready(&get(&client, "Issuer", "self")), ("True", "IsReady"));
     let live = get(&client, "Certificate", "serving");
@@ -156,13 +157,13 @@ async fn what_a_provider_brings_ends_in_a_secret_and_its_ca_where_it_is_trusted(
 async fn a_certificate_waits_for_its_issuer() {
     let (sandbox, client, _) = sandbox().await;
     client.create(certificate("leaf", "ca", &json!({"dnsNames": ["leaf"]}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let live = get(&client, "Certificate", "leaf");
     assert_eq!(ready(&live), ("False", "DoesNotExist"));
     assert_eq!(conditions::find(&live["status"], "Issuing").unwrap()["status"], "True");
 
     client.create(issuer("ca", &json!({"selfSigned": {}}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(ready(&get(&client, "Certificate", "leaf")), ("True", "Ready"));
 }
 
@@ -171,21 +172,21 @@ async fn a_certificate_is_issued_anew_when_its_spec_or_its_secret_changes() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("c", "self", &json!({"dnsNames": ["one"]}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let revision = || get(&client, "Certificate", "c")["status"]["revision"].as_i64().unwrap();
     assert_eq!(revision(), 1);
 
     let mut live = get(&client, "Certificate", "c");
     live["spec"]["dnsNames"] = json!(["one", "two"]);
     client.update(live).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(revision(), 2);
 
     let mut broken = find_secret(&client, "default", "c").unwrap();
     broken["data"]["tls.key"] = json!("");
     broken["data"]["mine"] = json!("bWluZQ==");
     client.update(broken).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(revision(), 3);
     assert_eq!(find_secret(&client, "default", "c").unwrap()["data"]["mine"], "bWluZQ==");
 
@@ -193,7 +194,7 @@ async fn a_certificate_is_issued_anew_when_its_spec_or_its_secret_changes() {
     let mut live = get(&client, "Certificate", "c");
     meta::set(&mut live, "labels", json!({"touched": "yes"}));
     client.update(live).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!((revision(), sandbox.revision()), (3, before + 1), "a good certificate stays");
 }
 
@@ -202,7 +203,7 @@ async fn what_cannot_be_signed_fails_once() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("c", "self", &json!({"dnsNames": ["no-\u{fc}-here"]}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let live = get(&client, "Certificate", "c");
     assert_eq!(ready(&live), ("False", "DoesNotExist"));
     assert_eq!(conditions::find(&live["status"], "Issuing").unwrap()["reason"], "Failed");
@@ -210,7 +211,7 @@ async fn what_cannot_be_signed_fails_once() {
     let mut touched = live.clone();
     meta::set(&mut touched, "labels", json!({"touched": "yes"}));
     client.update(touched).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(get(&client, "Certificate", "c")["status"], live["status"]);
 }
 
@@ -219,9 +220,9 @@ async fn two_certificates_do_not_fight_over_one_secret() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("first", "self", &json!({"secretName": "shared"}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     client.create(certificate("second", "self", &json!({"secretName": "shared"}))).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(ready(&get(&client, "Certificate", "first")), ("True", "Ready"));
     assert_eq!(ready(&get(&client, "Certificate", "second")), ("False", "IncorrectCertificate"));
 }
@@ -250,7 +251,7 @@ async fn the_webhook_of_cert_manager_has_a_ca_of_its_own() {
         },
     });
     client.create(deployment).await.unwrap();
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let (chain, ca) = held(&client, "webhook-ca");
     assert_eq!(chain, ca);
     let (_, pem) = x509_parser::pem::parse_x509_pem(ca.as_bytes()).unwrap();

@@ -12,23 +12,23 @@ use super::{
         CLUSTER_NAME, IS_CONTROL_PLANE, ObjectRef, generation, group, is_deleting, kind, label, name,
         namespace, owner_of_kind, owner_reference, set, text,
     },
-    plan::Plan,
-    world::World,
+    plan::WritePlan,
+    reader::ObjectReader,
 };
 
 /// Plans the writes for a bootstrap configuration.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
     let owner = ["Machine", "MachinePool"].into_iter().find_map(|kind| owner_of_kind(live, kind));
-    let Some(owner) = owner.and_then(|owner| world.get(&owner)).filter(|_| !is_deleting(live)) else {
+    let Some(owner) = owner.and_then(|owner| reader.get(&owner)).filter(|_| !is_deleting(live)) else {
         return plan;
     };
     let first = label(&owner, IS_CONTROL_PLANE).is_some();
     let can = has_infrastructure(cluster) && (first || has_control_plane(cluster));
     let mut config = live.clone();
-    let contract = world.contract(group(live), kind(live));
+    let contract = reader.contract(group(live), kind(live));
     if can {
-        if world.get(&ObjectRef::new("", "Secret", namespace(live), name(live))).is_none() {
+        if reader.get(&ObjectRef::new("", "Secret", namespace(live), name(live))).is_none() {
             plan.create(secret(live, cluster));
         }
         set(&mut config, &["status", "dataSecretName"], json!(name(live)));
@@ -53,8 +53,8 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     if can {
         old.push(legacy("CertificatesAvailable", true, ""));
     }
-    conditions::write(&mut config, contract, new, &old, &world.now());
-    plan.change(live, config);
+    conditions::write(&mut config, contract, new, &old, &reader.now());
+    plan.update(live, config);
     plan
 }
 

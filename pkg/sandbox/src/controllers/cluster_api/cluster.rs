@@ -8,55 +8,55 @@ mod status;
 use serde_json::{Value, json};
 
 use super::{
-    contract::{Contract, referred},
+    contract::{Contract, referenced_object},
     object::{
-        CLUSTER_NAME, add_finalizer, ensure_owner, group, is_deleting, kind, name, owner_reference, present,
+        CLUSTER_NAME, add_finalizer, ensure_owner, group, is_deleting, kind, name, non_null, owner_reference,
         set, set_label,
     },
-    plan::Plan,
+    plan::WritePlan,
+    reader::ObjectReader,
     topology,
-    world::World,
 };
 
 const FINALIZER: &str = "cluster.cluster.x-k8s.io";
 
 /// Plans the writes for a Cluster.
-pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
     if is_deleting(live) {
-        return deletion::plan(world, live);
+        return deletion::plan(reader, live);
     }
-    let mut plan = Plan::default();
+    let mut plan = WritePlan::default();
     let mut cluster = live.clone();
     add_finalizer(&mut cluster, FINALIZER);
-    let topology = topology::is_managed(live).then(|| topology::build(world, &mut cluster, &mut plan));
-    let parts = Parts::of(world, &cluster);
+    let topology = topology::is_managed(live).then(|| topology::build(reader, &mut cluster, &mut plan));
+    let parts = ClusterParts::of(reader, &cluster);
     for part in [&parts.infrastructure, &parts.control_plane].into_iter().flatten() {
-        plan.change(part, adopted(part, &cluster));
+        plan.update(part, with_owner(part, &cluster));
     }
-    take_endpoint(world, &mut cluster, &parts);
-    status::write(world, &mut cluster, &parts, topology.as_ref());
-    plan.change(live, cluster);
+    copy_endpoint(reader, &mut cluster, &parts);
+    status::write(reader, &mut cluster, &parts, topology.as_ref());
+    plan.update(live, cluster);
     plan
 }
 
 /// The existing infrastructure and control plane of a Cluster.
-pub(super) struct Parts {
+pub(super) struct ClusterParts {
     infrastructure: Option<Value>,
     control_plane: Option<Value>,
 }
 
-impl Parts {
-    fn of(world: &World<'_>, cluster: &Value) -> Self {
+impl ClusterParts {
+    fn of(reader: &ObjectReader<'_>, cluster: &Value) -> Self {
         Self {
-            infrastructure: referred(world, cluster, "/spec/infrastructureRef"),
-            control_plane: referred(world, cluster, "/spec/controlPlaneRef"),
+            infrastructure: referenced_object(reader, cluster, "/spec/infrastructureRef"),
+            control_plane: referenced_object(reader, cluster, "/spec/controlPlaneRef"),
         }
     }
 }
 
 /// Adds the Cluster as owner of its infrastructure or control plane. Under contract v1beta2, the Cluster controls only
 /// objects of a managed topology, so that user-created objects may have another controller.
-fn adopted(part: &Value, cluster: &Value) -> Value {
+fn with_owner(part: &Value, cluster: &Value) -> Value {
     let mut part = part.clone();
     if is_deleting(&part) {
         return part;
@@ -68,14 +68,14 @@ fn adopted(part: &Value, cluster: &Value) -> Value {
 }
 
 /// Copies the control plane endpoint from the infrastructure, or else from the control plane.
-fn take_endpoint(world: &World<'_>, cluster: &mut Value, parts: &Parts) {
-    if present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "") {
+fn copy_endpoint(reader: &ObjectReader<'_>, cluster: &mut Value, parts: &ClusterParts) {
+    if non_null(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "") {
         return;
     }
     let ready = parts
         .infrastructure
         .iter()
-        .filter(|part| world.contract(group(part), kind(part)).is_provisioned(part));
+        .filter(|part| reader.contract(group(part), kind(part)).is_provisioned(part));
     let endpoint = ready
         .chain(&parts.control_plane)
         .map(|part| &part["spec"]["controlPlaneEndpoint"])

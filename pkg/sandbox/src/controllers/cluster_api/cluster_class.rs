@@ -8,14 +8,14 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::Contract,
     object::{ensure_owner, generation, is_deleting, namespace, owner_reference, set},
-    plan::Plan,
+    plan::WritePlan,
+    reader::ObjectReader,
     topology::Blueprint,
-    world::World,
 };
 
 /// Plans the writes for a ClusterClass.
-pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
     if is_deleting(live) {
         return plan;
     }
@@ -25,10 +25,10 @@ pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     templates.dedup();
     // An owner must be in the namespace of the owned object.
     for template in templates.into_iter().filter(|template| template.namespace == namespace(live)) {
-        if let Some(found) = world.get(template) {
+        if let Some(found) = reader.get(template) {
             let mut owned = found.clone();
             ensure_owner(&mut owned, owner_reference(live, false));
-            plan.change(&found, owned);
+            plan.update(&found, owned);
         }
     }
     let mut class = live.clone();
@@ -45,8 +45,8 @@ pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
         Condition::activity("Paused", false),
     ];
     let old = [legacy("RefVersionsUpToDate", true, ""), legacy("VariablesReconciled", true, "")];
-    conditions::write(&mut class, contract, &new, &old, &world.now());
-    plan.change(live, class);
+    conditions::write(&mut class, contract, &new, &old, &reader.now());
+    plan.update(live, class);
     plan
 }
 

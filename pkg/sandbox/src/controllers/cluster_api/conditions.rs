@@ -41,7 +41,7 @@ impl Condition {
         Self::positive(kind, kind, status)
     }
 
-    pub(super) fn saying(mut self, message: String) -> Self {
+    pub(super) fn with_message(mut self, message: String) -> Self {
         self.message = message;
         self
     }
@@ -66,26 +66,31 @@ pub(super) fn write(
         Contract::V1Beta2 => (&["status", "conditions"], &["status", "deprecated", "v1beta1", "conditions"]),
     };
     let new = new.iter().map(|condition| {
-        json!({"type": condition.kind, "status": word(condition.status), "reason": condition.reason,
+        json!({"type": condition.kind, "status": status_text(condition.status), "reason": condition.reason,
                "message": condition.message, "observedGeneration": generation})
     });
-    put(object, new_path, new, now);
+    write_list(object, new_path, new, now);
     let legacy = legacy.iter().map(|condition| {
-        let mut written = json!({"type": condition.kind, "status": word(condition.status)});
+        let mut written = json!({"type": condition.kind, "status": status_text(condition.status)});
         if !condition.status {
             written["severity"] = json!("Info");
             written["reason"] = json!(condition.reason);
         }
         written
     });
-    put(object, legacy_path, legacy, now);
+    write_list(object, legacy_path, legacy, now);
 }
 
-fn word(status: bool) -> &'static str {
+fn status_text(status: bool) -> &'static str {
     if status { "True" } else { "False" }
 }
 
-fn put(object: &mut Value, path: &[&str], conditions: impl ExactSizeIterator<Item = Value>, now: &str) {
+fn write_list(
+    object: &mut Value,
+    path: &[&str],
+    conditions: impl ExactSizeIterator<Item = Value>,
+    now: &str,
+) {
     if conditions.len() == 0 {
         return;
     }

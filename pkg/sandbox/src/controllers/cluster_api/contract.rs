@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     object::{self, flag, group_of, set, text},
-    world::World,
+    reader::ObjectReader,
 };
 use crate::controllers::ObjectRef;
 
@@ -103,6 +103,6 @@ pub(super) fn resolve(reference: &Value, namespace: &str) -> Option<ObjectRef> {
 }
 
 /// Returns the object that the reference at a JSON pointer of `holder` names, in the namespace of `holder`.
-pub(super) fn referred(world: &World<'_>, holder: &Value, pointer: &str) -> Option<Value> {
-    world.get(&resolve(holder.pointer(pointer)?, object::namespace(holder))?)
+pub(super) fn referenced_object(reader: &ObjectReader<'_>, holder: &Value, pointer: &str) -> Option<Value> {
+    reader.get(&resolve(holder.pointer(pointer)?, object::namespace(holder))?)
 }

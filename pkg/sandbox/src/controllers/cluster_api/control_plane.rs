@@ -8,16 +8,16 @@ mod kubeadm_status;
 use serde_json::{Value, json};
 
 use super::{
-    contract::{Contract, has_infrastructure, referred, resolve},
+    contract::{Contract, has_infrastructure, referenced_object, resolve},
     object::{
-        self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains, ensure_owner, is_controlled_by,
-        is_deleting, is_empty, label, merged, name, namespace, owner_of_kind, owner_reference, present,
-        remove_finalizer, set, string_map, text, unset, wanted_replicas,
+        self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains_fields, desired_replicas,
+        ensure_owner, is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null,
+        owner_of_kind, owner_reference, remove_finalizer, set, string_map, text, unset,
     },
-    plan::Plan,
+    plan::WritePlan,
+    reader::{ObjectReader, objects_of_cluster},
     rollout, secrets,
-    template::{self, Clone},
-    world::{World, of_cluster},
+    template::{self, TemplateClone},
 };
 
 pub(super) use generic::plan as plan_generic;
@@ -36,20 +36,20 @@ const READINESS_GATES: [&str; 5] = [
 ];
 
 /// Plans the writes for a KubeadmControlPlane.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
-    let machines = machines(world, live, cluster);
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
+    let machines = machines(reader, live, cluster);
     for machine in machines.iter().filter(|machine| is_deleting(machine)) {
         let mut released = machine.clone();
         unset(&mut released, &["metadata", "annotations", CLEANUP_HOOK]);
-        plan.change(machine, released);
+        plan.update(machine, released);
     }
     let mut control_plane = live.clone();
     if is_deleting(live) {
-        if delete_machines(world, cluster, &machines, &mut plan) {
+        if delete_machines(reader, cluster, &machines, &mut plan) {
             remove_finalizer(&mut control_plane, FINALIZER);
         }
-        plan.change(live, control_plane);
+        plan.update(live, control_plane);
         return plan;
     }
     // The Cluster must first become the owner of its control plane.
@@ -58,30 +58,35 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     }
     add_finalizer(&mut control_plane, FINALIZER);
     if has_infrastructure(cluster) {
-        secrets::ensure(world, cluster, live, &mut plan);
-        adopt_template(world, live, cluster, &mut plan);
-        scale(world, live, cluster, &machines, &mut plan);
+        secrets::ensure(reader, cluster, live, &mut plan);
+        adopt_template(reader, live, cluster, &mut plan);
+        scale(reader, live, cluster, &machines, &mut plan);
     }
-    kubeadm_status::write(world, &mut control_plane, cluster, &machines);
-    plan.after = rollout::time_left(live, &world.now());
-    plan.change(live, control_plane);
+    kubeadm_status::write(reader, &mut control_plane, cluster, &machines);
+    plan.requeue_after = rollout::time_until_rollout(live, &reader.now());
+    plan.update(live, control_plane);
     plan
 }
 
-fn machines(world: &World<'_>, control_plane: &Value, cluster: &Value) -> Vec<Value> {
-    let mut machines = of_cluster(world, CORE, "Machine", cluster);
+fn machines(reader: &ObjectReader<'_>, control_plane: &Value, cluster: &Value) -> Vec<Value> {
+    let mut machines = objects_of_cluster(reader, CORE, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, control_plane));
-    machines.sort_by(|one, other| age(one).cmp(&age(other)));
+    machines.sort_by(|one, other| age_key(one).cmp(&age_key(other)));
     machines
 }
 
-fn age(object: &Value) -> (&str, &str) {
+fn age_key(object: &Value) -> (&str, &str) {
     (text(object, "/metadata/creationTimestamp"), name(object))
 }
 
 /// Deletes the control plane Machines once no workers exist; true if no Machine is left.
-fn delete_machines(world: &World<'_>, cluster: &Value, machines: &[Value], plan: &mut Plan) -> bool {
-    let all = of_cluster(world, CORE, "Machine", cluster);
+fn delete_machines(
+    reader: &ObjectReader<'_>,
+    cluster: &Value,
+    machines: &[Value],
+    plan: &mut WritePlan,
+) -> bool {
+    let all = objects_of_cluster(reader, CORE, "Machine", cluster);
     if all.iter().any(|machine| label(machine, IS_CONTROL_PLANE).is_none()) {
         return false;
     }
@@ -97,58 +102,72 @@ fn template_pointer(control_plane: &Value) -> &'static str {
 }
 
 /// Makes the Cluster an owner of the Machine template, so that the template moves and is deleted with the Cluster.
-fn adopt_template(world: &World<'_>, control_plane: &Value, cluster: &Value, plan: &mut Plan) {
-    if let Some(template) = referred(world, control_plane, template_pointer(control_plane)) {
+fn adopt_template(reader: &ObjectReader<'_>, control_plane: &Value, cluster: &Value, plan: &mut WritePlan) {
+    if let Some(template) = referenced_object(reader, control_plane, template_pointer(control_plane)) {
         let mut owned = template.clone();
         ensure_owner(&mut owned, owner_reference(cluster, false));
-        plan.change(&template, owned);
+        plan.update(&template, owned);
     }
 }
 
 /// Plans one step towards the desired Machines: creates or deletes at most one, and only while all others are ready.
-fn scale(world: &World<'_>, control_plane: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
-    let settled = |machine: &Value| !is_deleting(machine) && super::counts::has(machine, "Ready");
-    let initialized = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
+fn scale(
+    reader: &ObjectReader<'_>,
+    control_plane: &Value,
+    cluster: &Value,
+    machines: &[Value],
+    plan: &mut WritePlan,
+) {
+    let settled = |machine: &Value| !is_deleting(machine) && super::counts::has_condition(machine, "Ready");
+    let initialized = machines.iter().any(|machine| non_null(machine, "/status/nodeRef").is_some());
     if !machines.iter().all(settled) {
         return;
     }
-    let (count, wanted) = (machines.len(), wanted_replicas(control_plane));
-    let outdated = machines.iter().find(|machine| !is_up_to_date(world, control_plane, machine));
+    let (count, wanted) = (machines.len(), desired_replicas(control_plane));
+    let outdated = machines.iter().find(|machine| !is_up_to_date(reader, control_plane, machine));
     let strategy = match Contract::of(control_plane) {
         Contract::V1Beta1 => "/spec/rolloutStrategy/rollingUpdate/maxSurge",
         Contract::V1Beta2 => "/spec/rollout/strategy/rollingUpdate/maxSurge",
     };
     // A control plane grows by at most one Machine during a rollout, or shrinks first if the surge is zero.
-    let surge = rollout::share(control_plane.pointer(strategy), 1, wanted, true).min(1);
+    let surge = rollout::resolve_count(control_plane.pointer(strategy), 1, wanted, true).min(1);
     match outdated {
-        Some(_) if count < wanted + surge => create_machine(world, control_plane, cluster, initialized, plan),
+        Some(_) if count < wanted + surge => {
+            create_machine(reader, control_plane, cluster, initialized, plan)
+        }
         Some(oldest) => plan.delete(oldest),
-        None if count < wanted => create_machine(world, control_plane, cluster, initialized, plan),
+        None if count < wanted => create_machine(reader, control_plane, cluster, initialized, plan),
         None if count > wanted => plan.delete(&machines[0]),
         None => {}
     }
 }
 
 /// Creates a Machine with its infrastructure and bootstrap configuration; does nothing if the template is missing.
-fn create_machine(world: &World<'_>, control_plane: &Value, cluster: &Value, join: bool, plan: &mut Plan) {
+fn create_machine(
+    reader: &ObjectReader<'_>,
+    control_plane: &Value,
+    cluster: &Value,
+    join: bool,
+    plan: &mut WritePlan,
+) {
     let pointer = template_pointer(control_plane);
     let reference = control_plane.pointer(pointer).and_then(|at| resolve(at, namespace(control_plane)));
     let Some(reference) = reference else { return };
     let strategy = text(control_plane, "/spec/machineNaming/template");
     let fields = [("cluster.name", name(cluster)), ("kubeadmControlPlane.name", name(control_plane))];
-    let name = template::named_by(strategy, "{{ .kubeadmControlPlane.name }}-{{ .random }}", &fields);
+    let name = template::expand_name(strategy, "{{ .kubeadmControlPlane.name }}-{{ .random }}", &fields);
     let labels = machine_labels(control_plane, cluster);
     let annotations = string_map(control_plane, "/spec/machineTemplate/metadata/annotations");
     let owner = owner_reference(control_plane, false);
-    let infrastructure = Clone {
+    let infrastructure = TemplateClone {
         name: &name,
         cluster: object::name(cluster),
         labels: labels.clone(),
         annotations: annotations.clone(),
         owner: Some(owner.clone()),
     };
-    let Some(infrastructure) = infrastructure.of(world, &reference) else { return };
-    let Some(version) = world.api_version(object::BOOTSTRAP, "KubeadmConfig") else { return };
+    let Some(infrastructure) = infrastructure.instantiate(reader, &reference) else { return };
+    let Some(version) = reader.api_version(object::BOOTSTRAP, "KubeadmConfig") else { return };
     let metadata = |annotations: &Value| json!({"name": name, "namespace": namespace(control_plane), "labels": labels, "annotations": annotations});
     let mut config = json!({
         "apiVersion": version, "kind": "KubeadmConfig", "metadata": metadata(&json!(annotations)),
@@ -156,10 +175,10 @@ fn create_machine(world: &World<'_>, control_plane: &Value, cluster: &Value, joi
     });
     set(&mut config, &["metadata", "ownerReferences"], json!([owner]));
     let mut machine = machine(control_plane, cluster, &infrastructure, &config);
-    let hooks = merged(annotations, string_map(&json!({CLEANUP_HOOK: ""}), ""));
+    let hooks = merge_maps(annotations, string_map(&json!({CLEANUP_HOOK: ""}), ""));
     set(&mut machine, &["metadata"], metadata(&json!(hooks)));
     set(&mut machine, &["metadata", "ownerReferences"], json!([owner_reference(control_plane, true)]));
-    let core = super::world::core_version(world, "Machine", cluster);
+    let core = super::reader::core_api_version(reader, "Machine", cluster);
     set(&mut machine, &["apiVersion"], json!(core));
     plan.create(infrastructure);
     plan.create(config);
@@ -183,7 +202,7 @@ fn machine(control_plane: &Value, cluster: &Value, infrastructure: &Value, confi
             }
         }
         Contract::V1Beta2 => {
-            if let Some(deletion) = present(control_plane, "/spec/machineTemplate/spec/deletion") {
+            if let Some(deletion) = non_null(control_plane, "/spec/machineTemplate/spec/deletion") {
                 set(&mut spec, &["deletion"], deletion.clone());
             }
         }
@@ -195,7 +214,7 @@ fn machine_labels(control_plane: &Value, cluster: &Value) -> serde_json::Map<Str
     let fixed = json!({
         CLUSTER_NAME: name(cluster), IS_CONTROL_PLANE: "", CONTROL_PLANE_NAME: name(control_plane),
     });
-    merged(string_map(control_plane, "/spec/machineTemplate/metadata/labels"), string_map(&fixed, ""))
+    merge_maps(string_map(control_plane, "/spec/machineTemplate/metadata/labels"), string_map(&fixed, ""))
 }
 
 /// The bootstrap configuration of a Machine: the first Machine initializes the cluster, other Machines join.
@@ -216,21 +235,21 @@ fn config_spec(control_plane: &Value, join: bool) -> Value {
 }
 
 /// True if the control plane would create an equal Machine now.
-pub(super) fn is_up_to_date(world: &World<'_>, control_plane: &Value, machine: &Value) -> bool {
+pub(super) fn is_up_to_date(reader: &ObjectReader<'_>, control_plane: &Value, machine: &Value) -> bool {
     if machine["spec"]["version"] != control_plane["spec"]["version"]
-        || rollout::is_due(control_plane, machine, &world.now())
+        || rollout::is_due(control_plane, machine, &reader.now())
     {
         return false;
     }
     let wanted = control_plane.pointer(template_pointer(control_plane));
     let wanted = wanted.and_then(|at| resolve(at, namespace(control_plane)));
-    let infrastructure = referred(world, machine, "/spec/infrastructureRef");
+    let infrastructure = referenced_object(reader, machine, "/spec/infrastructureRef");
     if let (Some(wanted), Some(found)) = (wanted, infrastructure)
         && !template::is_clone_of(&found, &wanted)
     {
         return false;
     }
-    let config = referred(world, machine, "/spec/bootstrap/configRef");
+    let config = referenced_object(reader, machine, "/spec/bootstrap/configRef");
     config.is_none_or(|config| is_same_config(&config["spec"], control_plane))
 }
 
@@ -246,5 +265,5 @@ fn is_same_config(found: &Value, control_plane: &Value) -> bool {
     let gone = found.as_object().into_iter().flatten().any(|(section, found)| {
         !BY_ROLE.contains(&section.as_str()) && wanted.get(section).is_none_or(is_empty) && !is_empty(found)
     });
-    !gone && contains(found, &wanted)
+    !gone && contains_fields(found, &wanted)
 }

@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 use super::{
     conditions::{self, Condition},
     contract::Contract,
-    object::{number, set, wanted_replicas},
+    object::{desired_replicas, number, set},
 };
 
 /// The numbers of desired, existing, up-to-date, ready and available Machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) wanted: usize,
+pub(super) struct MachineCounts {
+    pub(super) desired: usize,
     pub(super) replicas: usize,
     pub(super) up_to_date: usize,
     pub(super) ready: usize,
     pub(super) available: usize,
 }
 
-impl Counts {
+impl MachineCounts {
     /// Counts Machines by their conditions.
-    pub(super) fn of(machines: &[Value], wanted: usize) -> Self {
-        let having = |kind: &str| machines.iter().filter(|machine| has(machine, kind)).count();
+    pub(super) fn of(machines: &[Value], desired: usize) -> Self {
+        let having = |kind: &str| machines.iter().filter(|machine| has_condition(machine, kind)).count();
         Self {
-            wanted,
+            desired,
             replicas: machines.len(),
             up_to_date: having("UpToDate"),
             ready: having("Ready"),
@@ -32,7 +32,7 @@ impl Counts {
     }
 
     /// Reads the counts in the status of an object with replicas.
-    pub(super) fn reported(object: &Value, contract: Contract) -> Self {
+    pub(super) fn from_status(object: &Value, contract: Contract) -> Self {
         let count = |pointer: &str| usize::try_from(number(object, pointer).unwrap_or(0)).unwrap_or(0);
         let newer = |field: &str| {
             if contract == Contract::V1Beta1 {
@@ -42,9 +42,9 @@ impl Counts {
             }
         };
         // A control plane without the field `replicas` desires no replicas.
-        let wanted = if object["spec"].get("replicas").is_some() { wanted_replicas(object) } else { 0 };
+        let wanted = if object["spec"].get("replicas").is_some() { desired_replicas(object) } else { 0 };
         Self {
-            wanted,
+            desired: wanted,
             replicas: count("/status/replicas"),
             up_to_date: count(&newer("upToDateReplicas")),
             ready: count(&newer("readyReplicas")),
@@ -60,35 +60,35 @@ impl Counts {
         self.available += other.available;
     }
 
-    pub(super) fn is_none(&self) -> bool {
-        self.wanted == 0 && self.replicas == 0
+    pub(super) fn is_zero(&self) -> bool {
+        self.desired == 0 && self.replicas == 0
     }
 
     pub(super) fn is_available(&self) -> bool {
-        self.available >= self.wanted
+        self.available >= self.desired
     }
 
-    pub(super) fn grows(&self) -> bool {
-        self.replicas < self.wanted
+    pub(super) fn is_scaling_up(&self) -> bool {
+        self.replicas < self.desired
     }
 
-    pub(super) fn shrinks(&self) -> bool {
-        self.replicas > self.wanted
+    pub(super) fn is_scaling_down(&self) -> bool {
+        self.replicas > self.desired
     }
 
-    pub(super) fn rolls(&self) -> bool {
+    pub(super) fn is_rolling_out(&self) -> bool {
         self.up_to_date < self.replicas
     }
 
     pub(super) fn all_ready(&self, kind: &'static str) -> Condition {
-        self.all(kind, "Ready", self.ready)
+        self.all_condition(kind, "Ready", self.ready)
     }
 
     pub(super) fn all_up_to_date(&self, kind: &'static str) -> Condition {
-        self.all(kind, "UpToDate", self.up_to_date)
+        self.all_condition(kind, "UpToDate", self.up_to_date)
     }
 
-    fn all(&self, kind: &'static str, reason: &str, count: usize) -> Condition {
+    fn all_condition(&self, kind: &'static str, reason: &str, count: usize) -> Condition {
         if self.replicas == 0 {
             Condition::new(kind, true, "NoReplicas")
         } else {
@@ -97,16 +97,16 @@ impl Counts {
     }
 
     /// The counts in the format of a Cluster status.
-    pub(super) fn of_cluster(&self) -> Value {
+    pub(super) fn to_cluster_status(&self) -> Value {
         json!({
-            "desiredReplicas": self.wanted, "replicas": self.replicas, "upToDateReplicas": self.up_to_date,
+            "desiredReplicas": self.desired, "replicas": self.replicas, "upToDateReplicas": self.up_to_date,
             "readyReplicas": self.ready, "availableReplicas": self.available,
         })
     }
 
     /// Writes the counts to the status of a Machine owner. `older` are the fields of the kind under contract v1beta1.
     pub(super) fn write(&self, object: &mut Value, contract: Contract, older: &[&str]) {
-        let unavailable = self.replicas.max(self.wanted).saturating_sub(self.available);
+        let unavailable = self.replicas.max(self.desired).saturating_sub(self.available);
         let newer = json!({
             "upToDateReplicas": self.up_to_date, "readyReplicas": self.ready, "availableReplicas": self.available,
         });
@@ -129,7 +129,7 @@ impl Counts {
 }
 
 /// True if a Machine or another object has a true `metav1` condition of this type.
-pub(super) fn has(object: &Value, kind: &str) -> bool {
+pub(super) fn has_condition(object: &Value, kind: &str) -> bool {
     let conditions = match Contract::of(object) {
         Contract::V1Beta1 => &object["status"]["v1beta2"]["conditions"],
         Contract::V1Beta2 => &object["status"]["conditions"],

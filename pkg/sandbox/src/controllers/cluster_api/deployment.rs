@@ -8,71 +8,72 @@ mod status;
 use serde_json::{Map, Value, json};
 
 use super::{
-    contract::{Contract, referred},
+    contract::{Contract, referenced_object},
     object::{
-        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, add_finalizer, annotation, ensure_owner, flag, is_controlled_by,
-        is_deleting, merged, name, namespace, number, owner_reference, remove_finalizer, set, set_label,
-        string_map, text, wanted_replicas,
+        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, add_finalizer, annotation, desired_replicas, ensure_owner, flag,
+        is_controlled_by, is_deleting, merge_maps, name, namespace, number, owner_reference,
+        remove_finalizer, set, set_label, string_map, text,
     },
-    plan::Plan,
+    plan::WritePlan,
+    reader::{ObjectReader, objects_of_cluster},
     rollout,
     template::generated_name,
-    world::{World, of_cluster},
 };
 
 const FINALIZER: &str = "cluster.x-k8s.io/machinedeployment";
 const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
-const DESIRED: &str = "machinedeployment.clusters.x-k8s.io/desired-replicas";
+const DESIRED_REPLICAS: &str = "machinedeployment.clusters.x-k8s.io/desired-replicas";
 /// The label that distinguishes the MachineSets of a MachineDeployment.
-const HASH: &str = "machine-template-hash";
+const HASH_LABEL: &str = "machine-template-hash";
 /// The annotation of an older MachineSet that only shrinks when its Machines are deleted manually.
-pub(super) const NO_NEW_MACHINES: &str = "cluster.x-k8s.io/disable-machine-create";
+pub(super) const DISABLE_MACHINE_CREATE: &str = "cluster.x-k8s.io/disable-machine-create";
 /// Machine template fields whose changes cause a rollout; other fields are changed in place.
-const ROLLED_OUT: [&str; 5] = ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
+const ROLLOUT_FIELDS: [&str; 5] =
+    ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
 
 /// Plans the writes for a MachineDeployment.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
-    let sets = sets(world, live, cluster);
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
+    let sets = machine_sets(reader, live, cluster);
     let mut deployment = live.clone();
     if is_deleting(live) {
         plan.delete_all(&sets);
         if sets.is_empty() {
             remove_finalizer(&mut deployment, FINALIZER);
         }
-        plan.change(live, deployment);
+        plan.update(live, deployment);
         return plan;
     }
     add_finalizer(&mut deployment, FINALIZER);
     ensure_owner(&mut deployment, owner_reference(cluster, false));
-    fill_in(&mut deployment, cluster, DEPLOYMENT_NAME);
+    set_webhook_defaults(&mut deployment, cluster, DEPLOYMENT_NAME);
     for pointer in ["/spec/template/spec/infrastructureRef", "/spec/template/spec/bootstrap/configRef"] {
-        adopt_template(world, &deployment, cluster, pointer, &mut plan);
+        adopt_template(reader, &deployment, cluster, pointer, &mut plan);
     }
-    let current = sets.iter().rev().find(|set| is_current(world, &deployment, set));
+    let current = sets.iter().rev().find(|set| is_current(reader, &deployment, set));
     // A paused MachineDeployment does not change its MachineSets.
     if !flag(live, "/spec/paused") {
         let revision = sets.iter().map(revision).max().unwrap_or(0);
         if let Some(current) = current {
-            keep_newest(current, &sets, revision, &mut deployment, &mut plan);
+            ensure_newest_revision(current, &sets, revision, &mut deployment, &mut plan);
             rolling::scale(&deployment, current, &sets, &mut plan);
         } else {
             set(&mut deployment, &["metadata", "annotations", REVISION], json!((revision + 1).to_string()));
-            let replicas = rolling::first_replicas(&deployment, &sets);
+            let replicas = rolling::initial_replicas(&deployment, &sets);
             plan.create(new_set(&deployment, replicas, revision + 1));
         }
         rolling::clean_up(&deployment, current, &sets, &mut plan);
     }
-    let machines = of_cluster(world, CORE, "Machine", cluster);
-    status::write(world, &mut deployment, &machines);
-    plan.after = rollout::time_left(live, &world.now());
-    plan.change(live, deployment);
+    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    status::write(reader, &mut deployment, &machines);
+    plan.requeue_after = rollout::time_until_rollout(live, &reader.now());
+    plan.update(live, deployment);
     plan
 }
 
 /// Returns the MachineSets of a MachineDeployment, oldest first.
-fn sets(world: &World<'_>, deployment: &Value, cluster: &Value) -> Vec<Value> {
-    let mut sets = of_cluster(world, CORE, "MachineSet", cluster);
+fn machine_sets(reader: &ObjectReader<'_>, deployment: &Value, cluster: &Value) -> Vec<Value> {
+    let mut sets = objects_of_cluster(reader, CORE, "MachineSet", cluster);
     sets.retain(|set| is_controlled_by(set, deployment));
     sets.sort_by(|one, other| {
         let age = |set| (revision(set), text(set, "/metadata/creationTimestamp").to_owned());
@@ -87,7 +88,7 @@ fn revision(set: &Value) -> i64 {
 }
 
 /// Sets the defaults of the real admission webhooks, which the sandbox does not call.
-pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
+pub(super) fn set_webhook_defaults(object: &mut Value, cluster: &Value, own_label: &str) {
     let (own, cluster) = (name(object).to_owned(), name(cluster).to_owned());
     set_label(object, CLUSTER_NAME, &cluster);
     if number(object, "/spec/replicas").is_none() {
@@ -108,49 +109,55 @@ pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
 
 /// Makes the Cluster an owner of a template, so that the template moves and is deleted with the Cluster.
 pub(super) fn adopt_template(
-    world: &World<'_>,
+    reader: &ObjectReader<'_>,
     holder: &Value,
     cluster: &Value,
     pointer: &str,
-    plan: &mut Plan,
+    plan: &mut WritePlan,
 ) {
-    if let Some(template) = referred(world, holder, pointer) {
+    if let Some(template) = referenced_object(reader, holder, pointer) {
         let mut owned = template.clone();
         ensure_owner(&mut owned, owner_reference(cluster, false));
-        plan.change(&template, owned);
+        plan.update(&template, owned);
     }
 }
 
 /// True if a MachineSet creates the Machines that its MachineDeployment currently specifies.
-pub(super) fn is_current(world: &World<'_>, deployment: &Value, set: &Value) -> bool {
+pub(super) fn is_current(reader: &ObjectReader<'_>, deployment: &Value, set: &Value) -> bool {
     let (wanted, found) = (&deployment["spec"]["template"]["spec"], &set["spec"]["template"]["spec"]);
-    ROLLED_OUT.iter().all(|field| wanted[*field] == found[*field])
-        && !rollout::is_due(deployment, set, &world.now())
+    ROLLOUT_FIELDS.iter().all(|field| wanted[*field] == found[*field])
+        && !rollout::is_due(deployment, set, &reader.now())
 }
 
 /// Gives the current MachineSet the newest revision, also if an old template is used again.
-fn keep_newest(current: &Value, sets: &[Value], newest: i64, deployment: &mut Value, plan: &mut Plan) {
+fn ensure_newest_revision(
+    current: &Value,
+    sets: &[Value],
+    newest: i64,
+    deployment: &mut Value,
+    plan: &mut WritePlan,
+) {
     let is_newest = sets.last().is_some_and(|last| name(last) == name(current));
     let revision = if is_newest { revision(current) } else { newest + 1 };
     set(deployment, &["metadata", "annotations", REVISION], json!(revision.to_string()));
     if !is_newest {
         let mut renewed = current.clone();
         set(&mut renewed, &["metadata", "annotations", REVISION], json!(revision.to_string()));
-        plan.change(current, renewed);
+        plan.update(current, renewed);
     }
 }
 
 /// The labels of a MachineSet and its Machines.
 fn set_labels(deployment: &Value, hash: &str) -> Map<String, Value> {
-    let own = json!({HASH: hash, DEPLOYMENT_NAME: name(deployment)});
-    merged(string_map(deployment, "/spec/template/metadata/labels"), string_map(&own, ""))
+    let own = json!({HASH_LABEL: hash, DEPLOYMENT_NAME: name(deployment)});
+    merge_maps(string_map(deployment, "/spec/template/metadata/labels"), string_map(&own, ""))
 }
 
 fn new_set(deployment: &Value, replicas: usize, revision: i64) -> Value {
     let prefix = format!("{}-", name(deployment));
     let set_name = generated_name(&prefix);
     let suffix = set_name.rsplit('-').next().unwrap_or_default();
-    let rolled_out: Map<_, _> = ROLLED_OUT
+    let rolled_out: Map<_, _> = ROLLOUT_FIELDS
         .iter()
         .map(|field| ((*field).to_owned(), deployment["spec"]["template"]["spec"][*field].clone()))
         .collect();
@@ -159,7 +166,7 @@ fn new_set(deployment: &Value, replicas: usize, revision: i64) -> Value {
         "apiVersion": deployment["apiVersion"], "kind": "MachineSet",
         "metadata": {
             "name": set_name, "namespace": namespace(deployment), "labels": set_labels(deployment, &hash),
-            "annotations": {REVISION: revision.to_string(), DESIRED: wanted_replicas(deployment).to_string()},
+            "annotations": {REVISION: revision.to_string(), DESIRED_REPLICAS: desired_replicas(deployment).to_string()},
             "ownerReferences": [owner_reference(deployment, true)],
         },
         "spec": {
@@ -167,13 +174,13 @@ fn new_set(deployment: &Value, replicas: usize, revision: i64) -> Value {
             "replicas": replicas,
         },
     });
-    set(&mut object, &["spec", "selector", "matchLabels", HASH], json!(hash));
-    copy_in_place(deployment, &mut object);
+    set(&mut object, &["spec", "selector", "matchLabels", HASH_LABEL], json!(hash));
+    update_in_place(deployment, &mut object);
     object
 }
 
 /// Copies the complete template: the fields that cause a rollout are equal.
-fn copy_in_place(deployment: &Value, machine_set: &mut Value) {
+fn update_in_place(deployment: &Value, machine_set: &mut Value) {
     let hash = text(machine_set, "/spec/selector/matchLabels/machine-template-hash").to_owned();
     let labels = set_labels(deployment, &hash);
     let mut template = deployment["spec"]["template"].clone();

@@ -8,27 +8,27 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::Contract,
     object::{
-        CLUSTER_NAME, CORE, ensure_owner, generation, is_deleting, name, owner_reference, present, set,
+        CLUSTER_NAME, CORE, ensure_owner, generation, is_deleting, name, non_null, owner_reference, set,
         set_label,
     },
-    plan::Plan,
-    world::{World, of_cluster},
+    plan::WritePlan,
+    reader::{ObjectReader, objects_of_cluster},
 };
 use crate::selector::LabelSelector;
 
 /// Plans the writes for a MachineHealthCheck.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
     if is_deleting(live) {
         return plan;
     }
     let mut check = live.clone();
     set_label(&mut check, CLUSTER_NAME, name(cluster));
     ensure_owner(&mut check, owner_reference(cluster, false));
-    let machines = of_cluster(world, CORE, "Machine", cluster);
+    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
     let selector = LabelSelector::of_object(&live["spec"]["selector"]);
     let targets: Vec<&Value> = machines.iter().filter(|machine| selector.matches_object(machine)).collect();
-    let healthy = targets.iter().filter(|machine| present(machine, "/status/nodeRef").is_some()).count();
+    let healthy = targets.iter().filter(|machine| non_null(machine, "/status/nodeRef").is_some()).count();
     let names: Vec<&str> = targets.iter().map(|machine| name(machine)).collect();
     set(&mut check, &["status", "expectedMachines"], json!(targets.len()));
     set(&mut check, &["status", "currentHealthy"], json!(healthy));
@@ -40,7 +40,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
         Condition::activity("Paused", false),
     ];
     let old = [legacy("RemediationAllowed", true, "")];
-    conditions::write(&mut check, Contract::of(live), &new, &old, &world.now());
-    plan.change(live, check);
+    conditions::write(&mut check, Contract::of(live), &new, &old, &reader.now());
+    plan.update(live, check);
     plan
 }

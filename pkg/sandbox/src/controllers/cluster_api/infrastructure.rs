@@ -8,22 +8,22 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::{Contract, has_infrastructure},
     object::{
-        INFRASTRUCTURE, add_finalizer, flag, group, is_deleting, kind, name, namespace, owner_of_kind,
-        present, remove_finalizer, set, text, wanted_replicas,
+        INFRASTRUCTURE, add_finalizer, desired_replicas, flag, group, is_deleting, kind, name, namespace,
+        non_null, owner_of_kind, remove_finalizer, set, text,
     },
-    plan::Plan,
-    world::World,
+    plan::WritePlan,
+    reader::ObjectReader,
 };
 
 /// The role of an infrastructure kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum InfrastructureRole {
     Cluster,
     Machine,
     Pool,
 }
 
-impl Role {
+impl InfrastructureRole {
     /// Returns the role for the name of a kind: `None` for templates, identities and other provider kinds.
     pub(super) fn of(kind: &str) -> Option<Self> {
         [("MachinePool", Self::Pool), ("Machine", Self::Machine), ("Cluster", Self::Cluster)]
@@ -33,43 +33,51 @@ impl Role {
 }
 
 /// Plans the writes for an infrastructure object.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(
+    reader: &ObjectReader<'_>,
+    live: &Value,
+    cluster: &Value,
+    role: InfrastructureRole,
+) -> WritePlan {
+    let mut plan = WritePlan::default();
     let mut object = live.clone();
     let finalizer = finalizer(kind(live));
     if is_deleting(live) {
         remove_finalizer(&mut object, &finalizer);
-        plan.change(live, object);
+        plan.update(live, object);
         return plan;
     }
     let owner = match role {
-        Role::Cluster => "Cluster",
-        Role::Machine => "Machine",
-        Role::Pool => "MachinePool",
+        InfrastructureRole::Cluster => "Cluster",
+        InfrastructureRole::Machine => "Machine",
+        InfrastructureRole::Pool => "MachinePool",
     };
     // Provisioning starts only after the owner has set its owner reference.
-    let Some(owner) = owner_of_kind(live, owner).and_then(|owner| world.get(&owner)) else { return plan };
+    let Some(owner) = owner_of_kind(live, owner).and_then(|owner| reader.get(&owner)) else { return plan };
     add_finalizer(&mut object, &finalizer);
     let done = match role {
-        Role::Cluster => provision_cluster(&mut object),
-        Role::Machine => has_bootstrap(cluster, &owner) && provision_machine(&mut object),
-        Role::Pool => {
+        InfrastructureRole::Cluster => provision_cluster(&mut object),
+        InfrastructureRole::Machine => has_bootstrap(cluster, &owner) && provision_machine(&mut object),
+        InfrastructureRole::Pool => {
             has_bootstrap(cluster, &json!({"spec": owner["spec"]["template"]["spec"]}))
                 && provision_pool(&mut object, &owner)
         }
     };
-    let contract = world.contract(group(live), kind(live));
+    let contract = reader.contract(group(live), kind(live));
     if done {
         mark_provisioned(&mut object, contract, role);
     }
-    let waiting =
-        if role == Role::Cluster { "LoadBalancerProvisioningFailed" } else { "WaitingForBootstrapData" };
+    let waiting = if role == InfrastructureRole::Cluster {
+        "LoadBalancerProvisioningFailed"
+    } else {
+        "WaitingForBootstrapData"
+    };
     let new = [Condition::positive("Ready", "Ready", done), Condition::activity("Paused", false)];
     let new: &[Condition] = if contract == Contract::V1Beta2 { &new } else { &[] };
     let old = [legacy("Ready", done, waiting)];
     let old: &[_] = if has_legacy_conditions(live, contract) { &old } else { &[] };
-    conditions::write(&mut object, contract, new, old, &world.now());
-    plan.change(live, object);
+    conditions::write(&mut object, contract, new, old, &reader.now());
+    plan.update(live, object);
     plan
 }
 
@@ -77,7 +85,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role)
 /// conditions.
 fn has_legacy_conditions(object: &Value, contract: Contract) -> bool {
     contract == Contract::V1Beta1
-        || present(object, "/status/deprecated").is_some()
+        || non_null(object, "/status/deprecated").is_some()
         || ["DockerCluster", "DockerMachine", "DevCluster", "DevMachine"].contains(&kind(object))
 }
 
@@ -89,7 +97,7 @@ fn finalizer(kind: &str) -> String {
 }
 
 fn has_bootstrap(cluster: &Value, machine: &Value) -> bool {
-    has_infrastructure(cluster) && present(machine, "/spec/bootstrap/dataSecretName").is_some()
+    has_infrastructure(cluster) && non_null(machine, "/spec/bootstrap/dataSecretName").is_some()
 }
 
 /// Gives a Cluster a local address, derived from its namespace and name.
@@ -99,7 +107,7 @@ fn provision_cluster(object: &mut Value) -> bool {
         let endpoint = json!({"host": "127.0.0.1", "port": 20_000 + place % 10_000});
         set(object, &["spec", "controlPlaneEndpoint"], endpoint);
     }
-    if let Some(domains) = present(object, "/spec/failureDomains").cloned() {
+    if let Some(domains) = non_null(object, "/spec/failureDomains").cloned() {
         set(object, &["status", "failureDomains"], domains);
     }
     true
@@ -122,7 +130,7 @@ fn provision_machine(object: &mut Value) -> bool {
 }
 
 fn provision_pool(object: &mut Value, pool: &Value) -> bool {
-    let wanted = wanted_replicas(pool);
+    let wanted = desired_replicas(pool);
     let ids: Vec<_> =
         (0..wanted).map(|number| provider_id(kind(object), &format!("{}-{number}", name(object)))).collect();
     set(object, &["spec", "providerIDList"], json!(ids));
@@ -138,9 +146,9 @@ fn provider_id(kind: &str, name: &str) -> String {
     format!("{provider}:////{name}")
 }
 
-fn mark_provisioned(object: &mut Value, contract: Contract, role: Role) {
+fn mark_provisioned(object: &mut Value, contract: Contract, role: InfrastructureRole) {
     // The pools of the Docker provider keep the `v1beta1` field under contract v1beta2.
-    if role == Role::Pool {
+    if role == InfrastructureRole::Pool {
         set(object, &["status", "ready"], json!(true));
     } else {
         contract.set_provisioned(object);

@@ -6,32 +6,32 @@ use serde_json::{Value, json};
 
 use super::{
     conditions::{self, Condition, legacy},
-    contract::{Contract, referred},
-    counts::Counts,
+    contract::{Contract, referenced_object},
+    counts::MachineCounts,
     infrastructure::is_pool_ready,
     object::{
-        CLUSTER_NAME, add_finalizer, ensure_owner, generation, group, is_deleting, kind, name, number,
-        owner_reference, present, remove_finalizer, set, set_label, text, wanted_replicas,
+        CLUSTER_NAME, add_finalizer, desired_replicas, ensure_owner, generation, group, is_deleting, kind,
+        name, non_null, number, owner_reference, remove_finalizer, set, set_label, text,
     },
-    plan::Plan,
-    world::World,
+    plan::WritePlan,
+    reader::ObjectReader,
 };
 
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";
 
 /// Plans the writes for a MachinePool.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
     let mut pool = live.clone();
-    let bootstrap = referred(world, live, "/spec/template/spec/bootstrap/configRef");
-    let infrastructure = referred(world, live, "/spec/template/spec/infrastructureRef");
+    let bootstrap = referenced_object(reader, live, "/spec/template/spec/bootstrap/configRef");
+    let infrastructure = referenced_object(reader, live, "/spec/template/spec/infrastructureRef");
     let parts = [&bootstrap, &infrastructure];
     if is_deleting(live) {
         plan.delete_all(parts.into_iter().flatten());
         if bootstrap.is_none() && infrastructure.is_none() {
             remove_finalizer(&mut pool, FINALIZER);
         }
-        plan.change(live, pool);
+        plan.update(live, pool);
         return plan;
     }
     add_finalizer(&mut pool, FINALIZER);
@@ -42,32 +42,32 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     }
     for part in parts.into_iter().flatten().filter(|part| !is_deleting(part)) {
         let mut owned = part.clone();
-        super::object::drop_owners(&mut owned, &["Cluster"]);
+        super::object::remove_owners(&mut owned, &["Cluster"]);
         ensure_owner(&mut owned, owner_reference(live, true));
         set_label(&mut owned, CLUSTER_NAME, name(cluster));
-        plan.change(part, owned);
+        plan.update(part, owned);
     }
-    take_bootstrap(world, &mut pool, bootstrap.as_ref());
-    take_infrastructure(&mut pool, infrastructure.as_ref());
-    write_status(world, &mut pool);
-    plan.change(live, pool);
+    copy_bootstrap_data(reader, &mut pool, bootstrap.as_ref());
+    copy_infrastructure_status(&mut pool, infrastructure.as_ref());
+    write_status(reader, &mut pool);
+    plan.update(live, pool);
     plan
 }
 
-fn take_bootstrap(world: &World<'_>, pool: &mut Value, bootstrap: Option<&Value>) {
+fn copy_bootstrap_data(reader: &ObjectReader<'_>, pool: &mut Value, bootstrap: Option<&Value>) {
     if let Some(part) = bootstrap {
-        let contract = world.contract(group(part), kind(part));
+        let contract = reader.contract(group(part), kind(part));
         if contract.is_initialized(part, "ready", "dataSecretCreated") {
             let secret = part["status"]["dataSecretName"].clone();
             set(pool, &["spec", "template", "spec", "bootstrap", "dataSecretName"], secret);
         }
     }
-    if present(pool, "/spec/template/spec/bootstrap/dataSecretName").is_some() {
+    if non_null(pool, "/spec/template/spec/bootstrap/dataSecretName").is_some() {
         Contract::of(pool).set_initialized(pool, "bootstrapReady", "bootstrapDataSecretCreated");
     }
 }
 
-fn take_infrastructure(pool: &mut Value, infrastructure: Option<&Value>) {
+fn copy_infrastructure_status(pool: &mut Value, infrastructure: Option<&Value>) {
     let Some(part) = infrastructure.filter(|part| is_pool_ready(part)) else { return };
     let ids = part["spec"]["providerIDList"].as_array().cloned().unwrap_or_default();
     let nodes: Vec<Value> = ids
@@ -80,17 +80,23 @@ fn take_infrastructure(pool: &mut Value, infrastructure: Option<&Value>) {
     Contract::of(pool).set_initialized(pool, "infrastructureReady", "infrastructureProvisioned");
 }
 
-fn write_status(world: &World<'_>, pool: &mut Value) {
+fn write_status(reader: &ObjectReader<'_>, pool: &mut Value) {
     let contract = Contract::of(pool);
-    let there = pool["status"]["nodeRefs"].as_array().map_or(0, Vec::len);
-    let wanted = wanted_replicas(pool);
-    let counts = Counts { wanted, replicas: there, up_to_date: there, ready: there, available: there };
+    let existing = pool["status"]["nodeRefs"].as_array().map_or(0, Vec::len);
+    let wanted = desired_replicas(pool);
+    let counts = MachineCounts {
+        desired: wanted,
+        replicas: existing,
+        up_to_date: existing,
+        ready: existing,
+        available: existing,
+    };
     counts.write(pool, contract, &["availableReplicas", "readyReplicas", "unavailableReplicas"]);
     let bootstrap = contract.is_initialized(pool, "bootstrapReady", "bootstrapDataSecretCreated");
     let infrastructure = contract.is_initialized(pool, "infrastructureReady", "infrastructureProvisioned");
     let phase = match (infrastructure, bootstrap) {
-        (true, _) if counts.grows() => "ScalingUp",
-        (true, _) if counts.shrinks() => "ScalingDown",
+        (true, _) if counts.is_scaling_up() => "ScalingUp",
+        (true, _) if counts.is_scaling_down() => "ScalingDown",
         (true, _) => "Running",
         (false, true) => "Provisioning",
         (false, false) => "Pending",
@@ -102,10 +108,10 @@ fn write_status(world: &World<'_>, pool: &mut Value) {
     // Contract v1beta2 has no other conditions for MachinePools.
     let new = [Condition::activity("Paused", false)];
     let old = [
-        legacy("Ready", infrastructure && there == wanted, "WaitingForReplicasReady"),
+        legacy("Ready", infrastructure && existing == wanted, "WaitingForReplicasReady"),
         legacy("BootstrapReady", bootstrap, "WaitingForDataSecret"),
         legacy("InfrastructureReady", infrastructure, "WaitingForInfrastructure"),
-        legacy("ReplicasReady", there == wanted, "WaitingForReplicasReady"),
+        legacy("ReplicasReady", existing == wanted, "WaitingForReplicasReady"),
     ];
-    conditions::write(pool, contract, &new, &old, &world.now());
+    conditions::write(pool, contract, &new, &old, &reader.now());
 }

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use super::{
     conditions::{self, Condition, legacy},
     contract::{Contract, resolve},
-    counts::Counts,
-    deployment::{NO_NEW_MACHINES, adopt_template, fill_in},
+    counts::MachineCounts,
+    deployment::{DISABLE_MACHINE_CREATE, adopt_template, set_webhook_defaults},
     object::{
-        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, SET_NAME, add_finalizer, annotation, controller, ensure_owner,
-        generation, is_controlled_by, is_deleting, label, merged, name, namespace, owner_reference,
-        remove_finalizer, set, string_map, text, wanted_replicas,
+        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, SET_NAME, add_finalizer, annotation, controller,
+        desired_replicas, ensure_owner, generation, is_controlled_by, is_deleting, label, merge_maps, name,
+        namespace, owner_reference, remove_finalizer, set, string_map, text,
     },
-    plan::Plan,
-    template::{self, Clone},
-    world::{World, of_cluster},
+    plan::WritePlan,
+    reader::{ObjectReader, objects_of_cluster},
+    template::{self, TemplateClone},
 };
 use crate::selector::LabelSelector;
 
@@ -29,47 +29,47 @@ const REFERENCES: [(&str, &[&str]); 2] = [
 ];
 
 /// Plans the writes for a MachineSet.
-pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
-    let mut plan = Plan::default();
-    let machines = machines(world, live, cluster);
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
+    let machines = machines(reader, live, cluster);
     let mut machine_set = live.clone();
     if is_deleting(live) {
         plan.delete_all(&machines);
         if machines.is_empty() {
             remove_finalizer(&mut machine_set, FINALIZER);
         }
-        plan.change(live, machine_set);
+        plan.update(live, machine_set);
         return plan;
     }
     add_finalizer(&mut machine_set, FINALIZER);
-    fill_in(&mut machine_set, cluster, SET_NAME);
+    set_webhook_defaults(&mut machine_set, cluster, SET_NAME);
     if controller(live).is_none() {
         ensure_owner(&mut machine_set, owner_reference(cluster, false));
         for (pointer, _) in REFERENCES {
-            adopt_template(world, live, cluster, pointer, &mut plan);
+            adopt_template(reader, live, cluster, pointer, &mut plan);
         }
     }
-    keep_in_step(&machine_set, &machines, &mut plan);
-    scale(world, &machine_set, cluster, &machines, &mut plan);
-    write_status(world, &mut machine_set, &machines);
-    plan.change(live, machine_set);
+    sync_metadata(&machine_set, &machines, &mut plan);
+    scale(reader, &machine_set, cluster, &machines, &mut plan);
+    write_status(reader, &mut machine_set, &machines);
+    plan.update(live, machine_set);
     plan
 }
 
 /// Returns the Machines of a MachineSet, in the order in which a scale-down deletes Machines.
-fn machines(world: &World<'_>, machine_set: &Value, cluster: &Value) -> Vec<Value> {
-    let mut machines = of_cluster(world, CORE, "Machine", cluster);
+fn machines(reader: &ObjectReader<'_>, machine_set: &Value, cluster: &Value) -> Vec<Value> {
+    let mut machines = objects_of_cluster(reader, CORE, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, machine_set));
     machines.sort_by_key(|machine| {
         let keep = annotation(machine, DELETE_FIRST).is_none();
-        let up = super::counts::has(machine, "Ready");
+        let up = super::counts::has_condition(machine, "Ready");
         (keep, up, text(machine, "/metadata/creationTimestamp").to_owned(), name(machine).to_owned())
     });
     machines
 }
 
 /// Copies labels and annotations of the template to existing Machines.
-fn keep_in_step(machine_set: &Value, machines: &[Value], plan: &mut Plan) {
+fn sync_metadata(machine_set: &Value, machines: &[Value], plan: &mut WritePlan) {
     let (labels, annotations) =
         (labels(machine_set), string_map(machine_set, "/spec/template/metadata/annotations"));
     for machine in machines.iter().filter(|machine| !is_deleting(machine)) {
@@ -79,7 +79,7 @@ fn keep_in_step(machine_set: &Value, machines: &[Value], plan: &mut Plan) {
                 set(&mut changed, &["metadata", field, key], value.clone());
             }
         }
-        plan.change(machine, changed);
+        plan.update(machine, changed);
     }
 }
 
@@ -88,28 +88,34 @@ fn labels(machine_set: &Value) -> serde_json::Map<String, Value> {
     if let Some(deployment) = label(machine_set, DEPLOYMENT_NAME) {
         own[DEPLOYMENT_NAME] = json!(deployment);
     }
-    merged(string_map(machine_set, "/spec/template/metadata/labels"), string_map(&own, ""))
+    merge_maps(string_map(machine_set, "/spec/template/metadata/labels"), string_map(&own, ""))
 }
 
-fn scale(world: &World<'_>, machine_set: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
-    let there: Vec<&Value> = machines.iter().filter(|machine| !is_deleting(machine)).collect();
-    let wanted = wanted_replicas(machine_set);
-    for machine in &there[..there.len().saturating_sub(wanted)] {
+fn scale(
+    reader: &ObjectReader<'_>,
+    machine_set: &Value,
+    cluster: &Value,
+    machines: &[Value],
+    plan: &mut WritePlan,
+) {
+    let existing: Vec<&Value> = machines.iter().filter(|machine| !is_deleting(machine)).collect();
+    let wanted = desired_replicas(machine_set);
+    for machine in &existing[..existing.len().saturating_sub(wanted)] {
         plan.delete(machine);
     }
-    if annotation(machine_set, NO_NEW_MACHINES) == Some("true") {
+    if annotation(machine_set, DISABLE_MACHINE_CREATE) == Some("true") {
         return;
     }
-    for _ in there.len()..wanted {
-        create_machine(world, machine_set, cluster, plan);
+    for _ in existing.len()..wanted {
+        create_machine(reader, machine_set, cluster, plan);
     }
 }
 
 /// Creates a Machine with its infrastructure and bootstrap configuration; does nothing if a template is missing.
-fn create_machine(world: &World<'_>, machine_set: &Value, cluster: &Value, plan: &mut Plan) {
+fn create_machine(reader: &ObjectReader<'_>, machine_set: &Value, cluster: &Value, plan: &mut WritePlan) {
     let strategy = text(machine_set, "/spec/machineNaming/template");
     let fields = [("cluster.name", name(cluster)), ("machineSet.name", name(machine_set))];
-    let machine_name = template::named_by(strategy, "{{ .machineSet.name }}-{{ .random }}", &fields);
+    let machine_name = template::expand_name(strategy, "{{ .machineSet.name }}-{{ .random }}", &fields);
     let annotations = string_map(machine_set, "/spec/template/metadata/annotations");
     let mut machine = json!({
         "apiVersion": machine_set["apiVersion"], "kind": "Machine",
@@ -127,23 +133,23 @@ fn create_machine(world: &World<'_>, machine_set: &Value, cluster: &Value, plan:
         else {
             continue;
         };
-        let part = Clone {
+        let part = TemplateClone {
             name: &machine_name,
             cluster: name(cluster),
             labels: labels(machine_set),
             annotations: annotations.clone(),
             owner: Some(owner_reference(machine_set, false)),
         };
-        let Some(part) = part.of(world, &reference) else { return };
+        let Some(part) = part.instantiate(reader, &reference) else { return };
         set(&mut machine, place, Contract::of(machine_set).reference(&part));
         parts.push(part);
     }
     parts.into_iter().chain([machine]).for_each(|object| plan.create(object));
 }
 
-fn write_status(world: &World<'_>, object: &mut Value, machines: &[Value]) {
+fn write_status(reader: &ObjectReader<'_>, object: &mut Value, machines: &[Value]) {
     let contract = Contract::of(object);
-    let counts = Counts::of(machines, wanted_replicas(object));
+    let counts = MachineCounts::of(machines, desired_replicas(object));
     counts.write(object, contract, &["availableReplicas", "readyReplicas", "fullyLabeledReplicas"]);
     set(object, &["status", "observedGeneration"], json!(generation(object)));
     let selector = LabelSelector::of_object(&object["spec"]["selector"]).to_string();
@@ -151,14 +157,14 @@ fn write_status(world: &World<'_>, object: &mut Value, machines: &[Value]) {
     let new = [
         counts.all_ready("MachinesReady"),
         counts.all_up_to_date("MachinesUpToDate"),
-        Condition::activity("ScalingUp", counts.grows()),
-        Condition::activity("ScalingDown", counts.shrinks()),
+        Condition::activity("ScalingUp", counts.is_scaling_up()),
+        Condition::activity("ScalingDown", counts.is_scaling_down()),
         Condition::activity("Remediating", false),
         Condition::activity("Deleting", false),
         Condition::activity("Paused", false),
     ];
-    let resized = counts.replicas == counts.wanted;
-    let resize = if counts.grows() { "ScalingUp" } else { "ScalingDown" };
+    let resized = counts.replicas == counts.desired;
+    let resize = if counts.is_scaling_up() { "ScalingUp" } else { "ScalingDown" };
     let all_ready = counts.ready == counts.replicas;
     let old = [
         legacy("Ready", resized && all_ready, resize),
@@ -166,5 +172,5 @@ fn write_status(world: &World<'_>, object: &mut Value, machines: &[Value]) {
         legacy("MachinesReady", all_ready, "WaitingForMachine"),
         legacy("Resized", resized, resize),
     ];
-    conditions::write(object, contract, &new, &old, &world.now());
+    conditions::write(object, contract, &new, &old, &reader.now());
 }

@@ -43,7 +43,7 @@ pub(super) fn flag(value: &Value, pointer: &str) -> bool {
 }
 
 /// The value at a JSON pointer: `None` if the value is absent or null.
-pub(super) fn present<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+pub(super) fn non_null<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     value.pointer(pointer).filter(|found| !found.is_null())
 }
 
@@ -100,13 +100,13 @@ pub(super) fn string_map(value: &Value, pointer: &str) -> Map<String, Value> {
 }
 
 /// Merges two string maps; values of the second map take precedence.
-pub(super) fn merged(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn merge_maps(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
     one.extend(other);
     one
 }
 
 /// The desired number of replicas; 1 if absent, which is the default of the admission webhooks.
-pub(super) fn wanted_replicas(object: &Value) -> usize {
+pub(super) fn desired_replicas(object: &Value) -> usize {
     number(object, "/spec/replicas").map_or(1, |replicas| usize::try_from(replicas).unwrap_or(0))
 }
 
@@ -164,7 +164,7 @@ pub(super) fn ensure_owner(object: &mut Value, reference: Value) {
 }
 
 /// Removes owner references of these kinds.
-pub(super) fn drop_owners(object: &mut Value, kinds: &[&str]) {
+pub(super) fn remove_owners(object: &mut Value, kinds: &[&str]) {
     if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
         owners.retain(|owner| !kinds.contains(&text(owner, "/kind")));
     }
@@ -203,19 +203,19 @@ pub(super) fn cluster_name(object: &Value) -> Option<&str> {
 
 /// True if `found` contains everything in `wanted`; lists must be equal. Additional fields of `found` are ignored,
 /// because they may be defaults of a schema.
-pub(super) fn contains(found: &Value, wanted: &Value) -> bool {
-    match (found, wanted) {
+pub(super) fn contains_fields(found: &Value, desired: &Value) -> bool {
+    match (found, desired) {
         (Value::Object(found), Value::Object(wanted)) => {
             wanted.iter().all(|(key, wanted)| match found.get(key) {
-                Some(found) => contains(found, wanted),
+                Some(found) => contains_fields(found, wanted),
                 None => is_empty(wanted),
             })
         }
         (Value::Array(found), Value::Array(wanted)) => {
             found.len() == wanted.len()
-                && found.iter().zip(wanted).all(|(found, wanted)| contains(found, wanted))
+                && found.iter().zip(wanted).all(|(found, wanted)| contains_fields(found, wanted))
         }
-        _ => found == wanted,
+        _ => found == desired,
     }
 }
 
@@ -229,11 +229,11 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// Merges `over` into `value`: objects field by field, other values as a whole.
-pub(super) fn overlay(value: &mut Value, over: &Value) {
+pub(super) fn merge_fields(value: &mut Value, over: &Value) {
     match (value, over) {
         (Value::Object(fields), Value::Object(over)) => {
             for (key, over) in over {
-                overlay(fields.entry(key).or_insert(Value::Null), over);
+                merge_fields(fields.entry(key).or_insert(Value::Null), over);
             }
         }
         (value, over) => *value = over.clone(),
@@ -254,7 +254,7 @@ mod tests {
             (json!({"c": 1}), false),
             (json!({"list": []}), false),
         ] {
-            assert_eq!(contains(&found, &wanted), expected, "{wanted}");
+            assert_eq!(contains_fields(&found, &wanted), expected, "{wanted}");
         }
     }
 }

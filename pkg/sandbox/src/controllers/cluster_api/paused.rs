@@ -8,8 +8,8 @@ use super::{
     conditions::{self, Condition},
     contract::Contract,
     object::{CORE, annotation, flag, group, kind},
-    plan::Plan,
-    world::World,
+    plan::WritePlan,
+    reader::ObjectReader,
 };
 
 const ANNOTATION: &str = "cluster.x-k8s.io/paused";
@@ -30,15 +30,15 @@ pub(super) fn reason(cluster: &Value, object: Option<&Value>) -> Option<String> 
 }
 
 /// Sets the condition `Paused`, if the kind of the object supports the condition.
-pub(super) fn plan(world: &World<'_>, live: &Value, reason: String) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, reason: String) -> WritePlan {
+    let mut plan = WritePlan::default();
     let own = group(live) == CORE || kind(live).starts_with("Kubeadm");
-    let contract = if own { Contract::of(live) } else { world.contract(group(live), kind(live)) };
+    let contract = if own { Contract::of(live) } else { reader.contract(group(live), kind(live)) };
     if own || contract == Contract::V1Beta2 {
         let mut paused = live.clone();
-        let condition = Condition::new("Paused", true, "Paused").saying(reason);
-        conditions::write(&mut paused, contract, &[condition], &[], &world.now());
-        plan.change(live, paused);
+        let condition = Condition::new("Paused", true, "Paused").with_message(reason);
+        conditions::write(&mut paused, contract, &[condition], &[], &reader.now());
+        plan.update(live, paused);
     }
     plan
 }

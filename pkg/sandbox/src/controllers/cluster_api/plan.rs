@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use super::object::{is_deleting, uid};
 use crate::{
     client::{Client, Propagation},
-    controllers::{Next, ObjectRef},
+    controllers::{ObjectRef, Requeue},
     status::Status,
 };
 
 /// The ordered writes of one reconciliation and the time of the next one.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) writes: Vec<Write>,
-    pub(super) after: Option<Duration>,
+pub(super) struct WritePlan {
+    pub(super) writes: Vec<PlannedWrite>,
+    pub(super) requeue_after: Option<Duration>,
 }
 
 #[derive(Debug)]
-pub(super) enum Write {
+pub(super) enum PlannedWrite {
     Create(Value),
     /// The original and the desired object. Metadata and spec are written before the status.
-    Change {
+    Update {
         before: Value,
         after: Value,
     },
@@ -33,22 +33,23 @@ pub(super) enum Write {
     },
 }
 
-impl Plan {
+impl WritePlan {
     pub(super) fn create(&mut self, object: Value) {
-        self.writes.push(Write::Create(object));
+        self.writes.push(PlannedWrite::Create(object));
     }
 
     /// Adds a change; ignores equal objects.
-    pub(super) fn change(&mut self, before: &Value, after: Value) {
+    pub(super) fn update(&mut self, before: &Value, after: Value) {
         if *before != after {
-            self.writes.push(Write::Change { before: before.clone(), after });
+            self.writes.push(PlannedWrite::Update { before: before.clone(), after });
         }
     }
 
     /// Adds a deletion; ignores objects that are already being deleted.
     pub(super) fn delete(&mut self, object: &Value) {
         if !is_deleting(object) {
-            self.writes.push(Write::Delete { object: ObjectRef::of(object), uid: uid(object).to_owned() });
+            self.writes
+                .push(PlannedWrite::Delete { object: ObjectRef::of(object), uid: uid(object).to_owned() });
         }
     }
 
@@ -59,8 +60,8 @@ impl Plan {
         }
     }
 
-    fn next(&self) -> Next {
-        self.after.map_or(Next::Wait, Next::After)
+    fn requeue(&self) -> Requeue {
+        self.requeue_after.map_or(Requeue::AwaitChange, Requeue::After)
     }
 }
 
@@ -77,21 +78,21 @@ fn has_no_finalizers(object: &Value) -> bool {
 }
 
 /// Executes a plan. Stops at the first failed write.
-pub(super) async fn carry_out(client: &Client, plan: Plan) -> Result<Next, Status> {
-    let next = plan.next();
+pub(super) async fn execute(client: &Client, plan: WritePlan) -> Result<Requeue, Status> {
+    let next = plan.requeue();
     for write in plan.writes {
         match write {
-            Write::Create(object) => drop(client.create(object).await?),
-            Write::Delete { object, uid } => {
+            PlannedWrite::Create(object) => drop(client.create(object).await?),
+            PlannedWrite::Delete { object, uid } => {
                 client.delete_if(&object, &uid, Propagation::Background).await?;
             }
-            Write::Change { before, after } => change(client, &before, after).await?,
+            PlannedWrite::Update { before, after } => update(client, &before, after).await?,
         }
     }
     Ok(next)
 }
 
-async fn change(client: &Client, before: &Value, mut after: Value) -> Result<(), Status> {
+async fn update(client: &Client, before: &Value, mut after: Value) -> Result<(), Status> {
     let (main, status) = split(before, &after);
     if let Some(mut main) = main {
         if main["status"].is_null() {

@@ -24,14 +24,14 @@ pub(super) fn is_due(holder: &Value, object: &Value, now: &str) -> bool {
 }
 
 /// The time until the rollout: `None` if the rollout time has passed or is absent.
-pub(super) fn time_left(holder: &Value, now: &str) -> Option<Duration> {
+pub(super) fn time_until_rollout(holder: &Value, now: &str) -> Option<Duration> {
     let now = now.parse::<Timestamp>().ok()?;
     let left = rollout_time(holder)?.duration_since(now);
     Duration::try_from(left).ok().filter(|left| !left.is_zero())
 }
 
 /// A number of Machines, given as a number or as a percentage of `all`, such as `25%`.
-pub(super) fn share(value: Option<&Value>, default: usize, all: usize, round_up: bool) -> usize {
+pub(super) fn resolve_count(value: Option<&Value>, default: usize, all: usize, round_up: bool) -> usize {
     let percent = |text: &str| text.strip_suffix('%')?.parse::<usize>().ok();
     match value {
         Some(Value::Number(number)) => {
@@ -62,7 +62,7 @@ mod tests {
             (json!(-1), true, 7),
             (json!("99999999999999999999%"), false, 7),
         ] {
-            assert_eq!(share(Some(&value), 7, 6, round_up), expected, "{value}");
+            assert_eq!(resolve_count(Some(&value), 7, 6, round_up), expected, "{value}");
         }
     }
 
@@ -78,7 +78,7 @@ mod tests {
         ] {
             assert_eq!(is_due(&holder, &made(created), now), expected, "{created} {now}");
         }
-        assert_eq!(time_left(&holder, "2026-01-01T00:00:10Z"), Some(Duration::from_secs(20)));
-        assert_eq!(time_left(&holder, "2026-01-01T00:00:40Z"), None);
+        assert_eq!(time_until_rollout(&holder, "2026-01-01T00:00:10Z"), Some(Duration::from_secs(20)));
+        assert_eq!(time_until_rollout(&holder, "2026-01-01T00:00:40Z"), None);
     }
 }

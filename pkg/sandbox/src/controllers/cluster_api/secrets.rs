@@ -10,38 +10,43 @@ use rcgen::{
 use serde_json::{Value, json};
 
 use super::{
-    object::{CLUSTER_NAME, ObjectRef, name, namespace, owner_reference, present, text},
-    plan::Plan,
-    world::World,
+    object::{CLUSTER_NAME, ObjectRef, name, namespace, non_null, owner_reference, text},
+    plan::WritePlan,
+    reader::ObjectReader,
 };
 
 /// Certificate authorities, by the suffix of the name of their Secret.
 const AUTHORITIES: [&str; 3] = ["ca", "etcd", "proxy"];
 
 /// Creates missing Secrets and keeps user-provided Secrets.
-pub(super) fn ensure(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
+pub(super) fn ensure(reader: &ObjectReader<'_>, cluster: &Value, owner: &Value, plan: &mut WritePlan) {
     for purpose in AUTHORITIES {
-        if get(world, cluster, purpose).is_none()
+        if get(reader, cluster, purpose).is_none()
             && let Ok((certificate, key)) = authority()
         {
-            plan.create(pair(cluster, owner, purpose, &certificate, &key));
+            plan.create(certificate_secret(cluster, owner, purpose, &certificate, &key));
         }
     }
-    if get(world, cluster, "sa").is_none()
+    if get(reader, cluster, "sa").is_none()
         && let Ok(key) = KeyPair::generate()
     {
-        plan.create(pair(cluster, owner, "sa", &key.public_key_pem(), &key.serialize_pem()));
+        plan.create(certificate_secret(cluster, owner, "sa", &key.public_key_pem(), &key.serialize_pem()));
     }
-    ensure_kubeconfig(world, cluster, owner, plan);
+    ensure_kubeconfig(reader, cluster, owner, plan);
 }
 
 /// Creates the kubeconfig once an endpoint and, for kubeadm, a certificate authority exist.
-pub(super) fn ensure_kubeconfig(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
-    let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "");
-    if !endpoint || get(world, cluster, "kubeconfig").is_some() {
+pub(super) fn ensure_kubeconfig(
+    reader: &ObjectReader<'_>,
+    cluster: &Value,
+    owner: &Value,
+    plan: &mut WritePlan,
+) {
+    let endpoint = non_null(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "");
+    if !endpoint || get(reader, cluster, "kubeconfig").is_some() {
         return;
     }
-    let found = get(world, cluster, "ca")
+    let found = get(reader, cluster, "ca")
         .and_then(|secret| Some((data(&secret, "tls.crt")?, data(&secret, "tls.key")?)));
     // Control planes without Machines keep their certificate authority elsewhere.
     let is_kubeadm = owner["kind"] == "KubeadmControlPlane";
@@ -51,13 +56,13 @@ pub(super) fn ensure_kubeconfig(world: &World<'_>, cluster: &Value, owner: &Valu
         None => authority(),
     };
     let Ok((certificate, key)) = authority else { return };
-    let user = client(&key).unwrap_or_default();
+    let user = client_certificate(&key).unwrap_or_default();
     let config = kubeconfig(cluster, &certificate, &user);
     plan.create(secret(cluster, owner, "kubeconfig", &json!({"value": BASE64_STANDARD.encode(config)})));
 }
 
-fn get(world: &World<'_>, cluster: &Value, purpose: &str) -> Option<Value> {
-    world.get(&ObjectRef::new("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
+fn get(reader: &ObjectReader<'_>, cluster: &Value, purpose: &str) -> Option<Value> {
+    reader.get(&ObjectRef::new("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
 }
 
 fn data(secret: &Value, key: &str) -> Option<String> {
@@ -76,7 +81,7 @@ fn secret(cluster: &Value, owner: &Value, purpose: &str, data: &Value) -> Value 
     })
 }
 
-fn pair(cluster: &Value, owner: &Value, purpose: &str, certificate: &str, key: &str) -> Value {
+fn certificate_secret(cluster: &Value, owner: &Value, purpose: &str, certificate: &str, key: &str) -> Value {
     let data =
         json!({"tls.crt": BASE64_STANDARD.encode(certificate), "tls.key": BASE64_STANDARD.encode(key)});
     secret(cluster, owner, purpose, &data)
@@ -98,7 +103,7 @@ fn authority() -> Result<(String, String), rcgen::Error> {
 }
 
 /// Creates the client certificate of the administrator and its key, in PEM. `None` if the authority key is invalid.
-fn client(authority_key: &str) -> Option<(String, String)> {
+fn client_certificate(authority_key: &str) -> Option<(String, String)> {
     let issuer = Issuer::new(authority_params(), KeyPair::from_pem(authority_key).ok()?);
     let key = KeyPair::generate().ok()?;
     let mut params = CertificateParams::default();
@@ -109,7 +114,7 @@ fn client(authority_key: &str) -> Option<(String, String)> {
     Some((certificate.pem(), key.serialize_pem()))
 }
 
-/// Formats a kubeconfig like `client-go`.
+/// Formats a kubeconfig like `client_certificate-go`.
 fn kubeconfig(cluster: &Value, authority: &str, (certificate, key): &(String, String)) -> String {
     let name = name(cluster);
     let host = text(cluster, "/spec/controlPlaneEndpoint/host");

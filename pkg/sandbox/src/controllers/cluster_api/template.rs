@@ -5,8 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    object::{self, CLUSTER_NAME, merged, set, string_map, text},
-    world::World,
+    object::{self, CLUSTER_NAME, merge_maps, set, string_map, text},
+    reader::ObjectReader,
 };
 use crate::controllers::ObjectRef;
 
@@ -18,7 +18,7 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The metadata of an object to create from a template.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Clone<'a> {
+pub(super) struct TemplateClone<'a> {
     pub(super) name: &'a str,
     pub(super) cluster: &'a str,
     pub(super) labels: Map<String, Value>,
@@ -26,13 +26,13 @@ pub(super) struct Clone<'a> {
     pub(super) owner: Option<Value>,
 }
 
-impl Clone<'_> {
+impl TemplateClone<'_> {
     /// Creates an object from a template, of the kind without `Template`: `None` if the template does not exist.
-    pub(super) fn of(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
-        let found = world.get(template)?;
+    pub(super) fn instantiate(self, reader: &ObjectReader<'_>, template: &ObjectRef) -> Option<Value> {
+        let found = reader.get(template)?;
         let inner = &found["spec"]["template"];
         let kind = template.kind.strip_suffix("Template").unwrap_or(&template.kind);
-        let api_version = world.api_version(&template.group, kind);
+        let api_version = reader.api_version(&template.group, kind);
         let mut object = json!({
             "apiVersion": api_version.unwrap_or_else(|| text(&found, "/apiVersion").to_owned()), "kind": kind,
             "spec": inner["spec"],
@@ -46,8 +46,8 @@ impl Clone<'_> {
     }
 
     /// Copies a template under another name: `None` if the template does not exist.
-    pub(super) fn of_template(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
-        let found = world.get(template)?;
+    pub(super) fn copy_template(self, reader: &ObjectReader<'_>, template: &ObjectRef) -> Option<Value> {
+        let found = reader.get(template)?;
         let mut object =
             json!({"apiVersion": found["apiVersion"], "kind": found["kind"], "spec": found["spec"]});
         let from = (string_map(&found, "/metadata/labels"), string_map(&found, "/metadata/annotations"));
@@ -61,9 +61,9 @@ impl Clone<'_> {
         template: &ObjectRef,
         (labels, annotations): (Map<String, Value>, Map<String, Value>),
     ) {
-        let mut labels = merged(labels, self.labels);
+        let mut labels = merge_maps(labels, self.labels);
         labels.insert(CLUSTER_NAME.to_owned(), json!(self.cluster));
-        let mut annotations = merged(annotations, self.annotations);
+        let mut annotations = merge_maps(annotations, self.annotations);
         annotations.remove(LAST_APPLIED);
         annotations.insert(CLONED_FROM_NAME.to_owned(), json!(template.name));
         annotations
@@ -88,17 +88,17 @@ pub(super) fn is_clone_of(object: &Value, template: &ObjectRef) -> bool {
 /// A generated name: the base, truncated if too long, and five random letters.
 pub(super) fn generated_name(base: &str) -> String {
     /// The maximum length of a DNS label minus the random letters.
-    const LONGEST: usize = 58;
-    let base: String = base.chars().take(LONGEST).collect();
-    format!("{base}{}", crate::meta::random_end())
+    const MAX_BASE_LENGTH: usize = 58;
+    let base: String = base.chars().take(MAX_BASE_LENGTH).collect();
+    format!("{base}{}", crate::meta::random_suffix())
 }
 
 /// Expands the template of a naming strategy with `.cluster.name`, `.random` and other given fields. Keeps unknown
 /// expressions, so that the server refuses the name.
-pub(super) fn named_by(strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn expand_name(strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
     let strategy = if strategy.is_empty() { fallback } else { strategy };
     let mut name = strategy.to_owned();
-    let random = crate::meta::random_end();
+    let random = crate::meta::random_suffix();
     for (field, value) in fields.iter().chain(&[("random", random.as_str())]) {
         for spelling in [format!("{{{{ .{field} }}}}"), format!("{{{{.{field}}}}}")] {
             name = name.replace(&spelling, value);

@@ -30,7 +30,7 @@ pub(super) fn controller(object: &Value) -> Option<ObjectRef> {
 }
 
 /// The owner reference that makes `owner` the controller of an object.
-pub(super) fn owner_entry(owner: &Value) -> Value {
+pub(super) fn controller_reference(owner: &Value) -> Value {
     json!({
         "apiVersion": owner["apiVersion"], "kind": owner["kind"],
         "name": meta::name(owner), "uid": meta::uid(owner),
@@ -62,7 +62,7 @@ pub(super) async fn claim(
             None if matches && !meta::is_deleting(&object) => {
                 let owners = meta::metadata_mut(&mut object).entry("ownerReferences").or_insert(json!([]));
                 if let Some(owners) = owners.as_array_mut() {
-                    owners.push(owner_entry(owner));
+                    owners.push(controller_reference(owner));
                 }
                 claimed.push(client.update(object).await?);
             }
@@ -83,7 +83,7 @@ pub(super) fn pod_from_template(owner: &Value) -> Value {
     let mut metadata = json!({
         "generateName": format!("{}-", meta::name(owner)),
         "namespace": meta::namespace(owner),
-        "ownerReferences": [owner_entry(owner)],
+        "ownerReferences": [controller_reference(owner)],
     });
     for field in ["labels", "annotations", "finalizers"] {
         if let Some(value) = meta::field(template, field) {
@@ -118,12 +118,12 @@ pub(super) fn is_ready(pod: &Value) -> bool {
 }
 
 /// Counts the Pods for which `holds` returns true.
-pub(super) fn count<'a>(pods: impl IntoIterator<Item = &'a Value>, holds: impl Fn(&Value) -> bool) -> i64 {
-    pods.into_iter().filter(|pod| holds(pod)).fold(0, |count, _| count + 1)
+pub(super) fn count<'a>(pods: impl IntoIterator<Item = &'a Value>, matches: impl Fn(&Value) -> bool) -> i64 {
+    pods.into_iter().filter(|pod| matches(pod)).fold(0, |count, _| count + 1)
 }
 
 /// Sets a number in a status and omits zero.
-pub(super) fn put(status: &mut Value, field: &str, number: i64) {
+pub(super) fn set_count(status: &mut Value, field: &str, number: i64) {
     if number != 0 {
         status[field] = number.into();
     }

@@ -7,69 +7,69 @@ mod status;
 
 use serde_json::{Value, json};
 
-use self::rollout::{Counts, Limits};
+use self::rollout::{PodCounts, RolloutLimits};
 use super::{
-    children::{NEVER_READY, claim, delete, number, owner_entry},
+    children::{NEVER_READY, claim, controller_reference, delete, number},
     hash,
 };
-use crate::{client::Client, controllers::Next, meta, status::Status};
+use crate::{client::Client, controllers::Requeue, meta, status::Status};
 
 const HASH_LABEL: &str = "pod-template-hash";
 const REVISION: &str = "deployment.kubernetes.io/revision";
 const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
-const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-const MOST: &str = "deployment.kubernetes.io/max-replicas";
+const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
+const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
 /// Annotations that ReplicaSets do not copy from their Deployment.
-const OWN_ANNOTATIONS: [&str; 6] = [
+const SKIPPED_ANNOTATIONS: [&str; 6] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     REVISION,
     REVISION_HISTORY,
-    DESIRED,
-    MOST,
+    DESIRED_REPLICAS,
+    MAX_REPLICAS,
     "deprecated.deployment.rollback.to",
 ];
 
-pub(super) async fn reconcile(client: &Client, mut deployment: Value) -> Result<Next, Status> {
-    let limits = Limits::of(&deployment);
+pub(super) async fn reconcile(client: &Client, mut deployment: Value) -> Result<Requeue, Status> {
+    let limits = RolloutLimits::of(&deployment);
     let mut old = claim(client, &deployment, "apps", "ReplicaSet").await?;
     let mut new = old.iter().position(|set| has_template_of(set, &deployment)).map(|at| old.remove(at));
     let revision = old.iter().map(revision_of).max().unwrap_or_default() + 1;
     if deployment["spec"]["paused"] == true {
         scale_paused(client, &deployment, limits, new.iter_mut().chain(&mut old)).await?;
     } else {
-        let counts: Vec<Counts> = old.iter().map(Counts::of).collect();
-        let in_use = new.as_ref().map(Counts::of).unwrap_or_default();
-        let (wanted, targets) = rollout::step(limits, in_use, &counts);
+        let counts: Vec<PodCounts> = old.iter().map(PodCounts::of).collect();
+        let in_use = new.as_ref().map(PodCounts::of).unwrap_or_default();
+        let (wanted, targets) = rollout::next_replicas(limits, in_use, &counts);
         new = Some(match new {
             Some(set) => {
                 let revision = revision.max(revision_of(&set));
-                client.update(changed(&deployment, set, limits, revision, wanted)).await?
+                client.update(with_replicas(&deployment, set, limits, revision, wanted)).await?
             }
             None => client.create(new_set(&deployment, limits, revision, wanted)).await?,
         });
         for (set, target) in old.iter_mut().zip(targets) {
-            *set = scaled(client, &deployment, set, limits, target).await?;
+            *set = scale_to(client, &deployment, set, limits, target).await?;
         }
     }
     if let Some(new) = &new {
         meta::metadata_mut(&mut deployment).entry("annotations").or_insert(json!({}))[REVISION] =
             revision_of(new).to_string().into();
     }
-    let status = status::of(&deployment, limits, new.as_ref(), &old, &client.now());
+    let status = status::build(&deployment, limits, new.as_ref(), &old, &client.now());
     if status::is_complete(&deployment, limits, &status) {
-        forget_history(client, &deployment, &old).await?;
+        clean_up_history(client, &deployment, &old).await?;
     }
     // The server stores nothing if the status is unchanged.
     deployment["status"] = status;
     client.update_status(deployment).await?;
-    Ok(Next::Wait)
+    Ok(Requeue::AwaitChange)
 }
 
 /// Scales a paused Deployment if at most one of its ReplicaSets has Pods.
 async fn scale_paused<'a>(
     client: &Client,
     deployment: &Value,
-    limits: Limits,
+    limits: RolloutLimits,
     sets: impl Iterator<Item = &'a mut Value>,
 ) -> Result<(), Status> {
     let mut sets: Vec<&mut Value> = sets.collect();
@@ -80,28 +80,28 @@ async fn scale_paused<'a>(
         _ => None,
     };
     if let Some(set) = found {
-        **set = scaled(client, deployment, set, limits, limits.wanted).await?;
+        **set = scale_to(client, deployment, set, limits, limits.desired).await?;
     }
     Ok(())
 }
 
 /// Scales a ReplicaSet if its number of Pods differs.
-async fn scaled(
+async fn scale_to(
     client: &Client,
     deployment: &Value,
     set: &Value,
-    limits: Limits,
+    limits: RolloutLimits,
     replicas: i64,
 ) -> Result<Value, Status> {
     if number(&set["spec"]["replicas"]) == replicas {
         return Ok(set.clone());
     }
     let revision = revision_of(set);
-    client.update(changed(deployment, set.clone(), limits, revision, replicas)).await
+    client.update(with_replicas(deployment, set.clone(), limits, revision, replicas)).await
 }
 
 /// Deletes the oldest ReplicaSets without Pods that exceed the revision history limit.
-async fn forget_history(client: &Client, deployment: &Value, old: &[Value]) -> Result<(), Status> {
+async fn clean_up_history(client: &Client, deployment: &Value, old: &[Value]) -> Result<(), Status> {
     let Some(limit) = deployment["spec"]["revisionHistoryLimit"].as_u64() else { return Ok(()) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_empty = |set: &&Value| {
@@ -132,9 +132,9 @@ fn has_template_of(set: &Value, deployment: &Value) -> bool {
     template == deployment["spec"]["template"]
 }
 
-fn new_set(deployment: &Value, limits: Limits, revision: i64, replicas: i64) -> Value {
+fn new_set(deployment: &Value, limits: RolloutLimits, revision: i64, replicas: i64) -> Value {
     let spec = &deployment["spec"];
-    let hash = hash::of(&spec["template"]);
+    let hash = hash::short_hash(&spec["template"]);
     let mut template = spec["template"].clone();
     template["metadata"]["labels"][HASH_LABEL] = hash.as_str().into();
     let mut selector = spec["selector"].clone();
@@ -149,31 +149,38 @@ fn new_set(deployment: &Value, limits: Limits, revision: i64, replicas: i64) -> 
             "name": format!("{}-{hash}", meta::name(deployment)),
             "namespace": meta::namespace(deployment),
             "labels": set_spec["template"]["metadata"]["labels"],
-            "ownerReferences": [owner_entry(deployment)],
+            "ownerReferences": [controller_reference(deployment)],
         },
         "spec": set_spec,
     });
-    changed(deployment, set, limits, revision, replicas)
+    with_replicas(deployment, set, limits, revision, replicas)
 }
 
 /// Changes the number of Pods of a ReplicaSet and copies the annotations of its Deployment. A reused ReplicaSet records
 /// its previous revisions.
-fn changed(deployment: &Value, mut set: Value, limits: Limits, revision: i64, replicas: i64) -> Value {
+fn with_replicas(
+    deployment: &Value,
+    mut set: Value,
+    limits: RolloutLimits,
+    revision: i64,
+    replicas: i64,
+) -> Value {
     let before = revision_of(&set);
     set["spec"]["replicas"] = replicas.into();
     let annotations = meta::metadata_mut(&mut set).entry("annotations").or_insert(json!({}));
     if let Some(annotations) = annotations.as_object_mut() {
         annotations.remove(NEVER_READY);
         let given = meta::field(deployment, "annotations").and_then(Value::as_object).into_iter().flatten();
-        let given = given.filter(|(name, _)| !OWN_ANNOTATIONS.contains(&name.as_str()));
+        let given = given.filter(|(name, _)| !SKIPPED_ANNOTATIONS.contains(&name.as_str()));
         annotations.extend(given.map(|(name, value)| (name.clone(), value.clone())));
         if before != 0 && before != revision {
             let history = annotations.get(REVISION_HISTORY).and_then(Value::as_str);
             let history = history.map_or_else(|| before.to_string(), |older| format!("{older},{before}"));
             annotations.insert(REVISION_HISTORY.to_owned(), history.into());
         }
-        let most = limits.wanted + limits.surge;
-        for (name, number) in [(REVISION, revision), (DESIRED, limits.wanted), (MOST, most)] {
+        let most = limits.desired + limits.surge;
+        for (name, number) in [(REVISION, revision), (DESIRED_REPLICAS, limits.desired), (MAX_REPLICAS, most)]
+        {
             annotations.insert(name.to_owned(), number.to_string().into());
         }
     }

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::children::{is_active, is_ready, owner_entry};
+use super::children::{controller_reference, is_active, is_ready};
 use crate::{
     client::{Client, Propagation},
-    controllers::{Next, ObjectRef},
+    controllers::{ObjectRef, Requeue},
     meta,
     selector::LabelSelector,
     status::Status,
@@ -20,20 +20,20 @@ const SLICE_MANAGER: (&str, &str) =
     ("endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io");
 const MANAGER: (&str, &str) = ("endpoints.kubernetes.io/managed-by", "endpoint-controller");
 
-pub(super) async fn reconcile(client: &Client, service: &Value) -> Result<Next, Status> {
+pub(super) async fn reconcile(client: &Client, service: &Value) -> Result<Requeue, Status> {
     let selector = LabelSelector::of_map(&service["spec"]["selector"]);
     if selector.is_empty() || service["spec"]["type"] == "ExternalName" {
-        return Ok(Next::Wait);
+        return Ok(Requeue::AwaitChange);
     }
     let mut pods = client.list("", "Pod", Some(meta::namespace(service)));
     pods.retain(|pod| selector.matches_object(pod) && is_active(pod) && pod["status"]["podIP"].is_string());
     write_endpoints(client, service, &pods).await?;
     write_slice(client, service, &pods).await?;
-    Ok(Next::Wait)
+    Ok(Requeue::AwaitChange)
 }
 
 /// Deletes the Endpoints of a deleted Service; garbage collection deletes the slices.
-pub(super) async fn forget(client: &Client, service: &ObjectRef) -> Result<(), Status> {
+pub(super) async fn delete_endpoints(client: &Client, service: &ObjectRef) -> Result<(), Status> {
     let endpoints = ObjectRef::new("", "Endpoints", &service.namespace, &service.name);
     let ours = |live: Value| live["metadata"]["labels"][MANAGER.0] == MANAGER.1;
     if client.get(service).is_none() && client.get(&endpoints).is_some_and(ours) {
@@ -53,7 +53,7 @@ async fn write_endpoints(client: &Client, service: &Value, pods: &[Value]) -> Re
     meta::set(&mut wanted, "labels", labels(service, MANAGER));
     let mut subset = Map::new();
     for (field, ready) in [("addresses", true), ("notReadyAddresses", false)] {
-        let some = pods.iter().filter(|pod| serves(service, pod) == ready);
+        let some = pods.iter().filter(|pod| selects(service, pod) == ready);
         let addresses: Vec<Value> = some.map(|pod| address(service, pod)).collect();
         if !addresses.is_empty() {
             subset.insert(field.to_owned(), addresses.into());
@@ -80,7 +80,7 @@ async fn write_slice(client: &Client, service: &Value, pods: &[Value]) -> Result
             "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
             "metadata": {
                 "generateName": format!("{name}-"), "namespace": namespace,
-                "ownerReferences": [owner_entry(service)],
+                "ownerReferences": [controller_reference(service)],
             },
         })
     });
@@ -97,11 +97,11 @@ fn list(items: Vec<Value>) -> Value {
     if items.is_empty() { Value::Null } else { items.into() }
 }
 
-async fn write(client: &Client, live: Option<Value>, wanted: Value) -> Result<(), Status> {
+async fn write(client: &Client, live: Option<Value>, desired: Value) -> Result<(), Status> {
     match live {
-        Some(live) if live == wanted => Ok(()),
-        Some(_) => client.update(wanted).await.map(drop),
-        None => client.create(wanted).await.map(drop),
+        Some(live) if live == desired => Ok(()),
+        Some(_) => client.update(desired).await.map(drop),
+        None => client.create(desired).await.map(drop),
     }
 }
 
@@ -114,7 +114,7 @@ fn labels(service: &Value, (manager_label, manager): (&str, &str)) -> Value {
     labels
 }
 
-fn serves(service: &Value, pod: &Value) -> bool {
+fn selects(service: &Value, pod: &Value) -> bool {
     is_ready(pod) || service["spec"]["publishNotReadyAddresses"] == true
 }
 
@@ -141,7 +141,7 @@ fn address(service: &Value, pod: &Value) -> Value {
 fn endpoint(service: &Value, pod: &Value) -> Value {
     let mut endpoint = json!({
         "addresses": [pod["status"]["podIP"]],
-        "conditions": {"ready": serves(service, pod), "serving": is_ready(pod), "terminating": false},
+        "conditions": {"ready": selects(service, pod), "serving": is_ready(pod), "terminating": false},
         "nodeName": pod["spec"]["nodeName"],
         "targetRef": target(pod),
     });

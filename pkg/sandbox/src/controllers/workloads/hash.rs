@@ -6,7 +6,7 @@ use crate::meta::SAFE_LETTERS;
 
 /// A hash of a value in at most ten letters (apimachinery's `rand.SafeEncodeString`). The real controllers use FNV-1a
 /// too. Differs: the hash covers the JSON text, so the names differ.
-pub(super) fn of(value: &Value) -> String {
+pub(super) fn short_hash(value: &Value) -> String {
     let hash = value
         .to_string()
         .bytes()
@@ -27,8 +27,11 @@ mod tests {
     fn equal_values_have_equal_names_whatever_the_order_of_their_fields() {
         let one: Value = serde_json::from_str(r#"{"a": 1, "b": 2}"#).unwrap();
         let other: Value = serde_json::from_str(r#"{"b": 2, "a": 1}"#).unwrap();
-        assert_eq!(of(&one), of(&other));
-        assert_ne!(of(&one), of(&json!({"a": 1, "b": 3})));
-        assert!(of(&one).len() <= 10 && of(&one).bytes().all(|letter| SAFE_LETTERS.contains(&letter)));
+        assert_eq!(short_hash(&one), short_hash(&other));
+        assert_ne!(short_hash(&one), short_hash(&json!({"a": 1, "b": 3})));
+        assert!(
+            short_hash(&one).len() <= 10
+                && short_hash(&one).bytes().all(|letter| SAFE_LETTERS.contains(&letter))
+        );
     }
 }

@@ -9,15 +9,15 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::children::{
-    BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, put, write_status,
+    BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, write_status,
 };
 use crate::{
     client::Client,
-    controllers::{Next, conditions},
+    controllers::{Requeue, conditions},
     status::Status,
 };
 
-pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Next, Status> {
+pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Requeue, Status> {
     let mut ends = ["Complete", "Failed"].into_iter().filter_map(|end| conditions::find(&job["status"], end));
     if let Some(ended) = ends.find(|end| end["status"] == "True") {
         return expire(client, &job, ended).await;
@@ -27,7 +27,7 @@ pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Next, Statu
         count(&pods, |pod| pod["status"]["phase"] == "Succeeded").max(number(&job["status"]["succeeded"]));
     pods.retain(is_active);
     let suspended = job["spec"]["suspend"] == true;
-    let wanted = if suspended { 0 } else { still_wanted(&job["spec"], succeeded) };
+    let wanted = if suspended { 0 } else { desired_pods(&job["spec"], succeeded) };
     let wanted = usize::try_from(wanted).unwrap_or_default();
     let wanted = wanted.clamp(pods.len().saturating_sub(BURST), pods.len() + BURST);
     while pods.len() < wanted {
@@ -38,11 +38,11 @@ pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Next, Statu
     }
     let status = status(&job, &pods, succeeded, &client.now());
     write_status(client, job, status).await?;
-    Ok(Next::Wait)
+    Ok(Requeue::AwaitChange)
 }
 
 /// The number of Pods to run concurrently. If the Job has no completions, one success ends the Job.
-fn still_wanted(spec: &Value, succeeded: i64) -> i64 {
+fn desired_pods(spec: &Value, succeeded: i64) -> i64 {
     let parallelism = number(&spec["parallelism"]);
     match spec["completions"].as_i64() {
         Some(completions) => parallelism.min(completions - succeeded).max(0),
@@ -55,14 +55,14 @@ fn status(job: &Value, active: &[Value], succeeded: i64, now: &str) -> Value {
     let (old, spec) = (&job["status"], &job["spec"]);
     let mut status =
         json!({"ready": count(active, is_ready), "terminating": 0, "uncountedTerminatedPods": {}});
-    put(&mut status, "active", count(active, |_| true));
-    put(&mut status, "succeeded", succeeded);
+    set_count(&mut status, "active", count(active, |_| true));
+    set_count(&mut status, "succeeded", succeeded);
     let suspended = spec["suspend"] == true;
     if !suspended {
         status["startTime"] = old.get("startTime").cloned().unwrap_or_else(|| json!(now));
     }
     let condition = |kind: &str, value: &str, reason: &str, message: &str| {
-        let mut condition = conditions::next(old, kind, value, reason, message, now);
+        let mut condition = conditions::build(old, kind, value, reason, message, now);
         condition["lastProbeTime"] = condition["lastTransitionTime"].clone();
         condition
     };
@@ -87,15 +87,17 @@ fn status(job: &Value, active: &[Value], succeeded: i64, now: &str) -> Value {
 
 /// Deletes a finished Job after its time to live.
 /// Source: kube-controller-manager 1.36 `pkg/controller/ttlafterfinished`.
-async fn expire(client: &Client, job: &Value, ended: &Value) -> Result<Next, Status> {
-    let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() else { return Ok(Next::Wait) };
+async fn expire(client: &Client, job: &Value, ended: &Value) -> Result<Requeue, Status> {
+    let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() else {
+        return Ok(Requeue::AwaitChange);
+    };
     let time = |text: &str| text.parse::<Timestamp>().ok();
     let since = ended["lastTransitionTime"].as_str().and_then(time);
     let age = since.zip(time(&client.now())).map(|(since, now)| now.as_second() - since.as_second());
     let left = seconds.saturating_sub(age.and_then(|age| u64::try_from(age).ok()).unwrap_or_default());
     if left > 0 {
-        return Ok(Next::After(Duration::from_secs(left)));
+        return Ok(Requeue::After(Duration::from_secs(left)));
     }
     delete(client, job).await?;
-    Ok(Next::Wait)
+    Ok(Requeue::AwaitChange)
 }

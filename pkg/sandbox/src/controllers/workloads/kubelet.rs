@@ -7,15 +7,15 @@ mod pod_status;
 
 use serde_json::{Value, json};
 
-use self::pod_status::Fate;
+use self::pod_status::PodOutcome;
 use super::children::{self, NEVER_READY};
 use crate::{
     builtin,
     client::Client,
-    controllers::{Controller, Look, Next, ObjectRef},
+    controllers::{Controller, ObjectRef, Reconciliation, Requeue},
     meta,
     status::Status,
-    store::{Change, Stored},
+    store::{Change, StoredObject},
 };
 
 const NODE: &str = "sandbox";
@@ -31,7 +31,7 @@ impl Controller for Kubelet {
         "kubelet"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         match (&*key.resource.group, &*key.resource.plural, &*key.name) {
             // The Node is created as soon as the namespace of its leases exists.
@@ -40,7 +40,10 @@ impl Controller for Kubelet {
             }
             ("", "pods", _) if !change.deleted => client.object_ref(key).into_iter().collect(),
             ("apps", "replicasets" | "daemonsets" | "statefulsets", _) | ("batch", "jobs", _)
-                if change.before.as_deref().is_some_and(|before| holds(before) != holds(&change.after)) =>
+                if change
+                    .before
+                    .as_deref()
+                    .is_some_and(|before| blocks_readiness(before) != blocks_readiness(&change.after)) =>
             {
                 controlled_pods(client, change)
             }
@@ -48,7 +51,7 @@ impl Controller for Kubelet {
         }
     }
 
-    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
             match (&*object.kind, client.get(object)) {
                 ("Node", None) => {
@@ -56,22 +59,22 @@ impl Controller for Kubelet {
                 }
                 ("Node", Some(node)) => admit_pods(client, node).await?,
                 ("Pod", Some(pod)) if !meta::is_deleting(&pod) => run(client, pod).await?,
-                ("Pod", Some(pod)) if is_given_time(&pod) => client.delete_now(object).await?,
+                ("Pod", Some(pod)) if has_grace_period(&pod) => client.delete_now(object).await?,
                 _ => {}
             }
-            Ok(Next::Wait)
+            Ok(Requeue::AwaitChange)
         })
     }
 }
 
 /// True if a deleted Pod has a grace period. The Pod has no containers, so the grace period may end at once.
-fn is_given_time(pod: &Value) -> bool {
+fn has_grace_period(pod: &Value) -> bool {
     let seconds = meta::field(pod, "deletionGracePeriodSeconds").and_then(Value::as_i64);
     seconds.is_some_and(|seconds| seconds > 0)
 }
 
 /// True if a stored object keeps Pods from becoming ready.
-fn holds(stored: &Stored) -> bool {
+fn blocks_readiness(stored: &StoredObject) -> bool {
     stored.annotations().get(NEVER_READY).is_some_and(|value| value == "true")
 }
 
@@ -101,13 +104,13 @@ async fn run(client: &Client, mut pod: Value) -> Result<(), Status> {
     let controller = children::controller(&pod);
     let held = |owner: &ObjectRef| client.get(owner).is_some_and(|owner| is_never_ready(&owner));
     let fate = if is_never_ready(&pod) || controller.as_ref().is_some_and(held) {
-        Fate::NeverReady
+        PodOutcome::NeverReady
     } else if controller.is_some_and(|controller| controller.kind == "Job") {
-        Fate::Succeeds
+        PodOutcome::Succeeds
     } else {
-        Fate::Runs
+        PodOutcome::Runs
     };
-    let status = pod_status::of(&pod, fate, &client.now());
+    let status = pod_status::build(&pod, fate, &client.now());
     children::write_status(client, pod, status).await
 }
 
@@ -149,7 +152,7 @@ fn node(now: &str) -> Value {
                 condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
             ],
             "nodeInfo": {
-                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": builtin::RELEASE.0,
+                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": builtin::KUBERNETES_RELEASE.0,
                 "bootID": "", "machineID": "", "systemUUID": "", "kernelVersion": "", "osImage": "sandbox",
                 "containerRuntimeVersion": "sandbox://", "kubeProxyVersion": "",
             },

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::children::{
-    BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, put, write_status,
+    BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, write_status,
 };
 use crate::{
     client::Client,
-    controllers::{Next, conditions},
+    controllers::{Requeue, conditions},
     meta,
     selector::LabelSelector,
     status::Status,
@@ -26,11 +26,11 @@ pub(super) const FAILURE: &str = "ReplicaFailure";
 /// The reason and the message of a failed change of the number of Pods.
 type Failure = (&'static str, String);
 
-pub(super) async fn reconcile(client: &Client, set: Value) -> Result<Next, Status> {
+pub(super) async fn reconcile(client: &Client, set: Value) -> Result<Requeue, Status> {
     let (mut pods, ended): (Vec<_>, Vec<_>) =
         claim(client, &set, "", "Pod").await?.into_iter().partition(is_active);
     let failure = scale(client, &set, &mut pods).await.err();
-    let next = if failure.is_some() { Next::After(RETRY) } else { Next::Wait };
+    let next = if failure.is_some() { Requeue::After(RETRY) } else { Requeue::AwaitChange };
     let terminating = count(&ended, meta::is_deleting);
     let status = status(&set, &pods, terminating, failure, &client.now());
     write_status(client, set, status).await?;
@@ -62,15 +62,15 @@ fn status(set: &Value, pods: &[Value], terminating: i64, failure: Option<Failure
         "terminatingReplicas": terminating,
         "observedGeneration": meta::generation(set),
     });
-    put(&mut status, "fullyLabeledReplicas", count(pods, |pod| labels.matches_object(pod)));
-    put(&mut status, "readyReplicas", ready);
-    put(&mut status, "availableReplicas", ready);
+    set_count(&mut status, "fullyLabeledReplicas", count(pods, |pod| labels.matches_object(pod)));
+    set_count(&mut status, "readyReplicas", ready);
+    set_count(&mut status, "availableReplicas", ready);
     if let Some((reason, message)) = failure {
         // Keeps the first failure until Pods can be created again, because the message of each attempt names another
         // Pod.
-        let told = conditions::find(&set["status"], FAILURE).cloned();
-        let new = || conditions::next(&set["status"], FAILURE, "True", reason, &message, now);
-        status["conditions"] = json!([told.unwrap_or_else(new)]);
+        let previous = conditions::find(&set["status"], FAILURE).cloned();
+        let new = || conditions::build(&set["status"], FAILURE, "True", reason, &message, now);
+        status["conditions"] = json!([previous.unwrap_or_else(new)]);
     }
     status
 }

@@ -1,11 +1,11 @@
 //! Tests of the workload controllers on a sandbox. The expected objects come from the real controllers.
 
-mod others;
 mod rolling;
+mod workload_kinds;
 
 use serde_json::{Value, json};
 
-use crate::{Clock, Options, Sandbox, Switches, client::Client, controllers::ObjectRef};
+use crate::{Clock, ControllerSwitches, Options, Sandbox, client::Client, controllers::ObjectRef};
 
 const TIME: &str = "2026-01-02T03:04:05Z";
 
@@ -21,9 +21,10 @@ impl Lab {
     }
 
     async fn with(options: Options) -> Self {
-        let controllers = Switches { garbage: true, workloads: true, ..Switches::none() };
+        let controllers =
+            ControllerSwitches { garbage_collection: true, workloads: true, ..ControllerSwitches::none() };
         let clock = Clock::fixed(TIME.parse().unwrap());
-        let sandbox = Sandbox::start_at(Options { controllers, ..options }, clock).await.unwrap();
+        let sandbox = Sandbox::start_with_clock(Options { controllers, ..options }, clock).await.unwrap();
         let client = sandbox.client("test");
         let lab = Self { sandbox, client };
         if lab.client.get(&ObjectRef::new("", "Namespace", "", "t")).is_none() {
@@ -35,7 +36,7 @@ impl Lab {
     /// Creates an object and waits until the controllers settle.
     async fn create(&self, object: Value) {
         self.client.create(object).await.unwrap();
-        self.sandbox.settle().await;
+        self.sandbox.wait_until_idle().await;
     }
 
     /// Changes an object and waits until the controllers settle.
@@ -43,12 +44,12 @@ impl Lab {
         let mut object = self.get(kind, name);
         change(&mut object);
         self.client.update(object).await.unwrap();
-        self.sandbox.settle().await;
+        self.sandbox.wait_until_idle().await;
     }
 
     async fn delete(&self, kind: &str, name: &str) {
         self.client.delete(&reference(kind, name), crate::client::Propagation::Background).await.unwrap();
-        self.sandbox.settle().await;
+        self.sandbox.wait_until_idle().await;
     }
 
     fn get(&self, kind: &str, name: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::{NO_PATH, Outcome};
+use super::{CheckResult, NO_PATH};
 use crate::{
     schema::{Bound, Schema, Type},
     status::{FieldError, FieldErrorKind},
@@ -17,7 +17,7 @@ pub(super) fn is_whole(number: f64) -> bool {
 }
 
 /// Compares JSON values; `1` and `1.0` are equal.
-pub(super) fn same(left: &Value, right: &Value) -> bool {
+pub(super) fn equals(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
         _ => left == right,
@@ -25,7 +25,7 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
 }
 
 /// Formats a value like Go: `2`, not `2.0`.
-pub(super) fn printed(value: &Value) -> Value {
+pub(super) fn go_number(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() && is_whole(number) => whole(number).into(),
         _ => value.clone(),
@@ -47,7 +47,7 @@ fn fits_f32(number: f64) -> bool {
 }
 
 /// A number under validation.
-struct Checked<'a> {
+struct NumberCheck<'a> {
     schema: Schema<'a>,
     /// Set for integers, which are validated with integer arithmetic.
     int: Option<i64>,
@@ -56,9 +56,10 @@ struct Checked<'a> {
 }
 
 /// Validates bounds, multiples and the range of the format.
-pub(super) fn check(schema: Schema<'_>, number: &Number, path: &str) -> Outcome {
-    let checked = Checked { schema, int: number.as_i64(), float: number.as_f64().unwrap_or_default(), path };
-    let mut outcome = Outcome::passed();
+pub(super) fn check(schema: Schema<'_>, number: &Number, path: &str) -> CheckResult {
+    let checked =
+        NumberCheck { schema, int: number.as_i64(), float: number.as_f64().unwrap_or_default(), path };
+    let mut outcome = CheckResult::passed();
     if let Some(error) = checked.out_of_range(checked.float, "Checked") {
         outcome.add(error);
     }
@@ -71,7 +72,7 @@ pub(super) fn check(schema: Schema<'_>, number: &Number, path: &str) -> Outcome 
     outcome
 }
 
-impl Checked<'_> {
+impl NumberCheck<'_> {
     fn out_of_range(&self, number: f64, what: &str) -> Option<FieldError> {
         let format = self.schema.node().format.as_deref();
         let (name, fits) = match (self.schema.node().kind, format) {
@@ -87,10 +88,10 @@ impl Checked<'_> {
         (!fits).then(|| FieldError::invalid(NO_PATH, "", detail))
     }
 
-    fn fault(&self, value: f64, detail: String) -> FieldError {
+    fn error(&self, value: f64, detail: String) -> FieldError {
         let value = match self.int {
             Some(int) if value.to_bits() == self.float.to_bits() => int.into(),
-            _ => printed(&value.into()),
+            _ => go_number(&value.into()),
         };
         let path = if self.path.is_empty() { NO_PATH } else { self.path };
         FieldError::new(FieldErrorKind::Invalid, path, value, detail)
@@ -107,13 +108,13 @@ impl Checked<'_> {
             None if factor < 1.0 => (factor, factor > 0.0 && is_whole(1.0 / factor * self.float)),
             None => (factor, is_whole(self.float / factor)),
         };
-        let shown = printed(&factor.into());
+        let shown = go_number(&factor.into());
         if factor <= 0.0 {
             let detail = format!("factor MultipleOf declared for {} must be positive: {shown}", self.path);
-            errors.push(self.fault(factor, detail));
+            errors.push(self.error(factor, detail));
         } else if !fits {
             let detail = format!("{} in body should be a multiple of {shown}", self.path);
-            errors.push(self.fault(self.float, detail));
+            errors.push(self.error(self.float, detail));
         }
         errors
     }
@@ -135,8 +136,8 @@ impl Checked<'_> {
                 (false, false) => "less than or equal to",
                 (false, true) => "less than",
             };
-            let detail = format!("{} in body should be {words} {}", self.path, printed(&limit.into()));
-            errors.push(self.fault(self.float, detail));
+            let detail = format!("{} in body should be {words} {}", self.path, go_number(&limit.into()));
+            errors.push(self.error(self.float, detail));
         }
         errors
     }

@@ -25,7 +25,7 @@ pub(super) fn subresources(version: &Value, path: &str, errors: &mut Vec<FieldEr
             if needed {
                 errors.push(FieldError::required(path, ""));
             }
-        } else if let Some(fault) = path_fault(value) {
+        } else if let Some(fault) = path_error(value) {
             errors.push(FieldError::invalid(path, value, fault));
         } else if !roots.iter().any(|root| value.starts_with(root)) {
             errors.push(FieldError::invalid(path, value, format!("should be a json path {words}")));
@@ -33,7 +33,7 @@ pub(super) fn subresources(version: &Value, path: &str, errors: &mut Vec<FieldEr
     }
 }
 
-fn path_fault(path: &str) -> Option<&'static str> {
+fn path_error(path: &str) -> Option<&'static str> {
     (!path.starts_with('.')).then_some("must be a simple json path starting with .")
 }
 
@@ -58,7 +58,7 @@ pub(super) fn printer_columns(version: &Value, path: &str, errors: &mut Vec<Fiel
         let pointer = text(column, "/jsonPath");
         if pointer.is_empty() {
             errors.push(FieldError::required(format!("{path}.JSONPath"), ""));
-        } else if let Some(fault) = path_fault(pointer) {
+        } else if let Some(fault) = path_error(pointer) {
             errors.push(FieldError::invalid(format!("{path}.JSONPath"), pointer, fault));
         }
     }

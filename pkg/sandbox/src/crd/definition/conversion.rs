@@ -29,7 +29,7 @@ pub(super) fn validate(definition: &Value, errors: &mut Vec<FieldError>) {
                 errors.push(FieldError::required(path, "required when strategy is set to Webhook"));
             }
             Some(config) => {
-                errors.extend(builtin::client_config_faults(config, "spec.conversion.webhookClientConfig"));
+                errors.extend(builtin::client_config_errors(config, "spec.conversion.webhookClientConfig"));
             }
         }
         if versions.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn validate(definition: &Value, errors: &mut Vec<FieldError>) {
         } else {
             let versions = &conversion["webhook"]["conversionReviewVersions"];
             errors
-                .extend(builtin::review_version_faults(versions, "spec.conversion.conversionReviewVersions"));
+                .extend(builtin::review_version_errors(versions, "spec.conversion.conversionReviewVersions"));
         }
         return;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{label_fault, list, text};
+use super::{label_error, list, text};
 use crate::status::FieldError;
 
 /// Checks `spec.names`, in which some names are required.
@@ -23,7 +23,7 @@ fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     for (field, mixed) in [("plural", false), ("singular", false), ("kind", true), ("listKind", true)] {
         let name = text(names, &format!("/{field}"));
         let checked = if mixed { name.to_lowercase() } else { name.to_owned() };
-        if let Some(fault) = label_fault(&checked).filter(|_| !name.is_empty()) {
+        if let Some(fault) = label_error(&checked).filter(|_| !name.is_empty()) {
             let prefix = if mixed { "may have mixed case, but should otherwise match: " } else { "" };
             errors.push(FieldError::invalid(format!("{path}.{field}"), name, format!("{prefix}{fault}")));
         }
@@ -31,7 +31,7 @@ fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     let mut each = |field: &str| {
         for (index, name) in list(names, &format!("/{field}")).iter().enumerate() {
             let name = name.as_str().unwrap_or_default();
-            if let Some(fault) = label_fault(name) {
+            if let Some(fault) = label_error(name) {
                 errors.push(FieldError::invalid(format!("{path}.{field}[{index}]"), name, fault));
             }
         }
@@ -44,7 +44,7 @@ fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     }
     for (index, name) in list(names, "/categories").iter().enumerate() {
         let name = name.as_str().unwrap_or_default();
-        if let Some(fault) = label_fault(name) {
+        if let Some(fault) = label_error(name) {
             errors.push(FieldError::invalid(format!("{path}.categories[{index}]"), name, fault));
         }
     }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Fields that a root schema may have if the status subresource is enabled.
-const AT_ROOT: [(&str, &str); 22] = [
+const ROOT_FIELDS: [(&str, &str); 22] = [
     ("description", "Description"),
     ("type", "Type"),
     ("format", "Format"),
@@ -59,12 +59,12 @@ pub(super) fn validate(source: &Value, path: &str, status: bool) -> Vec<FieldErr
     let mut sound = false;
     if is_readable(object) {
         let faults = structural::validate(source, path);
-        let faults = if faults.is_empty() { default_faults(source, path) } else { faults };
+        let faults = if faults.is_empty() { default_errors(source, path) } else { faults };
         sound = faults.is_empty();
         errors.extend(faults);
     }
-    let mut walk = Walk { rules: sound, schema_errors: Vec::new(), rule_errors: Vec::new() };
-    walk.schema(object, path, &Within { root: true, ..Within::default() });
+    let mut walk = SchemaValidator { rules: sound, schema_errors: Vec::new(), rule_errors: Vec::new() };
+    walk.schema(object, path, &SchemaContext { root: true, ..SchemaContext::default() });
     errors.extend(walk.schema_errors);
     errors.extend(walk.rule_errors);
     errors
@@ -92,10 +92,11 @@ fn root_fields(schema: &Map<String, Value>, path: &str, errors: &mut Vec<FieldEr
         errors.push(FieldError::invalid(format!("{path}.type"), kind, detail));
     }
     let said = |(name, value): &(&String, &Value)| {
-        !matches!(value, Value::Null | Value::Bool(false)) && !AT_ROOT.iter().any(|(known, _)| known == name)
+        !matches!(value, Value::Null | Value::Bool(false))
+            && !ROOT_FIELDS.iter().any(|(known, _)| known == name)
     };
     if schema.iter().any(|pair| said(&pair)) {
-        let names: Vec<_> = AT_ROOT.iter().map(|(_, name)| *name).collect();
+        let names: Vec<_> = ROOT_FIELDS.iter().map(|(_, name)| *name).collect();
         let detail = format!(
             "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
             names.join(" ")
@@ -118,7 +119,7 @@ fn is_readable(schema: &Map<String, Value>) -> bool {
 }
 
 /// Checks that defaults match their schemas.
-fn default_faults(source: &Value, path: &str) -> Vec<FieldError> {
+fn default_errors(source: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if source.as_object().is_some_and(has_default) {
         let (schemas, root) = schema::parse(source);
@@ -134,7 +135,7 @@ fn has_default(schema: &Map<String, Value>) -> bool {
 
 fn defaults_below(schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
     if let Some(default) = &schema.node().default {
-        one_default(schema, default, &format!("{path}.default"), errors);
+        validate_default(schema, default, &format!("{path}.default"), errors);
     }
     if let Some(items) = schema.items() {
         defaults_below(items, &format!("{path}.items"), errors);
@@ -148,7 +149,7 @@ fn defaults_below(schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) 
     }
 }
 
-fn one_default(schema: Schema<'_>, default: &Value, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_default(schema: Schema<'_>, default: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let mut pruned = default.clone();
     if !prune::prune_part(&mut pruned, schema).is_empty() {
         errors.push(FieldError::invalid(path, default.clone(), "must not have unknown fields"));
@@ -157,64 +158,64 @@ fn one_default(schema: Schema<'_>, default: &Value, path: &str, errors: &mut Vec
         let inner = if error.path == "<nil>" { String::new() } else { format!(".{}", error.path) };
         FieldError { path: format!("{path}{inner}"), ..error }
     };
-    let mut found: Vec<_> = embedded::faults(schema, default).into_iter().map(below).collect();
+    let mut found: Vec<_> = embedded::validate_embedded(schema, default).into_iter().map(below).collect();
     if found.is_empty() {
         found.extend(check::check(schema, default, None).into_iter().map(below));
     }
     if found.is_empty() {
-        found = run::default_faults(schema, default, path);
+        found = run::default_errors(schema, default, path);
     }
     errors.extend(found);
 }
 
 /// The effects of enclosing schemas on a schema.
 #[derive(Clone, Default)]
-struct Within {
+struct SchemaContext {
     root: bool,
-    inside_meta: bool,
+    in_metadata: bool,
     /// The reason why defaults are forbidden, if any.
     no_defaults: Option<String>,
     /// The path of the enclosing list whose items cannot be correlated between two states of an object.
-    uncorrelatable: Option<String>,
+    uncorrelatable_list: Option<String>,
     /// True in alternatives, whose rules are not checked.
-    alternative: bool,
+    in_alternative: bool,
 }
 
-struct Walk {
+struct SchemaValidator {
     /// True if the schema is valid so far and its rules are checked too.
     rules: bool,
     schema_errors: Vec<FieldError>,
     rule_errors: Vec<FieldError>,
 }
 
-impl Walk {
+impl SchemaValidator {
     fn forbid(&mut self, path: String, detail: &str) {
         self.schema_errors.push(FieldError::forbidden(path, detail));
     }
 
-    fn schema(&mut self, schema: &Map<String, Value>, path: &str, within: &Within) {
+    fn schema(&mut self, schema: &Map<String, Value>, path: &str, context: &SchemaContext) {
         let before = self.schema_errors.len();
-        self.supported(schema, path, within);
+        self.check_supported(schema, path, context);
         if flag(schema, "uniqueItems") {
             let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
             self.forbid(format!("{path}.uniqueItems"), detail);
         }
-        self.below(schema, path, within);
+        self.children(schema, path, context);
         if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
             let path = format!("{path}.x-kubernetes-preserve-unknown-fields");
             self.schema_errors.push(FieldError::invalid(path, false, "must be true or undefined"));
         }
         self.merge_types(schema, path);
         self.map_list(schema, path);
-        self.rules(schema, path, within, before);
+        self.rules(schema, path, context, before);
     }
 
-    fn supported(&mut self, schema: &Map<String, Value>, path: &str, within: &Within) {
+    fn check_supported(&mut self, schema: &Map<String, Value>, path: &str, context: &SchemaContext) {
         let kind = text(schema, "type");
         if !kind.is_empty() && !TYPES.contains(&kind) {
             self.schema_errors.push(FieldError::not_supported(format!("{path}.type"), kind, &TYPES));
         }
-        if let Some(reason) = &within.no_defaults
+        if let Some(reason) = &context.no_defaults
             && schema.get("default").is_some_and(|value| !value.is_null())
         {
             self.forbid(format!("{path}.default"), &format!("must not be set {reason}"));
@@ -229,14 +230,14 @@ impl Walk {
         if schema.get("items").is_some_and(Value::is_array) {
             self.forbid(format!("{path}.items"), "items must be a schema object and not an array");
         }
-        if within.inside_meta && flag(schema, "x-kubernetes-embedded-resource") {
+        if context.in_metadata && flag(schema, "x-kubernetes-embedded-resource") {
             let detail = "must not be used inside of resource meta";
             self.forbid(format!("{path}.x-kubernetes-embedded-resource"), detail);
         }
     }
 
-    fn below(&mut self, schema: &Map<String, Value>, path: &str, within: &Within) {
-        let same = Within { root: false, ..within.clone() };
+    fn children(&mut self, schema: &Map<String, Value>, path: &str, context: &SchemaContext) {
+        let same = SchemaContext { root: false, ..context.clone() };
         let fields = object(schema, "properties").filter(|fields| !fields.is_empty());
         if let Some(additional) = schema.get("additionalProperties").filter(|value| !value.is_null()) {
             let path = format!("{path}.additionalProperties");
@@ -246,7 +247,7 @@ impl Walk {
             }
             if let Some(additional) = additional.as_object() {
                 let mut next = same.clone();
-                if within.inside_meta {
+                if context.in_metadata {
                     next.no_defaults =
                         Some("inside additionalProperties applying to object metadata".to_owned());
                 }
@@ -256,16 +257,16 @@ impl Walk {
         for (name, field) in fields.into_iter().flatten() {
             let Some(field) = field.as_object() else { continue };
             let mut next = same.clone();
-            let resource = within.root || flag(schema, "x-kubernetes-embedded-resource");
+            let resource = context.root || flag(schema, "x-kubernetes-embedded-resource");
             if resource && META_FIELDS.contains(&name.as_str()) {
-                next.inside_meta = true;
-                if within.root {
+                next.in_metadata = true;
+                if context.root {
                     next.no_defaults = Some(format!("in top-level {name}"));
                 }
             }
             self.schema(field, &format!("{path}.properties[{name}]"), &next);
         }
-        let alternative = Within { alternative: true, ..same.clone() };
+        let alternative = SchemaContext { in_alternative: true, ..same.clone() };
         if let Some(not) = object(schema, "not") {
             self.schema(not, &format!("{path}.not"), &alternative);
         }
@@ -280,7 +281,7 @@ impl Walk {
         if let Some(items) = object(schema, "items") {
             let mut next = same;
             if text(schema, "x-kubernetes-list-type") != "map" {
-                next.uncorrelatable.get_or_insert_with(|| path.to_owned());
+                next.uncorrelatable_list.get_or_insert_with(|| path.to_owned());
             }
             self.schema(items, &format!("{path}.items"), &next);
         }

@@ -171,7 +171,7 @@ fn value_checks(
         nested(not, false, &format!("{path}.not"), errors);
     }
     let pattern = text(schema, "pattern");
-    if let Some(fault) = Pattern::fault(pattern) {
+    if let Some(fault) = Pattern::syntax_error(pattern) {
         let detail = format!("must be a valid regular expression, but isn't: {fault}");
         errors.push(FieldError::invalid(format!("{path}.pattern"), pattern, detail));
     }
@@ -201,13 +201,13 @@ fn nested(schema: &Map<String, Value>, skip_any: bool, path: &str, errors: &mut 
         ("x-kubernetes-map-type", "must be undefined to be structural"),
         ("x-kubernetes-validations", "must be empty to be structural"),
     ] {
-        let said = schema.get(name).is_some_and(|value| match value {
+        let is_set = schema.get(name).is_some_and(|value| match value {
             Value::Null | Value::Bool(false) => false,
             Value::String(text) => !text.is_empty(),
             Value::Array(items) => !items.is_empty(),
             Value::Bool(true) | Value::Number(_) | Value::Object(_) => true,
         });
-        if said {
+        if is_set {
             errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
         }
     }

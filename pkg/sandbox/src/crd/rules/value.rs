@@ -17,7 +17,7 @@ use serde_json::{Number, Value};
 
 use crate::{
     cel,
-    schema::{Additional, Schema, Type},
+    schema::{AdditionalProperties, Schema, Type},
 };
 
 /// Reserved words of CEL, which need escaping as field names.
@@ -49,7 +49,7 @@ pub(super) fn convert(schema: Schema<'_>, value: &Value, functions: &Context<'_>
         Value::Null => CelValue::Null,
         Value::Bool(flag) => CelValue::Bool(*flag),
         Value::Number(given) => number(given, node.kind),
-        Value::String(text) => formatted(text, node.format.as_deref(), functions),
+        Value::String(text) => convert_formatted(text, node.format.as_deref(), functions),
         Value::Array(items) => {
             let item = |item: &Value| match schema.items() {
                 Some(schema) => convert(schema, item, functions),
@@ -57,7 +57,9 @@ pub(super) fn convert(schema: Schema<'_>, value: &Value, functions: &Context<'_>
             };
             CelValue::List(Arc::new(items.iter().map(item).collect()))
         }
-        Value::Object(fields) if node.additional == Additional::None && node.kind == Type::Object => {
+        Value::Object(fields)
+            if node.additional == AdditionalProperties::None && node.kind == Type::Object =>
+        {
             object(fields.iter().filter_map(|(name, value)| {
                 let field = node.properties.get(name.as_str()).copied()?;
                 Some((escape(name), convert(schema.at(field), value, functions)))
@@ -98,11 +100,11 @@ fn number(number: &Number, kind: Type) -> CelValue {
     }
 }
 
-fn formatted(text: &str, format: Option<&str>, functions: &Context<'_>) -> CelValue {
+fn convert_formatted(text: &str, format: Option<&str>, functions: &Context<'_>) -> CelValue {
     let read = match format {
-        Some("date-time" | "datetime") => evaluated(&TIMESTAMP, text, functions),
-        Some("date") => evaluated(&TIMESTAMP, &format!("{text}T00:00:00Z"), functions),
-        Some("duration") => evaluated(&DURATION, text, functions),
+        Some("date-time" | "datetime") => evaluate(&TIMESTAMP, text, functions),
+        Some("date") => evaluate(&TIMESTAMP, &format!("{text}T00:00:00Z"), functions),
+        Some("duration") => evaluate(&DURATION, text, functions),
         Some("byte") => BASE64_STANDARD.decode(text).ok().map(|bytes| CelValue::Bytes(Arc::new(bytes))),
         _ => None,
     };
@@ -117,7 +119,7 @@ fn constant(expression: &str) -> Program {
 }
 
 /// Evaluates a program on a text. The time types of CEL belong to a separate crate, so CEL itself parses times.
-fn evaluated(program: &Program, text: &str, functions: &Context<'_>) -> Option<CelValue> {
+fn evaluate(program: &Program, text: &str, functions: &Context<'_>) -> Option<CelValue> {
     let mut context = functions.new_inner_scope();
     context.add_variable_from_value("text", CelValue::String(Arc::new(text.to_owned())));
     program.execute(&context).ok()

@@ -4,7 +4,7 @@ use proptest::{collection, option, prelude::*, sample};
 use serde_json::{Value, json};
 
 use super::Server;
-use crate::fields::{element::Element, set::FieldSet};
+use crate::fields::{path_element::PathElement, set::FieldSet};
 
 fn word() -> impl Strategy<Value = String> {
     sample::select(&["a", "b", "c", "d"][..]).prop_map(str::to_owned)
@@ -43,13 +43,13 @@ trait ShuffleItems: Strategy<Value = std::collections::BTreeSet<String>> + Sized
 
 impl<S: Strategy<Value = std::collections::BTreeSet<String>>> ShuffleItems for S {}
 
-fn element() -> impl Strategy<Value = Element> {
+fn element() -> impl Strategy<Value = PathElement> {
     prop_oneof![
-        word().prop_map(|name| Element::field(&name)),
-        word().prop_map(|text| Element::Value(text.into())),
+        word().prop_map(|name| PathElement::field(&name)),
+        word().prop_map(|text| PathElement::Value(text.into())),
         (word(), 0..3_i64)
-            .prop_map(|(name, n)| Element::key(vec![(name.into(), n.into()), ("z".into(), 1.5.into())])),
-        (0..3_i64).prop_map(Element::Index),
+            .prop_map(|(name, n)| PathElement::key(vec![(name.into(), n.into()), ("z".into(), 1.5.into())])),
+        (0..3_i64).prop_map(PathElement::Index),
     ]
 }
 

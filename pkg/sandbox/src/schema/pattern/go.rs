@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// The maximum count of a counted repetition.
-const MOST_REPEATS: u32 = 1000;
+const MAX_REPEATS: u32 = 1000;
 
 /// Translates a Go expression to the same meaning in the `regex` crate. Expressions that neither can read stay
 /// unchanged.
@@ -81,7 +81,7 @@ impl Writer<'_> {
             self.put("\\{", 1);
             return Ok(());
         };
-        if counts.into_iter().any(|count| count > MOST_REPEATS) {
+        if counts.into_iter().any(|count| count > MAX_REPEATS) {
             return Err(format!("invalid repeat count: `{repetition}`"));
         }
         self.repeat(repetition.len())

@@ -10,33 +10,33 @@ use futures::future::BoxFuture;
 use super::*;
 use crate::{
     client::Client,
-    controllers::{Controller, Next, ObjectRef, runner::Running},
+    controllers::{Controller, ObjectRef, Requeue, runner::RunningControllers},
     status::Status,
     store::Change,
 };
 
 /// Panics at the first look at the ConfigMap `one`, fails at the second, and postpones the third forever.
 #[derive(Default)]
-struct Unlucky {
-    looks: AtomicUsize,
+struct FlakyController {
+    reconciliations: AtomicUsize,
 }
 
-impl Controller for Unlucky {
+impl Controller for FlakyController {
     fn name(&self) -> &'static str {
         "unlucky"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let is_one = &*change.after.key.name == "one";
         is_one.then(|| client.object_ref(&change.after.key)).flatten().into_iter().collect()
     }
 
-    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Requeue, Status>> {
         Box::pin(async {
-            match self.looks.fetch_add(1, Ordering::SeqCst) {
+            match self.reconciliations.fetch_add(1, Ordering::SeqCst) {
                 0 => panic!("as a mistake in a controller would"),
                 1 => Err(Status::internal("once")),
-                _ => Ok(Next::After(std::time::Duration::from_hours(24))),
+                _ => Ok(Requeue::After(std::time::Duration::from_hours(24))),
             }
         })
     }
@@ -46,26 +46,30 @@ impl Controller for Unlucky {
 async fn a_look_that_panics_or_fails_is_taken_again_before_anything_has_settled() {
     let sandbox = sandbox().await;
     ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
-    let unlucky = Arc::new(Unlucky::default());
+    let unlucky = Arc::new(FlakyController::default());
     let store = Arc::clone(&sandbox.server.store);
-    let running = Running::start(sandbox.client("test"), Arc::clone(&store), vec![Arc::clone(&unlucky) as _]);
-    running.settled(store.revision()).await;
-    assert_eq!(unlucky.looks.load(Ordering::SeqCst), 3);
+    let running = RunningControllers::start(
+        sandbox.client("test"),
+        Arc::clone(&store),
+        vec![Arc::clone(&unlucky) as _],
+    );
+    running.wait_until_idle(store.revision()).await;
+    assert_eq!(unlucky.reconciliations.load(Ordering::SeqCst), 3);
 }
 
 /// Fails at every look at the ConfigMap `one`.
-struct Hopeless;
+struct FailingController;
 
-impl Controller for Hopeless {
+impl Controller for FailingController {
     fn name(&self) -> &'static str {
         "hopeless"
     }
 
-    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
-        Unlucky::default().concerned(client, change)
+    fn affected_objects(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        FlakyController::default().affected_objects(client, change)
     }
 
-    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Requeue, Status>> {
         Box::pin(async { Err(Status::internal("never")) })
     }
 }
@@ -75,12 +79,15 @@ async fn what_a_controller_fails_at_is_named() {
     let sandbox = sandbox().await;
     ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
     let store = Arc::clone(&sandbox.server.store);
-    let running = Running::start(sandbox.client("test"), store, vec![Arc::new(Hopeless)]);
-    while running.failing().is_empty() {
+    let running = RunningControllers::start(sandbox.client("test"), store, vec![Arc::new(FailingController)]);
+    while running.failing_reconciliations().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(running.failing(), ["hopeless: ConfigMap default/one: Internal error occurred: never"]);
-    assert_eq!(sandbox.failing(), Vec::<String>::new());
+    assert_eq!(
+        running.failing_reconciliations(),
+        ["hopeless: ConfigMap default/one: Internal error occurred: never"]
+    );
+    assert_eq!(sandbox.failing_reconciliations(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -93,11 +100,11 @@ async fn what_follows_from_a_write_is_there_once_it_has_settled() {
     }]);
     ask(&sandbox, "POST", CONFIG_MAPS, &dependent).await;
     ask(&sandbox, "DELETE", &format!("{CONFIG_MAPS}/owner"), &Value::Null).await;
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(get(&sandbox, &format!("{CONFIG_MAPS}/dependent")).await.0, 404);
     // Stopped controllers have no pending work.
     sandbox.stop().await;
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
 }
 
 #[tokio::test]
@@ -110,7 +117,7 @@ async fn a_namespace_goes_with_all_that_is_in_it() {
     let path = "/api/v1/namespaces/team/configmaps";
     ask(&sandbox, "POST", path, &held).await;
     ask(&sandbox, "DELETE", "/api/v1/namespaces/team", &Value::Null).await;
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     let (_, waiting) = get(&sandbox, "/api/v1/namespaces/team").await;
     let conditions = waiting["status"]["conditions"].as_array().unwrap();
     let remaining = conditions.iter().find(|one| one["type"] == "NamespaceFinalizersRemaining").unwrap();
@@ -120,6 +127,6 @@ async fn a_namespace_goes_with_all_that_is_in_it() {
     );
     assert_eq!(ask(&sandbox, "POST", path, &config_map("late")).await.0, 403);
     ask(&sandbox, "PATCH", &format!("{path}/held"), &json!({"metadata": {"finalizers": null}})).await;
-    sandbox.settle().await;
+    sandbox.wait_until_idle().await;
     assert_eq!(get(&sandbox, "/api/v1/namespaces/team").await.0, 404);
 }

@@ -75,10 +75,11 @@ async fn a_definition_that_cannot_be_taken_away_is_told_and_not_tried_for_ever()
     let resource = kinds.find("example.com", "v1", "widgets").unwrap();
     for item in page.items {
         let last = crate::verbs::object::read(resource, &item);
-        let pending = crate::verbs::object::Pending::new(resource, &last).unwrap();
-        store.delete(&item.key, item.revision, |at| pending.at(at)).unwrap();
+        let pending = crate::verbs::object::EncodedObject::new(resource, &last).unwrap();
+        store.delete(&item.key, item.revision, |at| pending.with_revision(at)).unwrap();
     }
-    store.leave();
-    let status = crate::verbs::definitions::settle(&sandbox.server, "widgets.example.com").unwrap_err();
+    store.release();
+    let status =
+        crate::verbs::definitions::process_definition(&sandbox.server, "widgets.example.com").unwrap_err();
     assert_eq!((status.code, status.reason), (500, "InternalError"));
 }

@@ -22,7 +22,7 @@ async fn a_cut_before_leaves_nothing_and_a_cut_after_leaves_the_write() {
         with_faults(&["cut-before,verb=create,name=,times=1", "cut-after,verb=write,times=1"]).await;
     for (name, code) in [("before", 404), ("after", 200)] {
         let sent = send(&sandbox, "POST", CONFIG_MAPS, config_map(name).to_string()).await;
-        assert_eq!(sent.unwrap_err(), Cut);
+        assert_eq!(sent.unwrap_err(), ConnectionCut);
         assert_eq!(get(&sandbox, &format!("{CONFIG_MAPS}/{name}")).await.0, code, "{name}");
     }
     let codes: Vec<_> = sandbox.audit().since(0).iter().map(|request| request.code).collect();
@@ -39,7 +39,7 @@ async fn a_dropped_watch_tells_one_event_and_the_next_one_all() {
     let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={from}");
     let mut dropped = Watch::open(&sandbox, &path).await;
     assert_eq!(dropped.next().await.unwrap().unwrap()["object"]["metadata"]["name"], "one");
-    assert_eq!(dropped.next().await, Some(Err(Cut)));
+    assert_eq!(dropped.next().await, Some(Err(ConnectionCut)));
     let mut whole = Watch::open(&sandbox, &path).await;
     for name in ["one", "two"] {
         assert_eq!(whole.next().await.unwrap().unwrap()["object"]["metadata"]["name"], name);
@@ -54,9 +54,9 @@ async fn a_killed_server_keeps_the_write_and_answers_nothing_any_more() {
     let sandbox = start(Options { faults, ..options.clone() }).await;
     let mut watch = Watch::open(&sandbox, &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1")).await;
     let sent = send(&sandbox, "POST", CONFIG_MAPS, config_map("one").to_string()).await;
-    assert_eq!(sent.unwrap_err(), Cut);
-    sandbox.killed().await;
-    assert_eq!(send(&sandbox, "GET", "/version", "").await.unwrap_err(), Cut);
+    assert_eq!(sent.unwrap_err(), ConnectionCut);
+    sandbox.wait_until_killed().await;
+    assert_eq!(send(&sandbox, "GET", "/version", "").await.unwrap_err(), ConnectionCut);
     while watch.next().await.is_some() {}
     drop((sandbox, watch));
     let sandbox = start(options).await;
@@ -108,7 +108,7 @@ async fn a_slow_request_meets_what_else_there_is_for_it() {
     sandbox.faults().add(Fault::parse("409,verb=update").unwrap());
     assert_eq!(get(&sandbox, CONFIG_MAPS).await.0, 200);
     assert_eq!(ask(&sandbox, "PUT", &format!("{CONFIG_MAPS}/one"), &config_map("one")).await.0, 409);
-    assert_eq!(sandbox.faults().struck(slow), Some(2));
+    assert_eq!(sandbox.faults().applied_count(slow), Some(2));
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn faults_come_and_go_while_it_runs() {
     let sandbox = sandbox().await;
     let fault = sandbox.faults().add(Fault::parse("503").unwrap());
     assert_eq!(get(&sandbox, "/version").await.0, 503);
-    assert_eq!(sandbox.faults().struck(fault), Some(1));
+    assert_eq!(sandbox.faults().applied_count(fault), Some(1));
     sandbox.faults().remove(fault);
     assert_eq!(get(&sandbox, "/version").await.0, 200);
 }

@@ -52,7 +52,7 @@ async fn a_body_that_is_too_long_or_too_deep_is_refused() {
 
 #[tokio::test]
 async fn a_watch_from_before_the_history_is_told_so() {
-    let sandbox = start(Options { history: 2, ..Options::default() }).await;
+    let sandbox = start(Options { history_limit: 2, ..Options::default() }).await;
     for name in ["one", "two", "three", "four"] {
         ask(&sandbox, "POST", CONFIG_MAPS, &config_map(name)).await;
     }

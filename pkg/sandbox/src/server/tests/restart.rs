@@ -71,8 +71,8 @@ async fn a_webhook_nobody_answers_keeps_no_sandbox_from_starting() {
 #[tokio::test]
 async fn a_definition_whose_writer_was_killed_before_it_settled_is_served_after_the_start() {
     use crate::{
-        store::{Expected, Key, ResourceName},
-        verbs::object::Pending,
+        store::{Key, Precondition, ResourceName},
+        verbs::object::EncodedObject,
     };
     let folder = tempfile::tempdir().unwrap();
     {
@@ -89,8 +89,8 @@ async fn a_definition_whose_writer_was_killed_before_it_settled_is_served_after_
         let resource = kinds.find("apiextensions.k8s.io", "v1", "customresourcedefinitions").unwrap();
         let name = ResourceName { group: "apiextensions.k8s.io".into(), plural: resource.plural.clone() };
         let key = Key { resource: name, namespace: "".into(), name: "widgets.example.com".into() };
-        let pending = Pending::new(resource, &raw).unwrap();
-        sandbox.store().commit_with(&key, Expected::Absent, |at| pending.at(at)).unwrap();
+        let pending = EncodedObject::new(resource, &raw).unwrap();
+        sandbox.store().commit_with(&key, Precondition::Absent, |at| pending.with_revision(at)).unwrap();
         assert_eq!(get(&sandbox, WIDGETS).await.0, 404);
     }
     let sandbox = start(options(&folder)).await;

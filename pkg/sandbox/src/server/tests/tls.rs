@@ -10,17 +10,17 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::*;
-use crate::{Control, Identity, Listener, control};
+use crate::{ControlService, Identity, Listener, control};
 
 struct Port {
-    control: Control,
+    control: ControlService,
     identity: Identity,
     listener: Listener,
 }
 
 impl Port {
     async fn open(sandbox: Sandbox) -> Self {
-        let (control, identity) = (Control::new(sandbox), Identity::generate().unwrap());
+        let (control, identity) = (ControlService::new(sandbox), Identity::generate().unwrap());
         let listener = Listener::bind(control.clone(), &identity, 0).await.unwrap();
         Self { control, identity, listener }
     }
@@ -101,7 +101,7 @@ async fn an_identity_without_a_token_lets_nobody_in() {
     let mut kept = serde_json::to_value(Identity::generate().unwrap()).unwrap();
     kept["token"] = "".into();
     let identity: Identity = serde_json::from_value(kept).unwrap();
-    let control = Control::new(sandbox().await);
+    let control = ControlService::new(sandbox().await);
     let listener = Listener::bind(control.clone(), &identity, 0).await.unwrap();
     let port = Port { control, identity, listener };
     for authorization in ["", "Bearer", "Bearer ", "Bearer  "] {
@@ -124,7 +124,7 @@ async fn who_knows_the_identity_can_stop_it_and_nobody_else() {
     let stranger = Identity::generate().unwrap();
     assert!(control::stop(&url, &stranger).await.is_err());
     control::stop(&url, &port.identity).await.unwrap();
-    port.control.stopped().await;
+    port.control.wait_for_stop().await;
     let address = port.listener.address();
     port.listener.stop().await;
     assert!(TcpStream::connect(address).await.is_err());

@@ -8,7 +8,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::journal::Medium;
+use crate::store::journal::JournalFile;
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, &DirectoryOptions::default()).unwrap()
@@ -43,7 +43,7 @@ fn contents(store: &Store) -> (Revision, Vec<String>) {
 }
 
 /// Returns the start of each record of a journal and the end of the last one.
-fn borders(bytes: &[u8]) -> Vec<usize> {
+fn record_offsets(bytes: &[u8]) -> Vec<usize> {
     let mut borders = vec![16];
     while let Some(head) = bytes.get(*borders.last().unwrap()..).and_then(|rest| rest.first_chunk::<4>()) {
         borders.push(borders.last().unwrap() + 12 + u32::from_le_bytes(*head) as usize);
@@ -59,7 +59,7 @@ fn everything_about_an_object_survives() {
         namespace: "".into(),
         name: "größe".into(),
     };
-    let stored = open(directory.path()).commit_with(&widget, Expected::Absent, draft("x")).unwrap();
+    let stored = open(directory.path()).commit_with(&widget, Precondition::Absent, draft("x")).unwrap();
     let store = open(directory.path());
     let again = store.get(&widget).unwrap();
     assert_eq!(format!("{again:?}"), format!("{stored:?}"));
@@ -84,15 +84,15 @@ fn a_journal_cut_anywhere_in_its_last_record_gives_the_state_before_it() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
-    let borders = borders(&whole);
+    let borders = record_offsets(&whole);
     let last = borders[borders.len() - 2];
     for size in last..whole.len() {
         fs::write(&path, &whole[..size]).unwrap();
         let store = open(directory.path());
         assert_eq!(contents(&store), (Revision(5), vec!["4 changed".into()]));
         let bytes = (size - last) as u64;
-        let cut_off = (bytes > 0).then(|| CutOff { file: path.clone(), offset: last as u64, bytes });
-        assert_eq!(store.journal_report().unwrap().cut_off, cut_off);
+        let cut_off = (bytes > 0).then(|| TruncatedEnd { file: path.clone(), offset: last as u64, bytes });
+        assert_eq!(store.journal_report().unwrap().truncated_end, cut_off);
         create(&store, &pod("c"));
         drop(store);
         assert_eq!(fs::read(&path).unwrap(), whole);
@@ -111,7 +111,7 @@ fn a_last_record_that_never_reached_the_disk_is_cut_off() {
         fs::write(&path, bytes).unwrap();
         let store = open(directory.path());
         assert_eq!(store.revision(), revision);
-        assert!(store.journal_report().unwrap().cut_off.is_some());
+        assert!(store.journal_report().unwrap().truncated_end.is_some());
     }
 }
 
@@ -120,7 +120,7 @@ fn a_wrong_byte_anywhere_else_is_an_error_that_names_the_place_and_changes_nothi
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
-    let borders = borders(&whole);
+    let borders = record_offsets(&whole);
     let head_of_last = borders[borders.len() - 2] + 12;
     for at in 16..head_of_last {
         let mut bytes = whole.clone();
@@ -140,7 +140,7 @@ fn a_damaged_journal_can_be_opened_after_doing_what_the_error_says() {
     let directory = example();
     let path = journal(directory.path());
     let mut bytes = fs::read(&path).unwrap();
-    let third_change = borders(&bytes)[4];
+    let third_change = record_offsets(&bytes)[4];
     bytes[third_change] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let text = refused(directory.path()).to_string();
@@ -154,7 +154,7 @@ fn a_journal_shorter_than_the_state_it_starts_from_is_an_error() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
-    for size in 16..borders(&whole)[3] {
+    for size in 16..record_offsets(&whole)[3] {
         fs::write(&path, &whole[..size]).unwrap();
         let text = refused(directory.path()).to_string();
         assert!(text.ends_with("put a copy of it back, or move it away to begin anew"), "{text}");
@@ -202,27 +202,27 @@ fn nobody_else_can_read_the_directory() {
 /// A disk with limited space, which may also refuse to shrink files.
 #[derive(Debug)]
 struct Disk {
-    file: Box<dyn Medium>,
-    room: usize,
-    refused_cuts: usize,
+    file: Box<dyn JournalFile>,
+    free_bytes: usize,
+    failed_truncations: usize,
 }
 
-impl Medium for Disk {
+impl JournalFile for Disk {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let fits = bytes.len().min(self.room);
-        self.room -= fits;
+        let fits = bytes.len().min(self.free_bytes);
+        self.free_bytes -= fits;
         self.file.append(&bytes[..fits])?;
         if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
-    fn cut(&mut self, size: u64) -> io::Result<()> {
-        if self.refused_cuts > 0 {
-            self.refused_cuts -= 1;
+    fn truncate(&mut self, size: u64) -> io::Result<()> {
+        if self.failed_truncations > 0 {
+            self.failed_truncations -= 1;
             return Err(io::ErrorKind::Other.into());
         }
         // The truncation frees space.
-        self.room = 1000;
-        self.file.cut(size)
+        self.free_bytes = 1000;
+        self.file.truncate(size)
     }
 }
 
@@ -234,10 +234,10 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
     for room in 0..80 {
         fs::write(&path, &whole).unwrap();
         let store = open(directory.path());
-        let disk = |file| Box::new(Disk { file, room, refused_cuts: 0 }) as Box<_>;
+        let disk = |file| Box::new(Disk { file, free_bytes: room, failed_truncations: 0 }) as Box<_>;
         store.lock_journal().as_mut().unwrap().set_medium(disk);
         let before = contents(&store);
-        let error = store.commit_with(&pod("d"), Expected::Absent, draft(&"x".repeat(80))).unwrap_err();
+        let error = store.commit_with(&pod("d"), Precondition::Absent, draft(&"x".repeat(80))).unwrap_err();
         assert!(matches!(error, CommitError::Journal(error) if error.kind() == io::ErrorKind::StorageFull));
         assert_eq!(contents(&store), before);
         assert_eq!(fs::read(&path).unwrap(), whole);
@@ -251,18 +251,18 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
 fn what_a_failed_write_left_behind_is_cut_off_before_the_next_one() {
     let directory = example();
     let store = open(directory.path());
-    let disk = |file| Box::new(Disk { file, room: 30, refused_cuts: 2 }) as Box<_>;
+    let disk = |file| Box::new(Disk { file, free_bytes: 30, failed_truncations: 2 }) as Box<_>;
     store.lock_journal().as_mut().unwrap().set_medium(disk);
     for _ in 0..2 {
         assert!(matches!(
-            store.commit_with(&pod("d"), Expected::Absent, draft("x")),
+            store.commit_with(&pod("d"), Precondition::Absent, draft("x")),
             Err(CommitError::Journal(_))
         ));
     }
     assert_eq!(create(&store, &pod("d")), Revision(7));
     drop(store);
     let store = open(directory.path());
-    assert_eq!((store.revision(), store.journal_report().unwrap().cut_off), (Revision(7), None));
+    assert_eq!((store.revision(), store.journal_report().unwrap().truncated_end), (Revision(7), None));
 }
 
 #[test]

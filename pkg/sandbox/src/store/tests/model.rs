@@ -40,7 +40,8 @@ fn run(store: &Store, states: &mut Vec<State>, step: &Step) {
     let mut state = states.last().unwrap().clone();
     match step {
         Step::Put(key) => {
-            let expected = state.get(key).map_or(Expected::Absent, |revision| Expected::At(*revision));
+            let expected =
+                state.get(key).map_or(Precondition::Absent, |revision| Precondition::At(*revision));
             let stored = store.commit_with(key, expected, draft("x")).unwrap();
             state.insert(key.clone(), stored.revision);
         }

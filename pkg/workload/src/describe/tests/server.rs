@@ -5,9 +5,9 @@ use sandbox::Fault;
 use serde_json::json;
 use support::{
     cluster_api::{self, object},
-    counter::Counter,
     fixture::Fixture,
     kind::{CLUSTER, CUSTOM_RESOURCE_DEFINITION, DOCKER_MACHINE, KUBEADM_CONTROL_PLANE, Kind, MACHINE},
+    request_counter::RequestCounter,
 };
 
 use crate::describe::*;
@@ -47,13 +47,13 @@ fn count(node: &TreeNode, role: PartRole) -> usize {
 #[tokio::test]
 async fn requests_depend_on_kinds_and_not_on_machines() {
     let fixture = lab(50).await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let tree = described(&fixture, &request()).await;
     assert_eq!(count(&tree.root, PartRole::Machine), 2);
     assert!(counter.all().total() <= 12, "{}", counter.all());
     assert_eq!(counter.writes().total(), 0);
 
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 53);
     assert_eq!(count(&tree.root, PartRole::BootstrapConfig), 53);
@@ -71,7 +71,7 @@ async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
         let none = json!({"metadata": {"labels": {"cluster.x-k8s.io/cluster-name": null}}});
         fixture.merge(DOCKER_MACHINE, &place, &none).await;
     }
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 9);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
@@ -158,7 +158,7 @@ async fn a_server_without_cluster_api_is_told_as_such() {
     assert_eq!(error.to_string(), "Cluster API is not installed on this cluster");
     cluster_api::install(&fixture).await;
     fixture.delete(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io").await;
-    fixture.settled().await;
+    fixture.wait_until_idle().await;
     let older = Kind { version: "v1beta1", ..CLUSTER };
     fixture.create([cluster_api::definition(older)]).await;
     let error = describe_cluster(&cluster(&fixture).await, &request()).await.unwrap_err();

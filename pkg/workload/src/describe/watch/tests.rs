@@ -4,9 +4,9 @@ use sandbox::Fault;
 use serde_json::json;
 use support::{
     cluster_api,
-    counter::Counter,
     fixture::Fixture,
     kind::{CLUSTER, DOCKER_MACHINE, MACHINE},
+    request_counter::RequestCounter,
 };
 
 use super::*;
@@ -65,7 +65,7 @@ async fn every_change_is_told_until_the_cluster_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_change_of_anything_in_the_tree_is_seen_by_one_watch_for_each_kind() {
     let (fixture, mut news) = lab().await;
-    let counter = Counter::start(fixture.sandbox());
+    let counter = RequestCounter::start(fixture.sandbox());
     told(&mut news).await;
     let not_ready =
         json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Said"}]}});

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::api::ServerError;
 
 /// The maximum wait for an event. A case fails after this time.
-const PATIENCE: Duration = Duration::from_secs(15);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A stream of JSON events.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ impl Watch {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
                 return serde_json::from_slice(&line).map(Some).map_err(|error| error.to_string());
             }
-            match timeout(PATIENCE, self.body.frame()).await {
-                Err(_) => return Err(format!("no event within {} s", PATIENCE.as_secs())),
+            match timeout(EVENT_TIMEOUT, self.body.frame()).await {
+                Err(_) => return Err(format!("no event within {} s", EVENT_TIMEOUT.as_secs())),
                 Ok(None) => return Ok(None),
                 Ok(Some(Err(error))) => return Err(format!("the watch broke: {error}")),
                 Ok(Some(Ok(frame))) => self.read.extend(frame.into_data().unwrap_or_default()),

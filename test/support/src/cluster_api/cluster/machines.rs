@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{CLUSTER_NAME, ClusterBuilder, TOPOLOGY_OWNED, infrastructure::finalizer, replicated};
 use crate::{
-    cluster_api::{Object, VERSION, beside, conditions, object, reference},
+    cluster_api::{Object, VERSION, conditions, in_same_namespace, object, reference},
     kind::{self, Kind},
 };
 
@@ -112,7 +112,8 @@ impl ClusterBuilder {
 
     /// An object of the Cluster with the cluster name label and these labels.
     fn labelled(&self, kind: Kind, name: &str, labels: &[(&str, &str)]) -> Object {
-        let object = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
+        let object =
+            object(kind, &in_same_namespace(&self.namespaced_name, name)).label(CLUSTER_NAME, self.name());
         labels.iter().fold(object, |object, (key, value)| object.label(key, value))
     }
 }

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use super::{Object, child};
 
 /// Prepares a new Pod, which is not yet scheduled.
-pub(super) fn create(object: &mut Object) {
-    let class = quality_of_service(object.get("spec").unwrap_or(&Value::Null));
+pub(super) fn prepare(object: &mut Object) {
+    let class = qos_class(object.get("spec").unwrap_or(&Value::Null));
     object.insert("status".into(), json!({"phase": "Pending", "qosClass": class}));
     let Some(spec) = child(object, "spec") else { return };
     spec.entry("priority").or_insert(0.into());
     spec.entry("preemptionPolicy").or_insert("PreemptLowerPriority".into());
-    tolerate_lost_nodes(spec);
+    add_default_tolerations(spec);
 }
 
 /// Adds tolerations of five minutes for lost Nodes, unless the Pod already tolerates lost Nodes.
-fn tolerate_lost_nodes(spec: &mut Object) {
+fn add_default_tolerations(spec: &mut Object) {
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
     let Some(tolerations) = tolerations.as_array_mut() else { return };
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
@@ -34,7 +34,7 @@ fn tolerate_lost_nodes(spec: &mut Object) {
 
 /// The QoS class: `Guaranteed` if each container has CPU and memory limits equal to its requests. `BestEffort` if no
 /// container has CPU or memory limits or requests, else `Burstable`.
-fn quality_of_service(spec: &Value) -> &'static str {
+fn qos_class(spec: &Value) -> &'static str {
     let containers = ["containers", "initContainers"];
     let all = containers.iter().filter_map(|list| spec[*list].as_array()).flatten();
     let (mut any, mut guaranteed) = (false, true);
@@ -54,12 +54,12 @@ fn quality_of_service(spec: &Value) -> &'static str {
 }
 
 /// Restores fields that the server had set and the client omitted.
-pub(super) fn keep(old: &Value, object: &mut Object) {
+pub(super) fn restore_server_fields(old: &Value, object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     for field in ["priority", "preemptionPolicy"] {
         if let (None, Some(value)) = (spec.get(field), old["spec"].get(field)) {
             spec.insert(field.to_owned(), value.clone());
         }
     }
-    tolerate_lost_nodes(spec);
+    add_default_tolerations(spec);
 }

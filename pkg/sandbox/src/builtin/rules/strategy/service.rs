@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Object, child, take_over};
+use super::{Object, child, copy_from_stored};
 
 /// Copies the first cluster IP between `clusterIP` and `clusterIPs`.
-pub(super) fn clean(object: &mut Object) {
+pub(super) fn sync_cluster_ips(object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     if spec.get("clusterIPs").is_none()
         && let Some(ip) = spec.get("clusterIP").cloned()
@@ -21,7 +21,7 @@ pub(super) fn clean(object: &mut Object) {
 
 /// Keeps the addresses of a Service if the client sends none, and releases the addresses when the type becomes
 /// `ExternalName`.
-pub(super) fn keep(old: &Value, object: &mut Object) {
+pub(super) fn retain_addresses(old: &Value, object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     let old = &old["spec"];
     let kind = spec.get("type").cloned().unwrap_or_default();
@@ -42,18 +42,18 @@ pub(super) fn keep(old: &Value, object: &mut Object) {
         let sent = spec.get("clusterIP").is_some_and(|ip| ip != "");
         for field in ["clusterIP", "clusterIPs"] {
             if !sent {
-                take_over(spec, old, field);
+                copy_from_stored(spec, old, field);
             }
         }
         for field in ["ipFamilies", "ipFamilyPolicy"] {
             if spec.get(field).is_none() {
-                take_over(spec, old, field);
+                copy_from_stored(spec, old, field);
             }
         }
-        keep_node_ports(old, spec, &kind);
+        retain_node_ports(old, spec, &kind);
     }
     drop_external_fields(old, spec, &kind);
-    clean(object);
+    sync_cluster_ips(object);
 }
 
 /// Removes unchanged fields that the type of the Service does not allow.
@@ -72,7 +72,7 @@ fn drop_external_fields(old: &Value, spec: &mut Object, kind: &Value) {
     }
 }
 
-fn keep_node_ports(old: &Value, spec: &mut Object, kind: &Value) {
+fn retain_node_ports(old: &Value, spec: &mut Object, kind: &Value) {
     let keeps = kind == "NodePort" || kind == "LoadBalancer";
     let loses = !keeps && (old["type"] == "NodePort" || old["type"] == "LoadBalancer");
     let old_ports: Vec<&Value> = old["ports"].as_array().into_iter().flatten().collect();

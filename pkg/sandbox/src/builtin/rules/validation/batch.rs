@@ -3,33 +3,33 @@
 use serde_json::{Value, json};
 
 use super::{pod, selector};
-use crate::builtin::rules::faults::{Faults, Path, SPEC, text};
+use crate::builtin::rules::error_list::{ErrorList, FieldPath, SPEC, text};
 
 /// The label by which a Job selects its Pods.
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 
-pub(super) fn job(object: &Value, old: Option<&Value>, to: &mut Faults) {
+pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
     let spec = &object["spec"];
     if old.is_none() {
-        generated_selector(object, to);
+        generated_selector(object, errors);
     }
-    job_spec(spec, &SPEC, to);
+    job_spec(spec, &SPEC, errors);
     if spec["selector"].is_null() {
-        to.required(&SPEC.field("selector"), "");
+        errors.required(&SPEC.field("selector"), "");
     }
-    let usable = selector::validate(&spec["selector"], &SPEC.field("selector"), to);
+    let usable = selector::validate(&spec["selector"], &SPEC.field("selector"), errors);
     let labels = &spec["template"]["metadata"]["labels"];
     if usable && (spec["selector"].is_null() || !selector::matches(&spec["selector"], labels)) {
         let path = SPEC.field("template.metadata.labels");
-        to.invalid(&path, labels.clone(), "`selector` does not match template `labels`");
+        errors.invalid(&path, labels.clone(), "`selector` does not match template `labels`");
     }
     if let Some(old) = old {
-        unchanged(spec, old, to);
+        immutable_fields(spec, old, errors);
     }
 }
 
 /// Checks that client-set labels equal the labels that the server generates.
-fn generated_selector(object: &Value, to: &mut Faults) {
+fn generated_selector(object: &Value, errors: &mut ErrorList) {
     let spec = &object["spec"];
     if spec["manualSelector"] == true {
         return;
@@ -47,42 +47,42 @@ fn generated_selector(object: &Value, to: &mut Faults) {
     ] {
         let (is, should) = (text(&labels[label]), text(&metadata[owner]));
         if is != should {
-            to.invalid(&labels_path.key(label), labels.clone(), format!("must be '{should}'"));
+            errors.invalid(&labels_path.key(label), labels.clone(), format!("must be '{should}'"));
         }
     }
     let generated = json!({"matchLabels": {CONTROLLER_UID: metadata["uid"]}});
     if spec["selector"] != generated {
-        to.invalid(&SPEC.field("selector"), spec["selector"].clone(), "`selector` not auto-generated");
+        errors.invalid(&SPEC.field("selector"), spec["selector"].clone(), "`selector` not auto-generated");
     }
 }
 
 /// Checks the immutable fields of a Job. Template changes of a suspended Job that never started are not checked.
-fn unchanged(spec: &Value, old: &Value, to: &mut Faults) {
+fn immutable_fields(spec: &Value, old: &Value, errors: &mut ErrorList) {
     let old_spec = &old["spec"];
     if spec["completionMode"] != "Indexed" {
-        to.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
+        errors.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
     }
-    to.immutable(&SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
+    errors.immutable(&SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
     let startable = old_spec["suspend"] == true && old["status"]["startTime"].is_null();
     if !startable {
-        to.immutable(&SPEC.field("template"), &old_spec["template"], &spec["template"]);
+        errors.immutable(&SPEC.field("template"), &old_spec["template"], &spec["template"]);
     }
 }
 
-fn job_spec(spec: &Value, path: &Path<'_>, to: &mut Faults) {
+fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in
         ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
     {
-        to.not_negative(&path.field(field), &spec[field]);
+        errors.non_negative(&path.field(field), &spec[field]);
     }
     let template = path.field("template");
-    pod::template(&spec["template"], &template, to);
+    pod::template(&spec["template"], &template, errors);
     let pod = template.field("spec");
     match text(&spec["template"]["spec"]["restartPolicy"]) {
         "OnFailure" | "Never" => {}
         "" | "Always" => {
-            to.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+            errors.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
         }
-        other => to.unsupported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
+        other => errors.unsupported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
     }
 }

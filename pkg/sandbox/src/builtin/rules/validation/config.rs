@@ -4,23 +4,28 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use crate::builtin::rules::{
-    faults::{Faults, Path, SPEC, entries, text},
+    error_list::{ErrorList, FieldPath, SPEC, entries, text},
     formats,
 };
 
 /// The maximum total size of the data of a ConfigMap or a Secret.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// Checks that an immutable object keeps these fields.
-fn sealed(object: &Value, old: Option<&Value>, fields: &'static [&'static str], to: &mut Faults) {
-    const WORDS: &str = "field is immutable when `immutable` is set";
+fn immutable_data(
+    object: &Value,
+    old: Option<&Value>,
+    fields: &'static [&'static str],
+    errors: &mut ErrorList,
+) {
+    const MESSAGE: &str = "field is immutable when `immutable` is set";
     let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
     if object["immutable"] != true {
-        to.forbidden(&Path::Root("immutable"), WORDS);
+        errors.forbidden(&FieldPath::Root("immutable"), MESSAGE);
     }
     for field in fields {
         if object[field] != old[field] {
-            to.forbidden(&Path::Root(field), WORDS);
+            errors.forbidden(&FieldPath::Root(field), MESSAGE);
         }
     }
 }
@@ -31,51 +36,51 @@ fn decoded_length(value: &Value) -> usize {
     text.len() * 3 / 4
 }
 
-pub(super) fn config_map(object: &Value, old: Option<&Value>, to: &mut Faults) {
-    sealed(object, old, &["data", "binaryData"], to);
-    let data = Path::Root("data");
+pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+    immutable_data(object, old, &["data", "binaryData"], errors);
+    let data = FieldPath::Root("data");
     let mut bytes = 0;
     for (key, value) in entries(&object["data"]) {
         let path = data.key(key);
-        to.format(&path, key, formats::config_map_key(key));
+        errors.format(&path, key, formats::config_map_key(key));
         if !object["binaryData"][key].is_null() {
-            to.invalid(&path, key, "duplicate of key present in binaryData");
+            errors.invalid(&path, key, "duplicate of key present in binaryData");
         }
         bytes += text(value).len();
     }
-    let data = Path::Root("binaryData");
+    let data = FieldPath::Root("binaryData");
     for (key, value) in entries(&object["binaryData"]) {
-        to.format(&data.key(key), key, formats::config_map_key(key));
+        errors.format(&data.key(key), key, formats::config_map_key(key));
         bytes += decoded_length(value);
     }
-    if bytes > MOST_BYTES {
-        to.too_long(&Path::Root("[]"), MOST_BYTES);
+    if bytes > MAX_BYTES {
+        errors.too_long(&FieldPath::Root("[]"), MAX_BYTES);
     }
 }
 
-pub(super) fn secret(object: &Value, old: Option<&Value>, to: &mut Faults) {
+pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
     if let Some(old) = old {
-        to.immutable(&Path::Root("type"), &old["type"], &object["type"]);
+        errors.immutable(&FieldPath::Root("type"), &old["type"], &object["type"]);
     }
-    sealed(object, old, &["data"], to);
-    let path = Path::Root("data");
+    immutable_data(object, old, &["data"], errors);
+    let path = FieldPath::Root("data");
     let mut bytes = 0;
     for (key, value) in entries(&object["data"]) {
-        to.format(&path.key(key), key, formats::config_map_key(key));
+        errors.format(&path.key(key), key, formats::config_map_key(key));
         bytes += decoded_length(value);
     }
-    if bytes > MOST_BYTES {
-        to.too_long(&path, MOST_BYTES);
+    if bytes > MAX_BYTES {
+        errors.too_long(&path, MAX_BYTES);
     }
-    secret_type(object, &path, to);
+    secret_type(object, &path, errors);
 }
 
 /// Checks the required keys of Secrets with a known type.
-fn secret_type(object: &Value, path: &Path<'_>, to: &mut Faults) {
+fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let data = &object["data"];
     let mut need = |keys: &[&str]| {
         for key in keys {
-            to.required(&path.key(key), "");
+            errors.required(&path.key(key), "");
         }
     };
     let missing = |key: &str| data[key].is_null();
@@ -83,13 +88,13 @@ fn secret_type(object: &Value, path: &Path<'_>, to: &mut Faults) {
         "kubernetes.io/service-account-token" => {
             const NAME: &str = "kubernetes.io/service-account.name";
             if text(&object["metadata"]["annotations"][NAME]).is_empty() {
-                let metadata = Path::Root("metadata");
+                let metadata = FieldPath::Root("metadata");
                 let annotations = metadata.field("annotations");
-                to.required(&annotations.key(NAME), "");
+                errors.required(&annotations.key(NAME), "");
             }
         }
-        "kubernetes.io/dockercfg" => json_value(data, ".dockercfg", path, to),
-        "kubernetes.io/dockerconfigjson" => json_value(data, ".dockerconfigjson", path, to),
+        "kubernetes.io/dockercfg" => json_value(data, ".dockercfg", path, errors),
+        "kubernetes.io/dockerconfigjson" => json_value(data, ".dockerconfigjson", path, errors),
         "kubernetes.io/basic-auth" if missing("username") && missing("password") => {
             need(&["username", "password"]);
         }
@@ -105,23 +110,23 @@ fn secret_type(object: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-fn json_value(data: &Value, key: &str, path: &Path<'_>, to: &mut Faults) {
+fn json_value(data: &Value, key: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if data[key].is_null() {
-        to.required(&path.key(key), "");
+        errors.required(&path.key(key), "");
         return;
     }
     let bytes = STANDARD.decode(text(&data[key])).unwrap_or_default();
     if let Err(error) = serde_json::from_slice::<serde_json::Map<String, Value>>(&bytes) {
         let detail = crate::request::body::of_json_error(&error, &bytes);
-        to.invalid(&path.key(key), "<secret contents redacted>", detail);
+        errors.invalid(&path.key(key), "<secret contents redacted>", detail);
     }
 }
 
-pub(super) fn lease(object: &Value, to: &mut Faults) {
+pub(super) fn lease(object: &Value, errors: &mut ErrorList) {
     let spec = &object["spec"];
     let path = SPEC.field("leaseDurationSeconds");
     if let Some(seconds) = spec["leaseDurationSeconds"].as_i64().filter(|seconds| *seconds <= 0) {
-        to.invalid(&path, seconds, "must be greater than 0");
+        errors.invalid(&path, seconds, "must be greater than 0");
     }
-    to.not_negative(&SPEC.field("leaseTransitions"), &spec["leaseTransitions"]);
+    errors.non_negative(&SPEC.field("leaseTransitions"), &spec["leaseTransitions"]);
 }

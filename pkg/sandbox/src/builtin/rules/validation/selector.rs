@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::builtin::rules::{
-    faults::{Faults, Path, entries, items, text},
+    error_list::{ErrorList, FieldPath, entries, items, text},
     formats,
 };
 
@@ -14,9 +14,9 @@ pub(super) fn is_empty(selector: &Value) -> bool {
 }
 
 /// Validates a label selector; true if the selector is usable.
-pub(super) fn validate(selector: &Value, path: &Path<'_>, to: &mut Faults) -> bool {
-    let before = to.count();
-    labels(&selector["matchLabels"], &path.field("matchLabels"), to);
+pub(super) fn validate(selector: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool {
+    let before = errors.count();
+    labels(&selector["matchLabels"], &path.field("matchLabels"), errors);
     let list = path.field("matchExpressions");
     for (index, requirement) in items(&selector["matchExpressions"]) {
         let path = list.index(index);
@@ -24,31 +24,32 @@ pub(super) fn validate(selector: &Value, path: &Path<'_>, to: &mut Faults) -> bo
         let given = items(&requirement["values"]).count();
         match text(&requirement["operator"]) {
             "In" | "NotIn" if given == 0 => {
-                to.required(&path.field("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                errors
+                    .required(&path.field("values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "Exists" | "DoesNotExist" if given > 0 => {
-                to.forbidden(
+                errors.forbidden(
                     &path.field("values"),
                     "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
                 );
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            operator => to.invalid(&path.field("operator"), operator, "not a valid selector operator"),
+            operator => errors.invalid(&path.field("operator"), operator, "not a valid selector operator"),
         }
-        to.format(&path.field("key"), key, formats::qualified_name(key));
+        errors.format(&path.field("key"), key, formats::qualified_name(key));
         let values = path.field("values");
         for (index, value) in items(&requirement["values"]) {
-            to.format(&values.index(index), text(value), formats::label_value(text(value)));
+            errors.format(&values.index(index), text(value), formats::label_value(text(value)));
         }
     }
-    to.count() == before
+    errors.count() == before
 }
 
 /// Checks the keys and values of labels.
-pub(super) fn labels(labels: &Value, path: &Path<'_>, to: &mut Faults) {
+pub(super) fn labels(labels: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (key, value) in entries(labels) {
-        to.format(path, key, formats::qualified_name(key));
-        to.format(path, text(value), formats::label_value(text(value)));
+        errors.format(path, key, formats::qualified_name(key));
+        errors.format(path, text(value), formats::label_value(text(value)));
     }
 }
 

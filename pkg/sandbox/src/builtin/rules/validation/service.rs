@@ -6,81 +6,81 @@ use serde_json::{Value, json};
 
 use super::selector;
 use crate::builtin::rules::{
-    faults::{Faults, Path, SPEC, items, text},
+    error_list::{ErrorList, FieldPath, SPEC, items, text},
     formats,
 };
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-pub(super) fn service(object: &Value, old: Option<&Value>, to: &mut Faults) {
+pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
     let spec = &object["spec"];
     let kind = text(&spec["type"]);
     let headless = spec["clusterIP"] == "None";
     if let Some(old) = old {
-        same_cluster_ip(spec, &old["spec"], to);
+        same_cluster_ip(spec, &old["spec"], errors);
     }
     if items(&spec["ports"]).next().is_none() && !headless && kind != "ExternalName" {
-        to.required(&SPEC.field("ports"), "");
+        errors.required(&SPEC.field("ports"), "");
     }
     let ips = SPEC.field("clusterIPs");
     match kind {
         "LoadBalancer" | "NodePort" if headless => {
             let detail = format!("may not be set to 'None' for {kind} services");
-            to.invalid(&ips.index(0), "None", detail);
+            errors.invalid(&ips.index(0), "None", detail);
         }
         "ExternalName" => {
             if !text(&spec["clusterIP"]).is_empty() {
-                to.forbidden(&ips, "may not be set for ExternalName services");
+                errors.forbidden(&ips, "may not be set for ExternalName services");
             }
             let name = text(&spec["externalName"]).trim_end_matches('.');
             if name.is_empty() {
-                to.required(&SPEC.field("externalName"), "");
+                errors.required(&SPEC.field("externalName"), "");
             } else {
-                to.format(&SPEC.field("externalName"), name, formats::dns_subdomain(name));
+                errors.format(&SPEC.field("externalName"), name, formats::dns_subdomain(name));
             }
         }
         _ => {}
     }
-    ports(spec, to);
-    selector::labels(&spec["selector"], &SPEC.field("selector"), to);
-    to.one_of(&SPEC.field("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
+    ports(spec, errors);
+    selector::labels(&spec["selector"], &SPEC.field("selector"), errors);
+    errors.one_of(&SPEC.field("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
     for (index, ip) in items(&spec["clusterIPs"]) {
         if text(ip) != "None" {
-            to.format(&ips.index(index), text(ip), formats::ip_address(text(ip)));
+            errors.format(&ips.index(index), text(ip), formats::ip_address(text(ip)));
         }
     }
     let external = SPEC.field("externalIPs");
     for (index, ip) in items(&spec["externalIPs"]) {
-        to.format(&external.index(index), text(ip), formats::ip_address(text(ip)));
+        errors.format(&external.index(index), text(ip), formats::ip_address(text(ip)));
     }
     if !TYPES.contains(&kind) {
-        to.unsupported(&SPEC.field("type"), kind, &TYPES);
+        errors.unsupported(&SPEC.field("type"), kind, &TYPES);
     }
     if kind == "ClusterIP" {
         for (index, port) in items(&spec["ports"]) {
             if port["nodePort"].as_i64().is_some_and(|number| number != 0) {
                 let path = SPEC.field("ports");
-                to.forbidden(
+                errors.forbidden(
                     &path.index(index).field("nodePort"),
                     "may not be used when `type` is 'ClusterIP'",
                 );
             }
         }
     }
-    traffic_policies(spec, kind, to);
-    repeated_ports(spec, to);
-    families(spec, to);
+    traffic_policies(spec, kind, errors);
+    repeated_ports(spec, errors);
+    families(spec, errors);
 }
 
-fn same_cluster_ip(spec: &Value, old: &Value, to: &mut Faults) {
+fn same_cluster_ip(spec: &Value, old: &Value, errors: &mut ErrorList) {
     let stays = |spec: &Value| spec["type"] != "ExternalName" && !text(&spec["clusterIP"]).is_empty();
     if stays(spec) && stays(old) && spec["clusterIP"] != old["clusterIP"] {
         let ips = SPEC.field("clusterIPs");
-        to.invalid(&ips.index(0), spec["clusterIPs"].clone(), "may not change once set");
+        errors.invalid(&ips.index(0), spec["clusterIPs"].clone(), "may not change once set");
     }
 }
 
-fn ports(spec: &Value, to: &mut Faults) {
+fn ports(spec: &Value, errors: &mut ErrorList) {
     let list = SPEC.field("ports");
     let several = items(&spec["ports"]).count() > 1;
     let mut names = HashSet::new();
@@ -90,27 +90,27 @@ fn ports(spec: &Value, to: &mut Faults) {
         let name = text(&port["name"]);
         if name.is_empty() {
             if several {
-                to.required(&path.field("name"), "");
+                errors.required(&path.field("name"), "");
             }
         } else {
-            to.format(&path.field("name"), name, formats::dns_label(name));
+            errors.format(&path.field("name"), name, formats::dns_label(name));
             if !names.insert(name) {
-                to.duplicate(&path.field("name"), name);
+                errors.duplicate(&path.field("name"), name);
             }
         }
         let number = port["port"].as_i64().unwrap_or_default();
         for problem in formats::port_number(number) {
-            to.invalid(&path.field("port"), number, problem);
+            errors.invalid(&path.field("port"), number, problem);
         }
-        to.one_of(&path.field("protocol"), &port["protocol"], &["SCTP", "TCP", "UDP"]);
+        errors.one_of(&path.field("protocol"), &port["protocol"], &["SCTP", "TCP", "UDP"]);
         let target = &port["targetPort"];
         let at = path.field("targetPort");
         match target {
-            Value::String(name) => to.format(&at, name, formats::port_name(name)),
+            Value::String(name) => errors.format(&at, name, formats::port_name(name)),
             Value::Number(_) => {
                 let number = target.as_i64().unwrap_or_default();
                 for problem in formats::port_number(number) {
-                    to.invalid(&at, number, problem);
+                    errors.invalid(&at, number, problem);
                 }
             }
             _ => {}
@@ -118,23 +118,23 @@ fn ports(spec: &Value, to: &mut Faults) {
         if let Some(number) = port["nodePort"].as_i64().filter(|number| *number != 0)
             && !node_ports.insert((number, text(&port["protocol"])))
         {
-            to.duplicate(&path.field("nodePort"), number);
+            errors.duplicate(&path.field("nodePort"), number);
         }
     }
 }
 
-fn traffic_policies(spec: &Value, kind: &str, to: &mut Faults) {
+fn traffic_policies(spec: &Value, kind: &str, errors: &mut ErrorList) {
     const POLICIES: [&str; 2] = ["Cluster", "Local"];
     let external = &spec["externalTrafficPolicy"];
     let path = SPEC.field("externalTrafficPolicy");
     let reachable =
         matches!(kind, "NodePort" | "LoadBalancer") || items(&spec["externalIPs"]).next().is_some();
     match (reachable, external.is_null()) {
-        (true, true) => to.required(&path, ""),
-        (true, false) => to.one_of(&path, external, &POLICIES),
+        (true, true) => errors.required(&path, ""),
+        (true, false) => errors.one_of(&path, external, &POLICIES),
         (false, true) => {}
         (false, false) => {
-            to.invalid(&path, external.clone(), "may only be set for externally-accessible services");
+            errors.invalid(&path, external.clone(), "may only be set for externally-accessible services");
         }
     }
     for (field, supported) in [
@@ -142,12 +142,12 @@ fn traffic_policies(spec: &Value, kind: &str, to: &mut Faults) {
         ("ipFamilyPolicy", &["PreferDualStack", "RequireDualStack", "SingleStack"]),
     ] {
         if !spec[field].is_null() {
-            to.one_of(&SPEC.field(field), &spec[field], supported);
+            errors.one_of(&SPEC.field(field), &spec[field], supported);
         }
     }
 }
 
-fn repeated_ports(spec: &Value, to: &mut Faults) {
+fn repeated_ports(spec: &Value, errors: &mut ErrorList) {
     let list = SPEC.field("ports");
     let mut seen = HashSet::new();
     for (index, port) in items(&spec["ports"]) {
@@ -162,21 +162,21 @@ fn repeated_ports(spec: &Value, to: &mut Faults) {
                 "TargetPort": 0,
                 "NodePort": 0,
             });
-            to.duplicate(&list.index(index), printed);
+            errors.duplicate(&list.index(index), printed);
         }
     }
 }
 
 /// Checks IP families; the cluster has only IPv4 addresses.
-fn families(spec: &Value, to: &mut Faults) {
+fn families(spec: &Value, errors: &mut ErrorList) {
     let headless = spec["clusterIP"] == "None";
-    let path: Path<'_> = SPEC.field("ipFamilies");
+    let path: FieldPath<'_> = SPEC.field("ipFamilies");
     for (index, family) in items(&spec["ipFamilies"]) {
         match text(family) {
             "IPv4" => {}
             "IPv6" if headless => {}
-            "IPv6" => to.invalid(&path.index(index), "IPv6", "not configured on this cluster"),
-            other => to.unsupported(&path.index(index), other, &["IPv4", "IPv6"]),
+            "IPv6" => errors.invalid(&path.index(index), "IPv6", "not configured on this cluster"),
+            other => errors.unsupported(&path.index(index), other, &["IPv4", "IPv6"]),
         }
     }
 }

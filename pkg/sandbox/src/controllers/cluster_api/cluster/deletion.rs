@@ -2,38 +2,42 @@
 
 use serde_json::Value;
 
-use super::{FINALIZER, Parts};
+use super::{ClusterParts, FINALIZER};
 use crate::controllers::cluster_api::{
     conditions::{self, Condition},
     contract::Contract,
     object::{CORE, IS_CONTROL_PLANE, controller, generation, kind, label, remove_finalizer, set},
-    plan::Plan,
-    world::{World, of_cluster},
+    plan::WritePlan,
+    reader::{ObjectReader, objects_of_cluster},
 };
 
 /// Kinds of workers, in the order of deletion.
 const WORKERS: [&str; 4] = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
 
-pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
+    let mut plan = WritePlan::default();
     let mut cluster = live.clone();
-    if let Some((reason, message)) = waiting_for(world, live, &mut plan) {
-        let deleting = Condition::new("Deleting", true, reason).saying(message);
+    if let Some((reason, message)) = delete_next(reader, live, &mut plan) {
+        let deleting = Condition::new("Deleting", true, reason).with_message(message);
         set(&mut cluster, &["status", "phase"], "Deleting".into());
         set(&mut cluster, &["status", "observedGeneration"], generation(live).into());
-        conditions::write(&mut cluster, Contract::of(live), &[deleting], &[], &world.now());
+        conditions::write(&mut cluster, Contract::of(live), &[deleting], &[], &reader.now());
     } else {
         remove_finalizer(&mut cluster, FINALIZER);
     }
-    plan.change(live, cluster);
+    plan.update(live, cluster);
     plan
 }
 
 /// Deletes the next objects and returns the reason to wait: `None` if no object is left.
-fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&'static str, String)> {
+fn delete_next(
+    reader: &ObjectReader<'_>,
+    cluster: &Value,
+    plan: &mut WritePlan,
+) -> Option<(&'static str, String)> {
     let workers: Vec<Value> = WORKERS
         .iter()
-        .flat_map(|kind| of_cluster(world, CORE, kind, cluster))
+        .flat_map(|kind| objects_of_cluster(reader, CORE, kind, cluster))
         .filter(|worker| label(worker, IS_CONTROL_PLANE).is_none())
         .collect();
     if !workers.is_empty() {
@@ -50,7 +54,7 @@ fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&
         kinds.sort();
         return Some(("WaitingForWorkersDeletion", kinds.join("\n")));
     }
-    let parts = Parts::of(world, cluster);
+    let parts = ClusterParts::of(reader, cluster);
     if let Some(control_plane) = parts.control_plane {
         plan.delete(&control_plane);
         return Some((
@@ -59,7 +63,7 @@ fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&
         ));
     }
     // Deletes the remaining Machines, such as control plane Machines without an owner.
-    let machines = of_cluster(world, CORE, "Machine", cluster);
+    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
     if !machines.is_empty() {
         plan.delete_all(&machines);
         return Some(("WaitingForControlPlaneDeletion", format!("* Machines: {}", machines.len())));

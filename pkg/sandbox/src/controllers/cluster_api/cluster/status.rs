@@ -2,36 +2,36 @@
 
 use serde_json::{Value, json};
 
-use super::Parts;
+use super::ClusterParts;
 use crate::controllers::cluster_api::{
     conditions::{self, Condition, legacy},
     contract::{Contract, has_control_plane},
-    counts::Counts,
+    counts::MachineCounts,
     object::{
-        CORE, IS_CONTROL_PLANE, controller, generation, group, kind, label, number, present, set,
-        wanted_replicas,
+        CORE, IS_CONTROL_PLANE, controller, desired_replicas, generation, group, kind, label, non_null,
+        number, set,
     },
+    reader::{ObjectReader, objects_of_cluster},
     topology,
-    world::{World, of_cluster},
 };
 
 /// The aggregated state of a Cluster.
-struct State {
+struct ClusterState {
     infrastructure: bool,
     initialized: bool,
     control_plane_ready: bool,
-    control_plane: Counts,
-    workers: Counts,
+    control_plane: MachineCounts,
+    workers: MachineCounts,
 }
 
 pub(super) fn write(
-    world: &World<'_>,
+    reader: &ObjectReader<'_>,
     cluster: &mut Value,
-    parts: &Parts,
-    topology: Option<&topology::Outcome>,
+    parts: &ClusterParts,
+    topology: Option<&topology::TopologyOutcome>,
 ) {
     let contract = Contract::of(cluster);
-    let state = State::of(world, cluster, parts);
+    let state = ClusterState::of(reader, cluster, parts);
     if state.infrastructure {
         contract.set_initialized(cluster, "infrastructureReady", "infrastructureProvisioned");
     }
@@ -46,64 +46,69 @@ pub(super) fn write(
     }
     let place: &[&str] = if contract == Contract::V1Beta1 { &["status", "v1beta2"] } else { &["status"] };
     for (name, counts) in [("controlPlane", &state.control_plane), ("workers", &state.workers)] {
-        set(cluster, &[place, &[name]].concat(), counts.of_cluster());
+        set(cluster, &[place, &[name]].concat(), counts.to_cluster_status());
     }
-    let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some();
-    let phase = match (state.infrastructure && endpoint, present(cluster, "/spec/infrastructureRef")) {
+    let endpoint = non_null(cluster, "/spec/controlPlaneEndpoint/host").is_some();
+    let phase = match (state.infrastructure && endpoint, non_null(cluster, "/spec/infrastructureRef")) {
         (true, _) => "Provisioned",
         (false, Some(_)) => "Provisioning",
         (false, None) => "Pending",
     };
     set(cluster, &["status", "phase"], json!(phase));
     set(cluster, &["status", "observedGeneration"], json!(generation(cluster)));
-    take_failure_domains(world, cluster, parts, contract);
-    write_conditions(cluster, contract, &state, topology, &world.now());
+    copy_failure_domains(reader, cluster, parts, contract);
+    write_conditions(cluster, contract, &state, topology, &reader.now());
 }
 
-impl State {
-    fn of(world: &World<'_>, cluster: &Value, parts: &Parts) -> Self {
+impl ClusterState {
+    fn of(reader: &ObjectReader<'_>, cluster: &Value, parts: &ClusterParts) -> Self {
         let infrastructure = match &parts.infrastructure {
-            Some(part) => world.contract(group(part), kind(part)).is_provisioned(part),
+            Some(part) => reader.contract(group(part), kind(part)).is_provisioned(part),
             // A Cluster without an infrastructure reference needs no infrastructure if a control plane exists.
-            None => present(cluster, "/spec/infrastructureRef").is_none() && parts.control_plane.is_some(),
+            None => non_null(cluster, "/spec/infrastructureRef").is_none() && parts.control_plane.is_some(),
         };
-        let machines = of_cluster(world, CORE, "Machine", cluster);
+        let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
         let (of_control_plane, of_workers): (Vec<_>, Vec<_>) =
             machines.into_iter().partition(|machine| label(machine, IS_CONTROL_PLANE).is_some());
         let (initialized, ready, control_plane) = if let Some(part) = &parts.control_plane {
-            let its = world.contract(group(part), kind(part));
+            let its = reader.contract(group(part), kind(part));
             let initialized = its.is_initialized(part, "initialized", "controlPlaneInitialized");
             let ready = number(part, "/status/readyReplicas").map_or(initialized, |replicas| replicas > 0);
-            (initialized, ready, Counts::reported(part, its))
+            (initialized, ready, MachineCounts::from_status(part, its))
         } else {
-            let up = of_control_plane.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
-            (up, up, Counts::of(&of_control_plane, of_control_plane.len()))
+            let up = of_control_plane.iter().any(|machine| non_null(machine, "/status/nodeRef").is_some());
+            (up, up, MachineCounts::of(&of_control_plane, of_control_plane.len()))
         };
         let initialized = initialized || has_control_plane(cluster);
-        let workers = workers(world, cluster, &of_workers);
+        let workers = workers(reader, cluster, &of_workers);
         Self { infrastructure, initialized, control_plane_ready: ready, control_plane, workers }
     }
 }
 
-fn workers(world: &World<'_>, cluster: &Value, machines: &[Value]) -> Counts {
-    let deployments = of_cluster(world, CORE, "MachineDeployment", cluster);
-    let pools = of_cluster(world, CORE, "MachinePool", cluster);
-    let alone = of_cluster(world, CORE, "MachineSet", cluster);
+fn workers(reader: &ObjectReader<'_>, cluster: &Value, machines: &[Value]) -> MachineCounts {
+    let deployments = objects_of_cluster(reader, CORE, "MachineDeployment", cluster);
+    let pools = objects_of_cluster(reader, CORE, "MachinePool", cluster);
+    let alone = objects_of_cluster(reader, CORE, "MachineSet", cluster);
     let alone = alone.iter().filter(|set| controller(set).is_none());
-    let wanted: usize = deployments.iter().chain(&pools).chain(alone).map(wanted_replicas).sum();
+    let wanted: usize = deployments.iter().chain(&pools).chain(alone).map(desired_replicas).sum();
     let unmanaged = machines.iter().filter(|machine| controller(machine).is_none()).count();
-    let mut counts = Counts::of(machines, wanted + unmanaged);
+    let mut counts = MachineCounts::of(machines, wanted + unmanaged);
     for pool in &pools {
-        counts.add(&Counts::reported(pool, Contract::of(pool)));
+        counts.add(&MachineCounts::from_status(pool, Contract::of(pool)));
     }
     counts
 }
 
 /// Copies failure domains if infrastructure and Cluster use the same contract.
-fn take_failure_domains(world: &World<'_>, cluster: &mut Value, parts: &Parts, contract: Contract) {
+fn copy_failure_domains(
+    reader: &ObjectReader<'_>,
+    cluster: &mut Value,
+    parts: &ClusterParts,
+    contract: Contract,
+) {
     let Some(part) = &parts.infrastructure else { return };
     let domains = &part["status"]["failureDomains"];
-    if world.contract(group(part), kind(part)) == contract && !domains.is_null() {
+    if reader.contract(group(part), kind(part)) == contract && !domains.is_null() {
         set(cluster, &["status", "failureDomains"], domains.clone());
     }
 }
@@ -111,24 +116,28 @@ fn take_failure_domains(world: &World<'_>, cluster: &mut Value, parts: &Parts, c
 fn write_conditions(
     cluster: &mut Value,
     contract: Contract,
-    state: &State,
-    topology: Option<&topology::Outcome>,
+    state: &ClusterState,
+    topology: Option<&topology::TopologyOutcome>,
     now: &str,
 ) {
-    let State { infrastructure, initialized, control_plane: masters, workers, .. } = state;
+    let ClusterState { infrastructure, initialized, control_plane: masters, workers, .. } = state;
     let masters_available = *initialized && masters.is_available();
-    let reconciled = topology.is_none_or(topology::Outcome::is_reconciled);
+    let reconciled = topology.is_none_or(topology::TopologyOutcome::is_reconciled);
     let available = *infrastructure && masters_available && workers.is_available() && reconciled;
-    let (up, down) = (masters.grows() || workers.grows(), masters.shrinks() || workers.shrinks());
-    let rolls = masters.rolls() || workers.rolls();
+    let (up, down) = (
+        masters.is_scaling_up() || workers.is_scaling_up(),
+        masters.is_scaling_down() || workers.is_scaling_down(),
+    );
+    let rolls = masters.is_rolling_out() || workers.is_rolling_out();
     let mut new = vec![
-        Condition::positive("Available", "Available", available).saying(state.trouble(available)),
+        Condition::positive("Available", "Available", available)
+            .with_message(state.unavailable_reasons(available)),
         Condition::positive("InfrastructureReady", "Ready", *infrastructure),
         Condition::positive("ControlPlaneInitialized", "Initialized", *initialized),
         Condition::positive("ControlPlaneAvailable", "Available", masters_available),
         masters.all_ready("ControlPlaneMachinesReady"),
         masters.all_up_to_date("ControlPlaneMachinesUpToDate"),
-        if workers.is_none() {
+        if workers.is_zero() {
             Condition::new("WorkersAvailable", true, "NoWorkers")
         } else {
             Condition::positive("WorkersAvailable", "Available", workers.is_available())
@@ -139,7 +148,7 @@ fn write_conditions(
             Condition::new("RemoteConnectionProbe", true, "ProbeSucceeded")
         } else {
             Condition::new("RemoteConnectionProbe", false, "ProbeFailed")
-                .saying("Remote connection not established yet".to_owned())
+                .with_message("Remote connection not established yet".to_owned())
         },
         Condition::activity("RollingOut", rolls),
         Condition::activity("ScalingUp", up),
@@ -163,9 +172,9 @@ fn write_conditions(
     conditions::write(cluster, contract, &new, &old, now);
 }
 
-impl State {
+impl ClusterState {
     /// Returns the reasons why the Cluster is not available, one per line.
-    fn trouble(&self, available: bool) -> String {
+    fn unavailable_reasons(&self, available: bool) -> String {
         if available {
             return String::new();
         }

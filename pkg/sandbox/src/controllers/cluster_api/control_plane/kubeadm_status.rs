@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use crate::controllers::cluster_api::{
     conditions::{self, Condition, legacy},
     contract::{Contract, has_infrastructure},
-    counts::Counts,
-    object::{CLUSTER_NAME, IS_CONTROL_PLANE, generation, name, present, set, text, wanted_replicas},
-    world::World,
+    counts::MachineCounts,
+    object::{CLUSTER_NAME, IS_CONTROL_PLANE, desired_replicas, generation, name, non_null, set, text},
+    reader::ObjectReader,
 };
 
-pub(super) fn write(world: &World<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {
+pub(super) fn write(reader: &ObjectReader<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {
     let contract = Contract::of(object);
     // Like the real controller, evaluates the Machines here, so that the counts match the observed generation.
-    let up_to_date = machines.iter().filter(|machine| super::is_up_to_date(world, object, machine)).count();
-    let counts = Counts { up_to_date, ..Counts::of(machines, wanted_replicas(object)) };
-    let up = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
+    let up_to_date = machines.iter().filter(|machine| super::is_up_to_date(reader, object, machine)).count();
+    let counts = MachineCounts { up_to_date, ..MachineCounts::of(machines, desired_replicas(object)) };
+    let up = machines.iter().any(|machine| non_null(machine, "/status/nodeRef").is_some());
     let initialized = up || contract.is_initialized(object, "initialized", "controlPlaneInitialized");
     if initialized {
         contract.set_initialized(object, "initialized", "controlPlaneInitialized");
@@ -30,7 +30,7 @@ pub(super) fn write(world: &World<'_>, object: &mut Value, cluster: &Value, mach
     if let Some(version) = lowest_version(machines) {
         set(object, &["status", "version"], json!(version));
     }
-    write_conditions(object, contract, &counts, initialized, has_infrastructure(cluster), &world.now());
+    write_conditions(object, contract, &counts, initialized, has_infrastructure(cluster), &reader.now());
 }
 
 /// The lowest Kubernetes version of all Machines.
@@ -45,7 +45,7 @@ fn lowest_version(machines: &[Value]) -> Option<&str> {
 fn write_conditions(
     object: &mut Value,
     contract: Contract,
-    counts: &Counts,
+    counts: &MachineCounts,
     initialized: bool,
     has_certificates: bool,
     now: &str,
@@ -60,25 +60,29 @@ fn write_conditions(
         healthy("ControlPlaneComponentsHealthy"),
         counts.all_ready("MachinesReady"),
         counts.all_up_to_date("MachinesUpToDate"),
-        Condition::activity("RollingOut", counts.rolls()),
-        Condition::activity("ScalingUp", counts.grows()),
-        Condition::activity("ScalingDown", counts.shrinks()),
+        Condition::activity("RollingOut", counts.is_rolling_out()),
+        Condition::activity("ScalingUp", counts.is_scaling_up()),
+        Condition::activity("ScalingDown", counts.is_scaling_down()),
         Condition::activity("Remediating", false),
         Condition::activity("Deleting", false),
         Condition::activity("Paused", false),
     ];
-    let (made, resized) = (counts.replicas > 0, counts.replicas == counts.wanted);
-    let resize = if counts.grows() { "ScalingUp" } else { "ScalingDown" };
+    let (made, resized) = (counts.replicas > 0, counts.replicas == counts.desired);
+    let resize = if counts.is_scaling_up() { "ScalingUp" } else { "ScalingDown" };
     let all_ready = made && counts.ready == counts.replicas;
     let old = [
-        legacy("Ready", available && all_ready && resized && !counts.rolls(), "WaitingForKubeadmInit"),
+        legacy(
+            "Ready",
+            available && all_ready && resized && !counts.is_rolling_out(),
+            "WaitingForKubeadmInit",
+        ),
         legacy("Available", available, "WaitingForKubeadmInit"),
         legacy("CertificatesAvailable", has_certificates, "WaitingForClusterInfrastructure"),
         legacy("ControlPlaneComponentsHealthy", available, "ControlPlaneComponentsUnknown"),
         legacy("EtcdClusterHealthy", available, "EtcdClusterUnknown"),
         legacy("MachinesCreated", made, "WaitingForKubeadmInit"),
         legacy("MachinesReady", all_ready, "WaitingForKubeadmInit"),
-        legacy("MachinesSpecUpToDate", !counts.rolls(), "RollingUpdateInProgress"),
+        legacy("MachinesSpecUpToDate", !counts.is_rolling_out(), "RollingUpdateInProgress"),
         legacy("Resized", resized, resize),
     ];
     conditions::write(object, contract, &new, &old, now);

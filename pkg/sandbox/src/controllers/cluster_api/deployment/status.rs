@@ -9,26 +9,26 @@ use crate::{
     controllers::cluster_api::{
         conditions::{self, Condition, legacy},
         contract::Contract,
-        counts::Counts,
-        object::{DEPLOYMENT_NAME, generation, label, name, set, wanted_replicas},
-        world::World,
+        counts::MachineCounts,
+        object::{DEPLOYMENT_NAME, desired_replicas, generation, label, name, set},
+        reader::ObjectReader,
     },
     selector::LabelSelector,
 };
 
-pub(super) fn write(world: &World<'_>, object: &mut Value, machines: &[Value]) {
+pub(super) fn write(reader: &ObjectReader<'_>, object: &mut Value, machines: &[Value]) {
     let contract = Contract::of(object);
     let own: Vec<Value> = machines
         .iter()
         .filter(|machine| label(machine, DEPLOYMENT_NAME) == Some(name(object)))
         .cloned()
         .collect();
-    let counts = Counts::of(&own, wanted_replicas(object));
+    let counts = MachineCounts::of(&own, desired_replicas(object));
     let older = ["availableReplicas", "readyReplicas", "unavailableReplicas", "updatedReplicas"];
     counts.write(object, contract, &older);
     let phase = match () {
-        () if counts.grows() || counts.ready < counts.wanted => "ScalingUp",
-        () if counts.shrinks() => "ScalingDown",
+        () if counts.is_scaling_up() || counts.ready < counts.desired => "ScalingUp",
+        () if counts.is_scaling_down() => "ScalingDown",
         () => "Running",
     };
     set(object, &["status", "phase"], json!(phase));
@@ -40,9 +40,9 @@ pub(super) fn write(world: &World<'_>, object: &mut Value, machines: &[Value]) {
         Condition::positive("Available", "Available", available),
         counts.all_ready("MachinesReady"),
         counts.all_up_to_date("MachinesUpToDate"),
-        Condition::activity("RollingOut", counts.rolls()),
-        Condition::activity("ScalingUp", counts.grows()),
-        Condition::activity("ScalingDown", counts.shrinks()),
+        Condition::activity("RollingOut", counts.is_rolling_out()),
+        Condition::activity("ScalingUp", counts.is_scaling_up()),
+        Condition::activity("ScalingDown", counts.is_scaling_down()),
         Condition::activity("Remediating", false),
         Condition::activity("Deleting", false),
         Condition::activity("Paused", false),
@@ -52,5 +52,5 @@ pub(super) fn write(world: &World<'_>, object: &mut Value, machines: &[Value]) {
         legacy("Available", available, "WaitingForAvailableMachines"),
         legacy("MachineSetReady", available, "WaitingForMachineSet"),
     ];
-    conditions::write(object, contract, &new, &old, &world.now());
+    conditions::write(object, contract, &new, &old, &reader.now());
 }

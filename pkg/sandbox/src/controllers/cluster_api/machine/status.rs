@@ -7,9 +7,9 @@ use crate::controllers::cluster_api::{
     contract::Contract,
     control_plane, deployment,
     object::{
-        IS_CONTROL_PLANE, controller, generation, label, name, namespace, owner_ref, present, set, text, uid,
+        IS_CONTROL_PLANE, controller, generation, label, name, namespace, non_null, owner_ref, set, text, uid,
     },
-    world::World,
+    reader::ObjectReader,
 };
 
 /// Conditions of the control plane Pods.
@@ -33,18 +33,18 @@ pub(super) fn write_node(machine: &mut Value) {
     set(machine, &["status", "nodeInfo"], info);
 }
 
-pub(super) fn write(world: &World<'_>, machine: &mut Value) {
+pub(super) fn write(reader: &ObjectReader<'_>, machine: &mut Value) {
     let contract = Contract::of(machine);
     let bootstrap = contract.is_initialized(machine, "bootstrapReady", "bootstrapDataSecretCreated");
     let infrastructure = contract.is_initialized(machine, "infrastructureReady", "infrastructureProvisioned");
-    let node = present(machine, "/status/nodeRef").is_some();
+    let node = non_null(machine, "/status/nodeRef").is_some();
     let phase = match (bootstrap, infrastructure, node) {
         (_, _, true) => "Running",
         (_, true, _) => "Provisioned",
         (true, ..) => "Provisioning",
         _ => "Pending",
     };
-    let now = world.now();
+    let now = reader.now();
     if text(machine, "/status/phase") != phase {
         set(machine, &["status", "lastUpdated"], json!(now));
     }
@@ -61,7 +61,7 @@ pub(super) fn write(world: &World<'_>, machine: &mut Value) {
         Condition::activity("Deleting", false),
         Condition::activity("Paused", false),
     ];
-    if let Some(current) = is_up_to_date(world, machine) {
+    if let Some(current) = is_up_to_date(reader, machine) {
         new.push(Condition::positive("UpToDate", "UpToDate", current));
     }
     let mut old = vec![
@@ -85,20 +85,20 @@ fn node_condition(kind: &'static str, node: bool, message: &str) -> Condition {
     if node {
         Condition::new(kind, true, kind)
     } else {
-        Condition::new(kind, false, "InspectionFailed").saying(message.to_owned())
+        Condition::new(kind, false, "InspectionFailed").with_message(message.to_owned())
     }
 }
 
 /// True if the owner of the Machine would create an equal Machine now: `None` if the Machine has no controller.
-fn is_up_to_date(world: &World<'_>, machine: &Value) -> Option<bool> {
+fn is_up_to_date(reader: &ObjectReader<'_>, machine: &Value) -> Option<bool> {
     let owner = controller(machine)?;
-    let object = world.get(&owner_ref(owner, namespace(machine)))?;
+    let object = reader.get(&owner_ref(owner, namespace(machine)))?;
     match text(owner, "/kind") {
-        "KubeadmControlPlane" => Some(control_plane::is_up_to_date(world, &object, machine)),
+        "KubeadmControlPlane" => Some(control_plane::is_up_to_date(reader, &object, machine)),
         "MachineSet" => match controller(&object) {
             Some(owner) => {
-                let deployment = world.get(&owner_ref(owner, namespace(machine)))?;
-                Some(deployment::is_current(world, &deployment, &object))
+                let deployment = reader.get(&owner_ref(owner, namespace(machine)))?;
+                Some(deployment::is_current(reader, &deployment, &object))
             }
             None => Some(true),
         },

@@ -16,28 +16,28 @@ use crate::{
 
 /// The API versions and contracts of the tests.
 pub(super) const CONTRACTS: [&str; 2] = ["v1beta1", "v1beta2"];
-pub(super) const PLACE: &str = "clusters";
+pub(super) const NAMESPACE: &str = "clusters";
 
 /// A server with running controllers.
-pub(super) struct World {
+pub(super) struct TestServer {
     pub(super) version: &'static str,
     pub(super) clock: Clock,
     pub(super) client: Client,
     sandbox: Sandbox,
 }
 
-impl World {
+impl TestServer {
     pub(super) async fn new(version: &'static str) -> Self {
         let clock = Clock::fixed("2026-01-01T00:00:00Z".parse().unwrap());
-        let sandbox = Sandbox::start_at(Options::default(), clock.clone()).await.unwrap();
+        let sandbox = Sandbox::start_with_clock(Options::default(), clock.clone()).await.unwrap();
         let client = sandbox.client("test");
-        let world = Self { version, clock, client, sandbox };
+        let server = Self { version, clock, client, sandbox };
         for definition in definitions(version) {
-            world.create(definition).await;
+            server.create(definition).await;
         }
-        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE}});
-        world.create(namespace).await;
-        world
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+        server.create(namespace).await;
+        server
     }
 
     pub(super) async fn create(&self, object: Value) -> Value {
@@ -49,25 +49,25 @@ impl World {
         for mut object in objects {
             let (group, _) = split(&object);
             object["apiVersion"] = json!(format!("{group}/{}", self.version));
-            object["metadata"]["namespace"] = json!(PLACE);
+            object["metadata"]["namespace"] = json!(NAMESPACE);
             self.create(object).await;
         }
     }
 
     /// Waits until the controllers settle. Fails after five minutes, far more than any test needs.
-    pub(super) async fn settle(&self) {
-        tokio::time::timeout(Duration::from_mins(5), self.sandbox.settle())
+    pub(super) async fn wait_until_idle(&self) {
+        tokio::time::timeout(Duration::from_mins(5), self.sandbox.wait_until_idle())
             .await
             .expect("the controllers settle");
     }
 
-    pub(super) async fn apply_and_settle(&self, objects: impl IntoIterator<Item = Value>) {
+    pub(super) async fn apply_and_wait(&self, objects: impl IntoIterator<Item = Value>) {
         self.apply(objects).await;
-        self.settle().await;
+        self.wait_until_idle().await;
     }
 
     pub(super) fn find(&self, kind: &str, name: &str) -> Option<Value> {
-        self.client.get(&ObjectRef::new(group_of_kind(kind), kind, PLACE, name))
+        self.client.get(&ObjectRef::new(group_of_kind(kind), kind, NAMESPACE, name))
     }
 
     pub(super) fn get(&self, kind: &str, name: &str) -> Value {
@@ -75,7 +75,7 @@ impl World {
     }
 
     pub(super) fn list(&self, kind: &str) -> Vec<Value> {
-        self.client.list(group_of_kind(kind), kind, Some(PLACE))
+        self.client.list(group_of_kind(kind), kind, Some(NAMESPACE))
     }
 
     pub(super) fn names(&self, kind: &str) -> Vec<String> {
@@ -87,18 +87,18 @@ impl World {
         let mut object = self.get(kind, name);
         change(&mut object);
         self.client.update(object).await.unwrap();
-        self.settle().await;
+        self.wait_until_idle().await;
     }
 
     pub(super) async fn delete(&self, kind: &str, name: &str) {
-        let object = ObjectRef::new(group_of_kind(kind), kind, PLACE, name);
+        let object = ObjectRef::new(group_of_kind(kind), kind, NAMESPACE, name);
         self.client.delete(&object, Propagation::Background).await.unwrap();
-        self.settle().await;
+        self.wait_until_idle().await;
     }
 
     /// Returns all Cluster API objects and Secrets with their resource versions.
-    pub(super) fn everything(&self) -> Vec<(ObjectRef, String)> {
-        let objects = self.client.everything_in(PLACE);
+    pub(super) fn all_objects(&self) -> Vec<(ObjectRef, String)> {
+        let objects = self.client.list_namespace(NAMESPACE);
         let live =
             objects.into_iter().filter(|object| object.group.ends_with(CORE) || object.kind == "Secret");
         live.filter_map(|object| {
@@ -109,21 +109,21 @@ impl World {
     }
 
     /// Adds a label to each object, which triggers a reconciliation, and returns the number of writes.
-    pub(super) async fn touch_everything(&self) -> u64 {
-        let everything = self.everything();
+    pub(super) async fn touch_all(&self) -> u64 {
+        let everything = self.all_objects();
         for (object, _) in &everything {
             let mut live = self.client.get(object).unwrap();
             set_label(&mut live, "touched", "");
             self.client.update(live).await.unwrap();
-            self.settle().await;
+            self.wait_until_idle().await;
         }
         everything.len() as u64
     }
 
     /// Recreates all objects of another server like a move: owners first, without status, with new uids.
-    pub(super) async fn take_over(&self, source: &Self) {
+    pub(super) async fn move_from(&self, source: &Self) {
         let mut waiting: Vec<Value> =
-            source.everything().iter().filter_map(|(object, _)| source.client.get(object)).collect();
+            source.all_objects().iter().filter_map(|(object, _)| source.client.get(object)).collect();
         let mut uids: HashMap<String, Value> = HashMap::new();
         while !waiting.is_empty() {
             let is_ready =
@@ -144,18 +144,18 @@ impl World {
         self.sandbox.store()
     }
 
-    pub(super) fn is_old(&self) -> bool {
+    pub(super) fn is_v1beta1(&self) -> bool {
         self.version == "v1beta1"
     }
 
     /// Returns the value of a field with a different pointer in each contract.
-    pub(super) fn at<'a>(&self, object: &'a Value, v1beta1: &str, v1beta2: &str) -> &'a Value {
-        object.pointer(if self.is_old() { v1beta1 } else { v1beta2 }).unwrap_or(&Value::Null)
+    pub(super) fn field_at<'a>(&self, object: &'a Value, v1beta1: &str, v1beta2: &str) -> &'a Value {
+        object.pointer(if self.is_v1beta1() { v1beta1 } else { v1beta2 }).unwrap_or(&Value::Null)
     }
 
     /// The types of the true `metav1` conditions.
-    pub(super) fn holding(&self, object: &Value) -> Vec<String> {
-        let conditions = self.at(object, "/status/v1beta2/conditions", "/status/conditions");
+    pub(super) fn true_conditions(&self, object: &Value) -> Vec<String> {
+        let conditions = self.field_at(object, "/status/v1beta2/conditions", "/status/conditions");
         let all = conditions.as_array().into_iter().flatten();
         all.filter(|condition| condition["status"] == "True")
             .map(|one| text(one, "/type").to_owned())
@@ -165,8 +165,8 @@ impl World {
     /// Creates a reference in the form of the contract.
     pub(super) fn reference(&self, kind: &str, name: &str) -> Value {
         let group = group_of_kind(kind);
-        if self.is_old() {
-            json!({"apiVersion": format!("{group}/v1beta1"), "kind": kind, "name": name, "namespace": PLACE})
+        if self.is_v1beta1() {
+            json!({"apiVersion": format!("{group}/v1beta1"), "kind": kind, "name": name, "namespace": NAMESPACE})
         } else {
             json!({"apiGroup": group, "kind": kind, "name": name})
         }
@@ -183,7 +183,7 @@ impl World {
         );
         let machines = self.reference("DockerMachineTemplate", &format!("{name}-machines"));
         let inside: &[&str] =
-            if self.is_old() { &["infrastructureRef"] } else { &["spec", "infrastructureRef"] };
+            if self.is_v1beta1() { &["infrastructureRef"] } else { &["spec", "infrastructureRef"] };
         set(&mut control_plane, &[&["spec", "machineTemplate"], inside].concat(), machines.clone());
         vec![
             object("DockerCluster", name, json!({})),

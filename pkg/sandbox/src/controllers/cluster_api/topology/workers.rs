@@ -3,23 +3,23 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Outcome, Renewal,
+    TemplateRotation, TopologyOutcome,
     blueprint::{Blueprint, WorkerClass},
-    clone, lay_over,
+    instantiate, merge_desired,
 };
 use crate::controllers::cluster_api::{
-    contract::{Contract, referred},
+    contract::{Contract, referenced_object},
     object::{
-        CLUSTER_NAME, CORE, TOPOLOGY_OWNED, is_deleting, label, merged, name, namespace, number,
+        CLUSTER_NAME, CORE, TOPOLOGY_OWNED, is_deleting, label, merge_maps, name, namespace, number,
         owner_reference, set, string_map, text,
     },
-    plan::Plan,
-    template::named_by,
-    world::{World, core_version, of_cluster},
+    plan::WritePlan,
+    reader::{ObjectReader, core_api_version, objects_of_cluster},
+    template::expand_name,
 };
 
 /// The properties of a kind of workers.
-struct Sort {
+struct WorkerKind {
     kind: &'static str,
     field: &'static str,
     label: &'static str,
@@ -27,14 +27,14 @@ struct Sort {
     own_name: &'static str,
 }
 
-const DEPLOYMENTS: Sort = Sort {
+const DEPLOYMENTS: WorkerKind = WorkerKind {
     kind: "MachineDeployment",
     field: "machineDeployments",
     label: "topology.cluster.x-k8s.io/deployment-name",
     naming: "{{ .cluster.name }}-{{ .machineDeployment.topologyName }}-{{ .random }}",
     own_name: "machineDeployment.topologyName",
 };
-const POOLS: Sort = Sort {
+const POOLS: WorkerKind = WorkerKind {
     kind: "MachinePool",
     field: "machinePools",
     label: "topology.cluster.x-k8s.io/pool-name",
@@ -44,17 +44,17 @@ const POOLS: Sort = Sort {
 
 /// Plans the workers of the topology. Workers get a new version only after the control plane has reached the version.
 pub(super) fn build(
-    world: &World<'_>,
+    reader: &ObjectReader<'_>,
     cluster: &Value,
     blueprint: &Blueprint,
     upgraded: bool,
-    plan: &mut Plan,
-) -> Outcome {
-    let mut outcome = Outcome::Done;
+    plan: &mut WritePlan,
+) -> TopologyOutcome {
+    let mut outcome = TopologyOutcome::Reconciled;
     for (sort, classes) in [(&DEPLOYMENTS, &blueprint.deployments), (&POOLS, &blueprint.pools)] {
-        let there = of_cluster(world, CORE, sort.kind, cluster);
+        let existing = objects_of_cluster(reader, CORE, sort.kind, cluster);
         let there: Vec<Value> =
-            there.into_iter().filter(|worker| label(worker, TOPOLOGY_OWNED).is_some()).collect();
+            existing.into_iter().filter(|worker| label(worker, TOPOLOGY_OWNED).is_some()).collect();
         let wanted = cluster["spec"]["topology"]["workers"][sort.field].as_array();
         let wanted: Vec<&Value> = wanted.into_iter().flatten().collect();
         for worker in &there {
@@ -67,14 +67,14 @@ pub(super) fn build(
             let Some(class) = classes.iter().find(|class| class.class == text(topology, "/class")) else {
                 let message =
                     format!("worker class {} not found in the ClusterClass", text(topology, "/class"));
-                outcome = Outcome::Waiting("ReconcileFailed", message);
+                outcome = TopologyOutcome::Waiting("ReconcileFailed", message);
                 continue;
             };
             let found = there.iter().find(|worker| label(worker, sort.label) == topology["name"].as_str());
-            let worker = Worker { world, cluster, topology, class, sort, found, upgraded };
+            let worker = Worker { reader, cluster, topology, class, kind: sort, existing: found, upgraded };
             if worker.build(plan).is_none() {
                 let message = format!("failed to read the templates of worker class {}", class.class);
-                outcome = Outcome::Waiting("ReconcileFailed", message);
+                outcome = TopologyOutcome::Waiting("ReconcileFailed", message);
             }
         }
     }
@@ -83,31 +83,31 @@ pub(super) fn build(
 
 /// A worker entry of the topology and its existing object.
 struct Worker<'a> {
-    world: &'a World<'a>,
+    reader: &'a ObjectReader<'a>,
     cluster: &'a Value,
     topology: &'a Value,
     class: &'a WorkerClass,
-    sort: &'a Sort,
-    found: Option<&'a Value>,
+    kind: &'a WorkerKind,
+    existing: Option<&'a Value>,
     upgraded: bool,
 }
 
 impl Worker<'_> {
     /// Plans the worker: `None` if a template is missing.
-    fn build(&self, plan: &mut Plan) -> Option<()> {
-        if self.found.is_some_and(is_deleting) {
+    fn build(&self, plan: &mut WritePlan) -> Option<()> {
+        if self.existing.is_some_and(is_deleting) {
             return Some(());
         }
         let bootstrap =
             self.part(self.class.bootstrap.as_ref(), "/spec/template/spec/bootstrap/configRef", plan)?;
         let infrastructure =
             self.part(self.class.infrastructure.as_ref(), "/spec/template/spec/infrastructureRef", plan)?;
-        let wanted = self.wanted(&bootstrap, &infrastructure);
-        match self.found {
+        let wanted = self.desired(&bootstrap, &infrastructure);
+        match self.existing {
             Some(found) => {
                 let mut changed = found.clone();
-                lay_over(&mut changed, &wanted);
-                plan.change(found, changed);
+                merge_desired(&mut changed, &wanted);
+                plan.update(found, changed);
             }
             None => plan.create(wanted),
         }
@@ -119,20 +119,26 @@ impl Worker<'_> {
         &self,
         template: Option<&crate::controllers::ObjectRef>,
         pointer: &str,
-        plan: &mut Plan,
+        plan: &mut WritePlan,
     ) -> Option<Value> {
         let template = template?;
-        let current = self.found.and_then(|found| referred(self.world, found, pointer));
+        let current = self.existing.and_then(|found| referenced_object(self.reader, found, pointer));
         let prefix = format!("{}-{}-", name(self.cluster), text(self.topology, "/name"));
-        let labels = string_map(&json!({self.sort.label: self.topology["name"]}), "");
-        if self.sort.kind == "MachineDeployment" {
-            return Renewal { prefix: &prefix, labels }.of(self.world, self.cluster, template, current, plan);
+        let labels = string_map(&json!({self.kind.label: self.topology["name"]}), "");
+        if self.kind.kind == "MachineDeployment" {
+            return TemplateRotation { prefix: &prefix, labels }.of(
+                self.reader,
+                self.cluster,
+                template,
+                current,
+                plan,
+            );
         }
         if current.is_some() {
             return current;
         }
         let new_name = super::super::template::generated_name(&prefix);
-        let mut made = clone(self.world, self.cluster, template, &new_name, labels)?;
+        let mut made = instantiate(self.reader, self.cluster, template, &new_name, labels)?;
         set(&mut made, &["metadata", "ownerReferences"], json!([owner_reference(self.cluster, false)]));
         plan.create(made.clone());
         Some(made)
@@ -140,32 +146,32 @@ impl Worker<'_> {
 
     fn labels(&self) -> Map<String, Value> {
         let own = json!({
-            CLUSTER_NAME: name(self.cluster), TOPOLOGY_OWNED: "", self.sort.label: self.topology["name"],
+            CLUSTER_NAME: name(self.cluster), TOPOLOGY_OWNED: "", self.kind.label: self.topology["name"],
         });
-        let asked = merged(self.class.labels.clone(), string_map(self.topology, "/metadata/labels"));
-        merged(asked, string_map(&own, ""))
+        let asked = merge_maps(self.class.labels.clone(), string_map(self.topology, "/metadata/labels"));
+        merge_maps(asked, string_map(&own, ""))
     }
 
     fn version(&self) -> Value {
-        let current = self.found.map(|found| &found["spec"]["template"]["spec"]["version"]);
+        let current = self.existing.map(|found| &found["spec"]["template"]["spec"]["version"]);
         match current {
             Some(current) if !self.upgraded && !current.is_null() => current.clone(),
             _ => self.cluster["spec"]["topology"]["version"].clone(),
         }
     }
 
-    fn wanted(&self, bootstrap: &Value, infrastructure: &Value) -> Value {
+    fn desired(&self, bootstrap: &Value, infrastructure: &Value) -> Value {
         let (cluster, contract) = (name(self.cluster), Contract::of(self.cluster));
         let annotations =
-            merged(self.class.annotations.clone(), string_map(self.topology, "/metadata/annotations"));
-        let fields = [("cluster.name", cluster), (self.sort.own_name, text(self.topology, "/name"))];
-        let new_name = match self.found {
+            merge_maps(self.class.annotations.clone(), string_map(self.topology, "/metadata/annotations"));
+        let fields = [("cluster.name", cluster), (self.kind.own_name, text(self.topology, "/name"))];
+        let new_name = match self.existing {
             Some(found) => name(found).to_owned(),
-            None => named_by(&self.class.naming, self.sort.naming, &fields),
+            None => expand_name(&self.class.naming, self.kind.naming, &fields),
         };
         let reference = |pointer: &str, object: &Value| {
             // Keeps an existing reference to the same object as the server stores it.
-            let found = self.found.and_then(|found| found.pointer(pointer));
+            let found = self.existing.and_then(|found| found.pointer(pointer));
             let new = contract.reference(object);
             match found {
                 Some(found) if super::resolve(found, "") == super::resolve(&new, "") => found.clone(),
@@ -173,10 +179,10 @@ impl Worker<'_> {
             }
         };
         let selector = json!({
-            CLUSTER_NAME: cluster, TOPOLOGY_OWNED: "", self.sort.label: self.topology["name"],
+            CLUSTER_NAME: cluster, TOPOLOGY_OWNED: "", self.kind.label: self.topology["name"],
         });
         let mut worker = json!({
-            "apiVersion": core_version(self.world, self.sort.kind, self.cluster), "kind": self.sort.kind,
+            "apiVersion": core_api_version(self.reader, self.kind.kind, self.cluster), "kind": self.kind.kind,
             "metadata": {"name": new_name, "namespace": namespace(self.cluster), "labels": self.labels()},
             "spec": {
                 "clusterName": cluster,
@@ -197,10 +203,10 @@ impl Worker<'_> {
         if let Some(replicas) = number(self.topology, "/replicas") {
             set(&mut worker, &["spec", "replicas"], json!(replicas));
         }
-        if self.sort.kind == "MachineDeployment" {
+        if self.kind.kind == "MachineDeployment" {
             set(&mut worker, &["spec", "selector", "matchLabels"], selector);
         }
-        if self.found.is_none() {
+        if self.existing.is_none() {
             set(&mut worker, &["metadata", "ownerReferences"], json!([owner_reference(self.cluster, false)]));
         }
         worker

@@ -8,9 +8,9 @@ use super::super::children::number;
 
 /// The rollout parameters of a Deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
+pub(super) struct RolloutLimits {
     /// The desired number of Pods.
-    pub(super) wanted: i64,
+    pub(super) desired: i64,
     /// The maximum number of additional Pods during a rollout.
     pub(super) surge: i64,
     /// The maximum number of unavailable Pods during a rollout.
@@ -21,65 +21,65 @@ pub(super) struct Limits {
 
 /// The numbers of Pods of a ReplicaSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct PodCounts {
     /// The desired number.
-    pub(super) wanted: i64,
-    pub(super) present: i64,
+    pub(super) desired: i64,
+    pub(super) existing: i64,
     /// The number of available Pods, at most the desired number.
     pub(super) available: i64,
 }
 
-impl Limits {
+impl RolloutLimits {
     pub(super) fn of(deployment: &Value) -> Self {
         let spec = &deployment["spec"];
         let wanted = number(&spec["replicas"]);
         if spec["strategy"]["type"] == "Recreate" {
-            return Self { wanted, surge: 0, unavailable: 0, recreate: true };
+            return Self { desired: wanted, surge: 0, unavailable: 0, recreate: true };
         }
         let rolling = &spec["strategy"]["rollingUpdate"];
-        let surge = share(&rolling["maxSurge"], wanted, 99);
-        let unavailable = share(&rolling["maxUnavailable"], wanted, 0);
+        let surge = resolve_count(&rolling["maxSurge"], wanted, 99);
+        let unavailable = resolve_count(&rolling["maxUnavailable"], wanted, 0);
         // If both round to zero, the rollout cannot proceed.
         let unavailable = if surge == 0 { unavailable.max(1) } else { unavailable };
-        Self { wanted, surge, unavailable: unavailable.min(wanted), recreate: false }
+        Self { desired: wanted, surge, unavailable: unavailable.min(wanted), recreate: false }
     }
 }
 
 /// A number, or a percentage of `whole`, rounded down after `add` hundredths are added.
-fn share(value: &Value, whole: i64, add: i64) -> i64 {
+fn resolve_count(value: &Value, whole: i64, add: i64) -> i64 {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     percent.map_or_else(|| number(value), |percent| (percent.saturating_mul(whole).saturating_add(add)) / 100)
 }
 
-impl Counts {
+impl PodCounts {
     pub(super) fn of(set: &Value) -> Self {
         let wanted = number(&set["spec"]["replicas"]);
         let available = number(&set["status"]["availableReplicas"]).min(wanted);
-        Self { wanted, present: number(&set["status"]["replicas"]), available }
+        Self { desired: wanted, existing: number(&set["status"]["replicas"]), available }
     }
 }
 
 /// Returns the next number of Pods of the new ReplicaSet and of each old ReplicaSet (oldest first). If nothing changes,
 /// the rollout is complete or waits for Pods.
-pub(super) fn step(limits: Limits, new: Counts, old: &[Counts]) -> (i64, Vec<i64>) {
-    let stay = || old.iter().map(|set| set.wanted).collect::<Vec<_>>();
+pub(super) fn next_replicas(limits: RolloutLimits, new: PodCounts, old: &[PodCounts]) -> (i64, Vec<i64>) {
+    let stay = || old.iter().map(|set| set.desired).collect::<Vec<_>>();
     if limits.recreate {
-        let gone = old.iter().all(|set| set.wanted == 0 && set.present == 0);
-        return (if gone { limits.wanted } else { new.wanted }, vec![0; old.len()]);
+        let gone = old.iter().all(|set| set.desired == 0 && set.existing == 0);
+        return (if gone { limits.desired } else { new.desired }, vec![0; old.len()]);
     }
-    let total = new.wanted + old.iter().map(|set| set.wanted).sum::<i64>();
-    let room = (limits.wanted + limits.surge - total).max(0);
-    let target = limits.wanted.min(new.wanted.saturating_add(room));
-    if target != new.wanted {
+    let total = new.desired + old.iter().map(|set| set.desired).sum::<i64>();
+    let room = (limits.desired + limits.surge - total).max(0);
+    let target = limits.desired.min(new.desired.saturating_add(room));
+    if target != new.desired {
         return (target, stay());
     }
-    let needed = limits.wanted - limits.unavailable;
-    let mut spare = total - needed - (new.wanted - new.available);
+    let needed = limits.desired - limits.unavailable;
+    let mut spare = total - needed - (new.desired - new.available);
     let mut spare_available = new.available + old.iter().map(|set| set.available).sum::<i64>() - needed;
     let mut targets = stay();
     for (target, set) in targets.iter_mut().zip(old) {
         // The deletion of unavailable Pods does not reduce availability.
-        let dead = (set.wanted - set.available).min(spare).max(0);
+        let dead = (set.desired - set.available).min(spare).max(0);
         *target -= dead;
         spare -= dead;
     }
@@ -98,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    fn counts(wanted: i64, available: i64) -> Counts {
-        Counts { wanted, present: wanted, available }
+    fn counts(desired: i64, available: i64) -> PodCounts {
+        PodCounts { desired, existing: desired, available }
     }
 
     #[test]
@@ -113,27 +113,27 @@ mod tests {
         ] {
             let deployment = json!({"spec": {"replicas": replicas, "strategy": {"rollingUpdate":
                 {"maxSurge": surge, "maxUnavailable": unavailable}}}});
-            let limits = Limits::of(&deployment);
+            let limits = RolloutLimits::of(&deployment);
             assert_eq!((limits.surge, limits.unavailable), expected, "{deployment}");
         }
     }
 
     #[test]
     fn a_rollout_moves_within_its_limits_and_ends() {
-        let limits = Limits { wanted: 4, surge: 1, unavailable: 1, recreate: false };
+        let limits = RolloutLimits { desired: 4, surge: 1, unavailable: 1, recreate: false };
         let (mut new, mut old) = (counts(0, 0), vec![counts(1, 0), counts(4, 4)]);
         let mut steps = Vec::new();
         loop {
-            let (target, targets) = step(limits, new, &old);
+            let (target, targets) = next_replicas(limits, new, &old);
             let next: Vec<_> = targets.iter().map(|target| counts(*target, *target)).collect();
-            let done = (target, next.as_slice()) == (new.wanted, old.as_slice());
+            let done = (target, next.as_slice()) == (new.desired, old.as_slice());
             (new, old) = (counts(target, target), next);
             if done {
                 break;
             }
             let available = new.available + old.iter().map(|set| set.available).sum::<i64>();
             assert!((3..=5).contains(&available), "{new:?} {old:?}");
-            steps.push(new.wanted);
+            steps.push(new.desired);
         }
         assert_eq!((new, old), (counts(4, 4), vec![counts(0, 0); 2]));
         assert!(steps.len() > 2, "{steps:?}");
@@ -141,17 +141,17 @@ mod tests {
 
     #[test]
     fn a_rollout_whose_pods_never_become_ready_keeps_what_is_needed() {
-        let limits = Limits { wanted: 2, surge: 1, unavailable: 0, recreate: false };
-        assert_eq!(step(limits, counts(0, 0), &[counts(2, 2)]), (1, vec![2]));
-        assert_eq!(step(limits, counts(1, 0), &[counts(2, 2)]), (1, vec![2]));
+        let limits = RolloutLimits { desired: 2, surge: 1, unavailable: 0, recreate: false };
+        assert_eq!(next_replicas(limits, counts(0, 0), &[counts(2, 2)]), (1, vec![2]));
+        assert_eq!(next_replicas(limits, counts(1, 0), &[counts(2, 2)]), (1, vec![2]));
     }
 
     #[test]
     fn recreation_waits_until_the_old_pods_are_gone() {
-        let limits = Limits { wanted: 2, surge: 0, unavailable: 0, recreate: true };
-        assert_eq!(step(limits, counts(0, 0), &[counts(2, 2)]), (0, vec![0]));
-        let going = Counts { wanted: 0, present: 1, available: 0 };
-        assert_eq!(step(limits, counts(0, 0), &[going]), (0, vec![0]));
-        assert_eq!(step(limits, counts(0, 0), &[counts(0, 0)]), (2, vec![0]));
+        let limits = RolloutLimits { desired: 2, surge: 0, unavailable: 0, recreate: true };
+        assert_eq!(next_replicas(limits, counts(0, 0), &[counts(2, 2)]), (0, vec![0]));
+        let going = PodCounts { desired: 0, existing: 1, available: 0 };
+        assert_eq!(next_replicas(limits, counts(0, 0), &[going]), (0, vec![0]));
+        assert_eq!(next_replicas(limits, counts(0, 0), &[counts(0, 0)]), (2, vec![0]));
     }
 }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        children::{number, put},
+        children::{number, set_count},
         replica_set::FAILURE,
     },
-    rollout::Limits,
+    rollout::RolloutLimits,
 };
 use crate::{controllers::conditions, meta};
 
@@ -17,7 +17,13 @@ use crate::{controllers::conditions, meta};
 const COMPLETE: &str = "NewReplicaSetAvailable";
 
 /// Builds the status of a Deployment with these ReplicaSets.
-pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &[Value], now: &str) -> Value {
+pub(super) fn build(
+    deployment: &Value,
+    limits: RolloutLimits,
+    new: Option<&Value>,
+    old: &[Value],
+    now: &str,
+) -> Value {
     let sum = |part: &str, field: &str| -> i64 {
         new.into_iter().chain(old).map(|set| number(&set[part][field])).sum()
     };
@@ -26,11 +32,11 @@ pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &
         "observedGeneration": meta::generation(deployment),
         "terminatingReplicas": sum("status", "terminatingReplicas"),
     });
-    put(&mut status, "replicas", sum("status", "replicas"));
-    put(&mut status, "readyReplicas", sum("status", "readyReplicas"));
-    put(&mut status, "availableReplicas", available);
-    put(&mut status, "updatedReplicas", new.map_or(0, |set| number(&set["status"]["replicas"])));
-    put(&mut status, "unavailableReplicas", (sum("spec", "replicas") - available).max(0));
+    set_count(&mut status, "replicas", sum("status", "replicas"));
+    set_count(&mut status, "readyReplicas", sum("status", "readyReplicas"));
+    set_count(&mut status, "availableReplicas", available);
+    set_count(&mut status, "updatedReplicas", new.map_or(0, |set| number(&set["status"]["replicas"])));
+    set_count(&mut status, "unavailableReplicas", (sum("spec", "replicas") - available).max(0));
     if let Some(collisions) = deployment["status"].get("collisionCount") {
         status["collisionCount"] = collisions.clone();
     }
@@ -48,15 +54,15 @@ pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &
 }
 
 /// True if all existing Pods have the newest template and the desired number is available.
-pub(super) fn is_complete(deployment: &Value, limits: Limits, status: &Value) -> bool {
+pub(super) fn is_complete(deployment: &Value, limits: RolloutLimits, status: &Value) -> bool {
     status["observedGeneration"] == meta::generation(deployment)
         && ["updatedReplicas", "replicas", "availableReplicas"]
             .iter()
-            .all(|field| number(&status[*field]) == limits.wanted)
+            .all(|field| number(&status[*field]) == limits.desired)
 }
 
-fn availability(deployment: &Value, limits: Limits, available: i64, now: &str) -> Value {
-    let (status, reason, message) = if available >= limits.wanted - limits.unavailable {
+fn availability(deployment: &Value, limits: RolloutLimits, available: i64, now: &str) -> Value {
+    let (status, reason, message) = if available >= limits.desired - limits.unavailable {
         ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     } else {
         ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
@@ -64,7 +70,13 @@ fn availability(deployment: &Value, limits: Limits, available: i64, now: &str) -
     condition(deployment, "Available", status, reason, message, now)
 }
 
-fn progress(deployment: &Value, limits: Limits, new: Option<&Value>, status: &Value, now: &str) -> Value {
+fn progress(
+    deployment: &Value,
+    limits: RolloutLimits,
+    new: Option<&Value>,
+    status: &Value,
+    now: &str,
+) -> Value {
     let subject = new.map_or_else(
         || format!("Deployment {:?}", meta::name(deployment)),
         |set| format!("ReplicaSet {:?}", meta::name(set)),
@@ -87,7 +99,7 @@ fn progress(deployment: &Value, limits: Limits, new: Option<&Value>, status: &Va
 /// A condition with the time of its last change in addition to the time of its last transition.
 fn condition(deployment: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
     let old = &deployment["status"];
-    let mut condition = conditions::next(old, kind, status, reason, message, now);
+    let mut condition = conditions::build(old, kind, status, reason, message, now);
     let same = conditions::find(old, kind)
         .filter(|old| ["status", "reason", "message"].iter().all(|field| old[*field] == condition[*field]));
     condition["lastUpdateTime"] =

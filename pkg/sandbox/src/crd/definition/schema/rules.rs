@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Walk, Within};
+use super::{SchemaContext, SchemaValidator};
 use crate::{
     cel,
     crd::definition::columns,
@@ -12,18 +12,24 @@ use crate::{
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-impl Walk {
+impl SchemaValidator {
     /// `before` is the number of errors before this schema. Expressions of a schema with errors are not compiled.
-    pub(super) fn rules(&mut self, schema: &Map<String, Value>, path: &str, within: &Within, before: usize) {
+    pub(super) fn rules(
+        &mut self,
+        schema: &Map<String, Value>,
+        path: &str,
+        context: &SchemaContext,
+        before: usize,
+    ) {
         let Some(rules) = schema.get("x-kubernetes-validations").and_then(Value::as_array) else { return };
         for (index, rule) in rules.iter().enumerate() {
             self.rule_form(schema, rule, &format!("{path}.x-kubernetes-validations[{index}]"));
         }
-        if !self.rules || within.alternative || self.schema_errors.len() > before {
+        if !self.rules || context.in_alternative || self.schema_errors.len() > before {
             return;
         }
         for (index, rule) in rules.iter().enumerate() {
-            self.expressions(rule, &format!("{path}.x-kubernetes-validations[{index}]"), within);
+            self.expressions(rule, &format!("{path}.x-kubernetes-validations[{index}]"), context);
         }
     }
 
@@ -66,12 +72,12 @@ impl Walk {
         }
     }
 
-    fn expressions(&mut self, rule: &Value, path: &str, within: &Within) {
+    fn expressions(&mut self, rule: &Value, path: &str, context: &SchemaContext) {
         let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
         let (expression, message) = (text("rule"), text("messageExpression"));
         let errors = &mut self.rule_errors;
         let mut refuse = |field: &str, words: String| {
-            let detail = format!("{}: {words}", printed(rule));
+            let detail = format!("{}: {words}", print_rule(rule));
             let path = format!("{path}.{field}");
             errors.push(FieldError::new(FieldErrorKind::InvalidUnquoted, path, Value::Null, detail));
         };
@@ -85,7 +91,7 @@ impl Walk {
             refuse("messageExpression", format!("messageExpression compilation failed: {report}"));
         }
         if program.references().has_variable("oldSelf") {
-            if let Some(around) = &within.uncorrelatable {
+            if let Some(around) = &context.uncorrelatable_list {
                 let detail = format!(
                     "oldSelf cannot be used on the uncorrelatable portion of the schema within {around}"
                 );
@@ -99,7 +105,7 @@ impl Walk {
 }
 
 /// Formats a rule like the internal form of the real server.
-fn printed(rule: &Value) -> String {
+fn print_rule(rule: &Value) -> String {
     let text = |name: &str| rule.get(name).cloned().unwrap_or_else(|| "".into());
     let other = |name: &str| rule.get(name).cloned().unwrap_or_default();
     format!(
