@@ -30,6 +30,22 @@ pub(crate) struct Test {
     slowest: usize,
     /// Run only tests whose name contains this text.
     filter: Option<String>,
+    /// Overwrite each snapshot that differs from the current output.
+    #[arg(skip)]
+    overwrite_snapshots: bool,
+}
+
+/// Overwrite the snapshots in tests and guide pages, and the generated pages, with the current output.
+#[derive(clap::Args)]
+pub(crate) struct Snapshots {
+    /// Run only tests whose name contains this text.
+    filter: Option<String>,
+}
+
+impl From<Snapshots> for Test {
+    fn from(Snapshots { filter }: Snapshots) -> Self {
+        Self { strict: false, slowest: 0, filter, overwrite_snapshots: true }
+    }
 }
 
 /// The slowest test binaries, which start first.
@@ -59,6 +75,9 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     let mut jobs = jobs(args.filter.as_deref())?;
     for Job { command, .. } in &mut jobs {
         command.env(RECORD_VARIABLE, &record).stdin(Stdio::null());
+        if args.overwrite_snapshots {
+            command.env("SNAPSHOTS", "overwrite");
+        }
         if variable("RUST_TEST_THREADS").is_none() {
             // Many tests wait for a server, a lease or a process.
             command.env("RUST_TEST_THREADS", (3 * cores).to_string());
