@@ -8,6 +8,7 @@ mod dialect;
 mod help;
 mod hoist;
 mod parse;
+mod shared_flags;
 mod tree;
 mod typed;
 mod usage_error;

@@ -23,7 +23,7 @@ mod workload_merge;
 mod xdg;
 
 pub(crate) use configuration::{Candidate, Source, candidates, from_path, load, source, verbosity};
-pub(crate) use globals::{GLOBAL, Globals};
+pub(crate) use globals::{CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
