@@ -9,7 +9,9 @@ fn without_arguments_the_commands_are_listed() {
     assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""));
     assert_eq!(outcome, world.run(["--help"]));
     assert_eq!(outcome, world.run(["help"]));
-    assert_data_eq!(outcome.to_string(), str![[r#"
+    assert_data_eq!(
+        outcome.to_string(),
+        str![[r#"
 exit 0
 --- stdout
 Install, render, upgrade and move everything a Cluster API management cluster runs.
@@ -52,7 +54,8 @@ Shared flags, explained by `capstan help flags`:
   Global flags        --config --lock --locked --v --color --quiet --offline
                       --refresh --ca-bundle --help --version
 
-"#]]);
+"#]]
+    );
 }
 
 // Row: D-72

@@ -73,7 +73,7 @@ fn run(task: Task) -> Result<bool> {
         Task::Test(args) => test::run(&args),
         Task::Snapshots(args) => {
             generate::run(&generate::Generate::default())?;
-            test::run(&args.into())
+            test::overwrite_snapshots(args)
         }
         Task::Rows(args) => {
             rows::run(&args, &Workspace::read()?);

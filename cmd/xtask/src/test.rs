@@ -42,12 +42,6 @@ pub(crate) struct Snapshots {
     filter: Option<String>,
 }
 
-impl From<Snapshots> for Test {
-    fn from(Snapshots { filter }: Snapshots) -> Self {
-        Self { strict: false, slowest: 0, filter, overwrite_snapshots: true }
-    }
-}
-
 /// The slowest test binaries, which start first.
 const LONGEST: [&str; 6] = ["e2e", "verbs", "management", "guide", "sandbox", "main"];
 
@@ -101,13 +95,24 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     Ok(failed == 0 && (is_complete || !args.strict))
 }
 
+/// Runs the tests with new snapshots. Returns false if a test failed for another reason.
+pub(crate) fn overwrite_snapshots(Snapshots { filter }: Snapshots) -> Result<bool> {
+    let succeeded = run(&Test { strict: false, slowest: 0, filter, overwrite_snapshots: true })?;
+    if !cargo(&["fmt", "--all"]).status().context("cannot run cargo")?.success() {
+        bail!("the new snapshots cannot be formatted");
+    }
+    Ok(succeeded)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    cargo.args(arguments).current_dir(workspace::root());
+    cargo
+}
+
 /// Builds all tests. Returns the jobs, longest first.
 fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
-    let cargo = || {
-        let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-        cargo.args(["test", "--workspace", "--locked"]).current_dir(workspace::root());
-        cargo
-    };
+    let cargo = || cargo(&["test", "--workspace", "--locked"]);
     let mut build = cargo();
     build.args(["--no-run", "--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
     let output = build.output().context("cannot run cargo")?;
