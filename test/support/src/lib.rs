@@ -33,6 +33,7 @@ pub mod kind;
 mod listener;
 pub mod proxy;
 pub mod registry;
+mod screen;
 pub mod skip;
 #[cfg(feature = "sandbox")]
 pub mod small_providers;
