@@ -33,6 +33,7 @@ mod interrupt;
 mod kustomize;
 mod lab;
 mod lifecycle;
+mod lifecycle_interrupted;
 mod lifecycle_refused;
 mod lock;
 mod management;

@@ -2,7 +2,7 @@
 
 use api::{ProviderId, ProviderType};
 use support::{
-    binary::World,
+    binary::{Outcome, World},
     cluster_api::{cluster, install, provider},
     fixture::Fixture,
 };
@@ -25,6 +25,13 @@ impl Two {
     pub(crate) async fn kubeconfigs(&self) -> [String; 2] {
         [self.source.kubeconfig().await, self.target.kubeconfig().await]
             .map(|path| path.display().to_string())
+    }
+
+    /// Replaces the paths of both kubeconfigs by names.
+    pub(crate) async fn named(&self, run: Outcome) -> Outcome {
+        let [source, target] = self.kubeconfigs().await;
+        let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
+        Outcome { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
     }
 }
 
