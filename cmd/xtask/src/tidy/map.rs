@@ -18,7 +18,7 @@ const INIT: &str = "The life of `init`";
 const MOST_FILES_OF_INIT: usize = 20;
 
 /// Pure crates, which perform no I/O.
-pub(super) const PURE: [&str; 3] = ["pkg/api", "pkg/kustomize", "pkg/manifest"];
+pub(super) const PURE: [&str; 4] = ["pkg/api", "pkg/kustomize", "pkg/manifest", "pkg/template"];
 
 /// External crates for terminals and programs. A library returns values instead.
 const PROGRAM: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
@@ -29,6 +29,7 @@ const WITHOUT: &[(&str, &[&str])] = &[
     ("pkg/api", NETWORK),
     ("pkg/manifest", NETWORK),
     ("pkg/kustomize", NETWORK),
+    ("pkg/template", NETWORK),
     ("pkg/transport", &["kube", "k8s-openapi"]),
     ("pkg/repository", &["kube", "reqwest"]),
     ("pkg/bundle", &["kube", "reqwest"]),
