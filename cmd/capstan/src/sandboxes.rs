@@ -303,6 +303,8 @@ fn write_file<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
@@ -340,7 +342,7 @@ mod tests {
         let (_folder, home) = home();
         home.folder("staging").unwrap().create().unwrap();
         let failure = home.existing("stagign").unwrap_err();
-        assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["did you mean `staging`?"]);
+        assert_data_eq!(failure.distinct_hints().collect::<String>(), str!["did you mean `staging`?"]);
         assert_eq!(home.names().unwrap(), ["staging"]);
     }
 
@@ -376,6 +378,10 @@ mod tests {
         folder.create().unwrap();
         fs::write(folder.path().join("identity.json"), "{\"caKey\": 1").unwrap();
         let failure = folder.identity().unwrap_err();
-        assert!(failure.message().ends_with("identity.json` is damaged"), "{}", failure.message());
+        let path = folder.path().display().to_string();
+        assert_data_eq!(
+            failure.message().replace(&path, "[FOLDER]"),
+            str!["`[FOLDER]/identity.json` is damaged"]
+        );
     }
 }

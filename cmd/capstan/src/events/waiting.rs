@@ -125,6 +125,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use apply::{Health, ObjectKey, Status};
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -157,8 +158,12 @@ mod tests {
     fn of_many_some_are_shown_and_the_rest_is_counted() {
         let many: Vec<Blocker> = (0..30).map(|at| blocker(&at.to_string(), "x", vec![])).collect();
         let shown = lines(&many);
-        assert_eq!((shown.len(), shown[SHOWN].text.as_str()), (SHOWN + 1, "and 18 more"));
-        assert_eq!(news(&many, Duration::ZERO, &mut BTreeMap::new())[SHOWN], "waiting for 18 more");
+        assert_eq!(shown.len(), SHOWN + 1);
+        assert_data_eq!(shown[SHOWN].text.as_str(), str!["and 18 more"]);
+        assert_data_eq!(
+            news(&many, Duration::ZERO, &mut BTreeMap::new())[SHOWN].as_str(),
+            str!["waiting for 18 more"]
+        );
     }
 
     #[test]
@@ -167,16 +172,20 @@ mod tests {
         let first = [blocker("a", "0 of 1", vec![]), blocker("b", "", vec![])];
         assert_eq!(news(&first, Duration::from_secs(4), &mut told), Vec::<String>::new());
         let mut news = |blockers: &[Blocker]| news(blockers, Duration::from_secs(3), &mut told);
-        assert_eq!(
-            news(&first),
-            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        let waiting = news(&first);
+        assert_data_eq!(
+            waiting.join("\n"),
+            str![[r#"
+waiting for Deployment ns/a: 0 of 1
+waiting for Deployment ns/b: InProgress
+"#]]
         );
         assert_eq!(news(&first), Vec::<String>::new());
         let second = [blocker("a", "0 of 1", vec![blocker("pod", "no image", vec![])])];
-        assert_eq!(news(&second), ["waiting for Deployment ns/a: 0 of 1; Deployment ns/pod: no image"]);
-        assert_eq!(
-            news(&first),
-            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        assert_data_eq!(
+            news(&second).join("\n"),
+            str!["waiting for Deployment ns/a: 0 of 1; Deployment ns/pod: no image"]
         );
+        assert_eq!(news(&first), waiting);
     }
 }

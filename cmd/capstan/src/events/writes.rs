@@ -63,6 +63,7 @@ impl Writes {
 #[cfg(test)]
 mod tests {
     use apply::ObjectKey;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -74,9 +75,9 @@ mod tests {
         for how in [Written::Created, Written::Created, Written::Changed, Written::Unchanged] {
             writes.note(&Event::Wrote { object: object.clone(), how });
         }
-        assert_eq!(writes.in_words().as_deref(), Some("2 objects created, 1 changed"));
+        assert_data_eq!(writes.in_words().unwrap(), str!["2 objects created, 1 changed"]);
         let writes = Writes::default();
         writes.note(&Event::Deleted { object });
-        assert_eq!(writes.in_words().as_deref(), Some("1 object deleted"));
+        assert_data_eq!(writes.in_words().unwrap(), str!["1 object deleted"]);
     }
 }

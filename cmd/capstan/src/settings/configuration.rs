@@ -213,6 +213,8 @@ fn ending(extension: Option<&str>) -> String {
 mod tests {
     use std::fs;
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
@@ -222,7 +224,7 @@ mod tests {
         fs::File::create(&path).unwrap().set_len(LARGEST_BYTES + 1).unwrap();
         let error = from_path(&path).unwrap_err();
         let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
-        assert_eq!(source.to_string(), "it is larger than the limit of 16777216 bytes");
+        assert_data_eq!(source.to_string(), str!["it is larger than the limit of 16777216 bytes"]);
     }
 
     #[test]
