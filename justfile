@@ -31,12 +31,12 @@ apiserver:
 
 # Compare an optimised build with what the reference release prints
 golden *ARGS:
-    cargo build --profile ci --bin capstan
+    cargo build --release --bin capstan
     cargo xtask golden {{ARGS}}
 
 # Measure an optimised build, beside clusterctl where it is on the PATH
 bench *ARGS:
-    cargo build --profile ci --bin capstan
+    cargo build --release --bin capstan
     cargo xtask bench {{ARGS}}
 
 # Measure the sandbox, beside the real API server where CAPSTAN_TEST_APISERVER names it

@@ -41,7 +41,7 @@ impl Environment {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// Returns the value of a variable. `Unchanged` if the variable is unset, empty or invalid text.
+    /// Returns the value of a variable. `None` if the variable is unset, empty or invalid text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
     }

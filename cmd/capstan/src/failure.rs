@@ -216,21 +216,32 @@ impl<T, E: Into<Failure>> WithContext<T> for Result<T, E> {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
     fn what_ended_half_way_says_so_and_what_goes_on() {
         let interrupted = |writes: &Writes| Failure::interrupted().after_writes(writes, "run it again");
-        assert_eq!(interrupted(&Writes::default()).message(), "interrupted, nothing was written");
-        let under_way = "interrupted while the first write was under way";
-        assert_eq!(interrupted(&Writes::of(0)).message(), under_way);
-        assert_eq!(interrupted(&Writes::of(1)).message(), "interrupted after at least one write");
-        assert_eq!(interrupted(&Writes::of(7)).message(), "interrupted after at least 7 writes");
+        let writes = [Writes::default(), Writes::of(0), Writes::of(1), Writes::of(7)];
+        let messages = writes.map(|writes| interrupted(&writes).message().to_owned());
+        assert_data_eq!(
+            messages.join("\n"),
+            str![[r#"
+interrupted, nothing was written
+interrupted while the first write was under way
+interrupted after at least one write
+interrupted after at least 7 writes
+"#]]
+        );
         assert_eq!(interrupted(&Writes::of(0)).distinct_hints().collect::<Vec<_>>(), ["run it again"]);
         let failed = Failure::new(Kind::Environment, "cannot install");
         let failed = failed.after_writes(&Writes::of(2), "run it again");
         assert_eq!(failed.message(), "cannot install");
-        assert_eq!(failed.distinct_hints().collect::<Vec<_>>(), ["it ended after 2 writes: run it again"]);
+        assert_data_eq!(
+            failed.distinct_hints().collect::<String>(),
+            str!["it ended after 2 writes: run it again"]
+        );
     }
 
     #[test]
@@ -244,7 +255,7 @@ mod tests {
         assert_eq!(kind(MoveError::Journal(JournalError::TakenOver).into()), Kind::Conflict);
         let absent = Failure::from(LifecycleError::Contract(inventory::ContractError::NotInstalled));
         assert_eq!(absent.kind(), Kind::Environment);
-        assert_eq!(absent.distinct_hints().collect::<Vec<_>>(), ["`capstan init` installs it"]);
+        assert_data_eq!(absent.distinct_hints().collect::<String>(), str!["`capstan init` installs it"]);
     }
 
     #[test]
@@ -253,9 +264,9 @@ mod tests {
 
         let full = || BundleError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() };
         let last = |failure: Failure| failure.distinct_hints().last().map(str::to_owned);
-        assert_eq!(last(full().into()).as_deref(), Some("make room and run it again"));
+        assert_data_eq!(last(full().into()).unwrap(), str!["make room and run it again"]);
         let unsent =
             BundleError::UploadFailed { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
-        assert_eq!(last(unsent.into()).as_deref(), Some("make room and run it again"));
+        assert_eq!(last(unsent.into()), last(full().into()));
     }
 }

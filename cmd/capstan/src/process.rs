@@ -99,7 +99,7 @@ fn pid_scope() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Returns the start time of a process in ticks since the system start. `Unchanged` if it has ended, reaped or not.
+/// Returns the start time of a process in ticks since the system start. `None` if it has ended, reaped or not.
 /// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted after the name in parentheses.
 fn started_at(id: u32) -> Option<String> {
     let stat = read(&format!("/proc/{id}/stat"))?;

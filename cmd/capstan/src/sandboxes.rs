@@ -49,7 +49,7 @@ pub(crate) struct SandboxFolder {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct SandboxSettings {
     pub(crate) port: Option<u16>,
-    /// The folder of the objects. `Unchanged` if they are only in memory.
+    /// The folder of the objects. `None` if they are only in memory.
     pub(crate) data_dir: Option<PathBuf>,
 }
 
@@ -211,7 +211,7 @@ impl SandboxFolder {
         write_file(&self.process_file(), process)
     }
 
-    /// Returns the process of the sandbox. `Unchanged` if the sandbox is stopped, or if the process is not ready yet.
+    /// Returns the process of the sandbox. `None` if the sandbox is stopped, or if the process is not ready yet.
     pub(crate) fn process(&self) -> Result<Option<SandboxProcess>, Failure> {
         if self.is_running()? { read_file(&self.process_file()) } else { Ok(None) }
     }
@@ -236,7 +236,7 @@ impl SandboxFolder {
         }
     }
 
-    /// Takes the lock. `Unchanged` if another process holds the lock.
+    /// Takes the lock. `None` if another process holds the lock.
     pub(crate) fn lock(&self) -> Result<Option<SandboxLock>, Failure> {
         let path = self.lock_file();
         let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
@@ -283,7 +283,7 @@ fn is_valid_name(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-/// Reads a JSON file. `Unchanged` if the file does not exist.
+/// Reads a JSON file. `None` if the file does not exist.
 fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     let text = match fs::read(path) {
         Ok(text) => text,
@@ -307,6 +307,8 @@ fn write_file<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn home() -> (tempfile::TempDir, SandboxesFolder) {
@@ -344,7 +346,7 @@ mod tests {
         let (_folder, home) = home();
         home.folder("staging").unwrap().create().unwrap();
         let failure = home.find("stagign").unwrap_err();
-        assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["did you mean `staging`?"]);
+        assert_data_eq!(failure.distinct_hints().collect::<String>(), str!["did you mean `staging`?"]);
         assert_eq!(home.names().unwrap(), ["staging"]);
     }
 
@@ -380,6 +382,10 @@ mod tests {
         folder.create().unwrap();
         fs::write(folder.path().join("identity.json"), "{\"caKey\": 1").unwrap();
         let failure = folder.identity().unwrap_err();
-        assert!(failure.message().ends_with("identity.json` is damaged"), "{}", failure.message());
+        let path = folder.path().display().to_string();
+        assert_data_eq!(
+            failure.message().replace(&path, "[FOLDER]"),
+            str!["`[FOLDER]/identity.json` is damaged"]
+        );
     }
 }

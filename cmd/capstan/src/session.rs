@@ -198,7 +198,7 @@ impl Session {
         self.input.stream()
     }
 
-    /// Reads single keys from now on. `Unchanged` if stdin is not a terminal.
+    /// Reads single keys from now on. `None` if stdin is not a terminal.
     pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
         if !self.input.is_terminal() {
             return Ok(None);

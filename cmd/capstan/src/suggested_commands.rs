@@ -16,7 +16,7 @@ use crate::{
 /// Completes suggested commands in messages, so that each can be pasted. Adds the program name, and the flags of this
 /// run for clusters, configuration and lock.
 ///
-/// Messages contain suggestions in backticks that start with `capstan` or `complete_kubectl`, with their specific flags. A
+/// Messages contain suggestions in backticks that start with `capstan` or `kubectl`, with their specific flags. A
 /// flag of this run is added if the command accepts the flag and does not set it.
 ///
 /// In place of a kubeconfig, a suggestion may have `TARGET_VERSION`, the cluster this run writes to, or the address of an API
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuggestedCommands {
     program: Program,
-    /// The command tree with the flags of suggested commands. `Unchanged` if the flags of this run are unknown.
+    /// The command tree with the flags of suggested commands. `None` if the flags of this run are unknown.
     tree: Option<CommandTree>,
     environment: Environment,
     /// The source cluster of this run: `--kubeconfig` and related flags. The target has `--to-kubeconfig` and related

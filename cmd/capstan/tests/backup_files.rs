@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     binary::RunOutput,
     cluster_api::cluster,
@@ -63,14 +64,26 @@ async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
     let two = two_namespaces().await;
     two.here("backup old.tar.gz").await;
     let old = fs::read(two.path("old.tar.gz")).unwrap();
-    let refused = two.here("backup old.tar.gz --force -n team -n taem").await;
-    assert_eq!(refused.status, 1, "{refused}");
-    assert!(
-        refused.stderr.starts_with("error: cannot back up namespace `taem`: it does not exist\n"),
-        "{refused}"
+    assert_data_eq!(
+        two.here("backup old.tar.gz --force -n team -n taem").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot back up namespace `taem`: it does not exist
+hint: there is a Cluster in namespace `default`: name it with `--namespace`
+
+"#]]
     );
-    let empty = two.there("backup old.tar.gz --force --kubeconfig").await;
-    assert!(empty.stderr.contains("it holds no Clusters\n") && empty.status == 1, "{empty}");
+    assert_data_eq!(
+        two.there("backup old.tar.gz --force --kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot back up the management cluster: it holds no Clusters
+hint: create a Cluster first, or name another management cluster with `--kubeconfig`
+
+"#]]
+    );
     assert_eq!(fs::read(two.path("old.tar.gz")).unwrap(), old);
 }
 
@@ -79,11 +92,15 @@ async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
 async fn an_existing_file_is_replaced_by_force_alone() {
     let two = ClusterPair::start().await;
     two.world.write("folder/old.tar.gz", "old");
-    let refused = two.here("backup folder/old.tar.gz").await;
-    assert_eq!(refused.status, 1, "{refused}");
-    assert!(
-        refused.stderr.starts_with("error: cannot write `folder/old.tar.gz`: the file exists\n"),
-        "{refused}"
+    assert_data_eq!(
+        two.here("backup folder/old.tar.gz").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot write `folder/old.tar.gz`: the file exists
+hint: name another file or a folder; `--force` replaces the file when the new backup is complete
+
+"#]]
     );
     assert_eq!(two.world.read("folder/old.tar.gz"), "old");
     two.here("backup folder/old.tar.gz --force").await;
@@ -103,8 +120,16 @@ async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
     let name = second["file"].as_str().unwrap().strip_prefix("backups/").unwrap().to_owned();
     assert!(name.starts_with("capstan-") && name.ends_with("Z.tar.gz"), "{name}");
     assert_eq!(files(&two, "backups"), [name, "notes.txt".to_owned()]);
-    let refused = two.here("backup one.tar.gz --keep 3").await;
-    assert!(refused.status == 1 && refused.stderr.contains("it is no folder"), "{refused}");
+    assert_data_eq!(
+        two.here("backup one.tar.gz --keep 3").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot keep older backups of `one.tar.gz`: it is no folder
+hint: name a folder, as `backup backups/ --keep 7`
+
+"#]]
+    );
 }
 
 // Row: D-302
@@ -162,9 +187,17 @@ async fn a_full_disk_leaves_the_old_backup_and_no_temporary_file() {
     command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.current_dir(plain.get_current_dir().unwrap());
     let output = tokio::task::block_in_place(|| command.output()).unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.starts_with("error: cannot write `folder/old.tar.gz`\n"), "{stderr}");
+    let failure = two.world.to_output(&output).to_string();
+    // The name of the temporary file is random.
+    assert_data_eq!(
+        failure.split_once("/.capstan-backup-").unwrap().0,
+        str![[r#"
+exit 1
+--- stderr
+error: cannot write `folder/old.tar.gz`
+  cause: File too large (os error 27) at path "[CWD]/folder
+"#]]
+    );
     assert_eq!(files(&two, "folder"), ["old.tar.gz"]);
     assert_eq!(two.world.read("folder/old.tar.gz"), "old");
 }

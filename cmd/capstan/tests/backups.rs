@@ -55,8 +55,21 @@ hint: name the file of a secret key it was encrypted to: `--identity FILE`; noth
 
 "#]]
     );
-    let restored = two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await;
-    assert!(restored.stderr.contains(": restored 8 objects from `saved.age`\n"), "{restored}");
+    assert_data_eq!(
+        two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+created 8 objects on the target
+verified 8 objects on the target
+resumed 1 Cluster or ClusterClass
+done in [..]: restored 8 objects from `saved.age`
+
+"#]]
+    );
     assert!(two.works_on(&two.target).await);
 }
 
@@ -64,8 +77,17 @@ hint: name the file of a secret key it was encrypted to: `--identity FILE`; noth
 async fn what_was_encrypted_to_others_or_changed_writes_nothing() {
     let (two, path) = sealed().await;
     let before = two.target.sandbox().revision();
-    let others = two.there("restore saved.age --identity other.txt --kubeconfig").await;
-    assert!(others.stderr.contains("cause: none of the identities opens it"), "{others}");
+    assert_data_eq!(
+        two.there("restore saved.age --identity other.txt --kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot open `saved.age`
+  cause: none of the identities opens it: it is encrypted to others
+hint: name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written
+
+"#]]
+    );
     let whole = fs::read(&path).unwrap();
     let mut turned = whole.clone();
     turned[whole.len() / 2] ^= 1;
@@ -104,14 +126,39 @@ hint: set CAPSTAN_BACKUP_PASSPHRASE, or name a file with `--passphrase-file`
     two.world.write("right.txt", "correct horse\n");
     two.world.write("wrong.txt", "correct house\n");
     two.world = two.world.env("CAPSTAN_BACKUP_PASSPHRASE", "correct horse");
-    let saved = two.here("backup saved.age --passphrase").await;
-    assert!(saved.stderr.ends_with(", encrypted with a passphrase\n"), "{saved}");
-    let wrong = two.alone("backup verify saved.age --passphrase-file wrong.txt");
-    assert!(wrong.stderr.contains("cause: it is encrypted with another passphrase"), "{wrong}");
-    assert!(!wrong.stderr.contains("horse") && !wrong.stderr.contains("house"), "{wrong}");
+    assert_data_eq!(
+        two.here("backup saved.age --passphrase").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+done in [..]: saved 8 objects of 1 Cluster to `saved.age`, encrypted with a passphrase
+
+"#]]
+    );
+    let wrong = two.alone("backup verify saved.age --passphrase-file wrong.txt").to_string();
+    assert!(!wrong.contains("horse") && !wrong.contains("house"), "{wrong}");
+    assert_data_eq!(
+        wrong,
+        str![[r#"
+exit 1
+--- stderr
+error: cannot open `saved.age`
+  cause: it is encrypted with another passphrase
+hint: `--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written
+
+"#]]
+    );
     for arguments in ["backup verify saved.age", "backup verify saved.age --passphrase-file right.txt"] {
-        let verified = two.alone(arguments);
-        assert!(verified.stderr.ends_with("verified `saved.age`: 8 objects of 1 Cluster\n"), "{verified}");
+        assert_data_eq!(
+            two.alone(arguments).to_string(),
+            str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+verified `saved.age`: 8 objects of 1 Cluster
+
+"#]]
+        );
     }
 }
 
@@ -130,8 +177,17 @@ hint: `age-keygen -y FILE` prints the public one; keep the secret one out of com
 
 "#]]
     );
-    let ssh = two.here("backup saved.age --encrypt-to ssh-ed25519").await;
-    assert!(ssh.stderr.contains("cause: it is a key of SSH, and only keys of age are read\n"), "{ssh}");
+    assert_data_eq!(
+        two.here("backup saved.age --encrypt-to ssh-ed25519").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: a value of `--encrypt-to` is no recipient
+  cause: it is a key of SSH, and only keys of age are read
+hint: `age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`
+
+"#]]
+    );
     assert!(!two.path("saved.age").exists());
 }
 
@@ -140,9 +196,16 @@ hint: `age-keygen -y FILE` prints the public one; keep the secret one out of com
 async fn a_backup_is_verified_without_a_cluster() {
     let two = ClusterPair::start().await;
     two.here("backup saved.tar.gz").await;
-    let verified = two.alone("backup verify saved.tar.gz");
-    assert_eq!(verified.status, 0, "{verified}");
-    assert!(verified.stderr.ends_with("verified `saved.tar.gz`: 8 objects of 1 Cluster\n"), "{verified}");
+    assert_data_eq!(
+        two.alone("backup verify saved.tar.gz").to_string(),
+        str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+verified `saved.tar.gz`: 8 objects of 1 Cluster
+
+"#]]
+    );
     let whole = fs::read(two.path("saved.tar.gz")).unwrap();
     fs::write(two.path("half.tar.gz"), &whole[..whole.len() / 2]).unwrap();
     assert_data_eq!(
@@ -174,9 +237,25 @@ done in [..]: saved 4 objects of 1 Cluster to `saved.tar.gz`
 
 "#]]
     );
-    let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    let told = "warning: not in the backup: Machine default/demo-machine-0 (it is being deleted)\n";
-    assert!(restored.stderr.contains(told), "{restored}");
+    assert_data_eq!(
+        two.there("restore saved.tar.gz --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+warning: not in the backup: DockerMachine default/demo-machine-0 (its owner Machine default/demo-machine-0 stays)
+warning: not in the backup: KubeadmConfig default/demo-machine-0 (its owner Machine default/demo-machine-0 stays)
+warning: not in the backup: Machine default/demo-machine-0 (it is being deleted)
+warning: not in the backup: Secret default/demo-machine-0 (its owner KubeadmConfig default/demo-machine-0 stays)
+warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+created 4 objects on the target
+verified 4 objects on the target
+resumed 1 Cluster or ClusterClass
+done in [..]: restored 4 objects from `saved.tar.gz`
+
+"#]]
+    );
     assert!(two.works_on(&two.target).await && two.target.list(MACHINE).await.is_empty());
     assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
 }
@@ -187,15 +266,41 @@ async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
     let two = ClusterPair::start().await;
     let machine = "default/demo-machine-0";
     two.source.merge_status(MACHINE, machine, &json!({"status": {"nodeRef": null}})).await;
-    let told = "there is no node yet: Machine default/demo-machine-0\n";
-    let refused = two.here("move --to-directory .").await;
-    assert!(refused.status == 1 && refused.stderr.contains(told), "{refused}");
-    let saved = two.here("backup saved.tar.gz").await;
-    assert_eq!((saved.status, saved.stderr.starts_with(&format!("warning: {told}"))), (0, true), "{saved}");
-    let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    assert!(
-        restored.stderr.contains(&format!("warning: not ready when the backup was made: {told}")),
-        "{restored}"
+    assert_data_eq!(
+        two.here("move --to-directory .").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no node yet: Machine default/demo-machine-0
+hint: `capstan describe cluster demo -n default --kubeconfig [SOURCE]` shows how far it is; move when it is ready
+
+"#]]
+    );
+    assert_data_eq!(
+        two.here("backup saved.tar.gz").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: there is no node yet: Machine default/demo-machine-0
+done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
+
+"#]]
+    );
+    assert_data_eq!(
+        two.there("restore saved.tar.gz --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+warning: not ready when the backup was made: there is no node yet: Machine default/demo-machine-0
+warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+created 8 objects on the target
+verified 8 objects on the target
+resumed 1 Cluster or ClusterClass
+done in [..]: restored 8 objects from `saved.tar.gz`
+
+"#]]
     );
     assert!(two.target.get(MACHINE, machine).await.is_some());
 }

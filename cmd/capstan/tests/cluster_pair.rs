@@ -2,7 +2,7 @@
 
 use api::{ProviderId, ProviderType};
 use support::{
-    binary::TestEnvironment,
+    binary::{RunOutput, TestEnvironment},
     cluster_api::{cluster, install, provider},
     fixture::Fixture,
 };
@@ -26,6 +26,13 @@ impl ClusterPair {
     pub(crate) async fn kubeconfigs(&self) -> [String; 2] {
         [self.source.kubeconfig().await, self.target.kubeconfig().await]
             .map(|path| path.display().to_string())
+    }
+
+    /// Replaces the paths of both kubeconfigs by names.
+    pub(crate) async fn named(&self, run: RunOutput) -> RunOutput {
+        let [source, target] = self.kubeconfigs().await;
+        let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
+        RunOutput { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fs};
 
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::kind::{CLUSTER, DOCKER_CLUSTER, SECRET};
 
 use crate::cluster_pair::ClusterPair;
@@ -69,17 +70,37 @@ async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names
     for (name, line) in &folder {
         two.world.write(format!("theirs/{name}"), line);
     }
-    let restored = two.there("move --from-directory theirs --to-kubeconfig").await;
-    assert!(restored.stderr.contains(": restored 3 objects from `theirs`\n"), "{restored}");
+    assert_data_eq!(
+        two.there("move --from-directory theirs --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+created 3 objects on the target
+verified 3 objects on the target
+resumed 1 Cluster or ClusterClass
+done in [..]: restored 3 objects from `theirs`
+
+"#]]
+    );
     let cluster = two.target.get(CLUSTER, "team/blue").await.unwrap();
     assert!(cluster["spec"]["paused"].is_null(), "the pause was that of clusterctl: {cluster}");
     for (kind, name) in [(DOCKER_CLUSTER, "team/blue"), (SECRET, "team/blue-ca")] {
         let object = two.target.get(kind, name).await.unwrap();
         assert_eq!(object["metadata"]["ownerReferences"][0]["uid"], cluster["metadata"]["uid"], "{name}");
     }
-    let saved = two.there("move --to-directory ours -n team --kubeconfig").await;
     // Controllers set the status, and no controllers run here.
-    assert!(saved.stderr.contains("the infrastructure is not provisioned yet: Cluster team/blue"), "{saved}");
+    assert_data_eq!(
+        two.there("move --to-directory ours -n team --kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: 2 problems were found before anything was written
+  cause: the infrastructure is not provisioned yet: Cluster team/blue
+  cause: the control plane is not initialized yet: Cluster team/blue
+hint: `capstan describe cluster blue -n team --kubeconfig [TARGET]` shows how far it is; move when it is ready
+
+"#]]
+    );
     let provisioned = json!({"status": {
         "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},
         "conditions": [{
@@ -88,8 +109,17 @@ async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names
         }],
     }});
     two.target.merge_status(CLUSTER, "team/blue", &provisioned).await;
-    let saved = two.there("move --to-directory ours -n team --kubeconfig").await;
-    assert!(saved.stderr.ends_with("saved 3 objects to `ours`\n"), "{saved}");
+    assert_data_eq!(
+        two.there("move --to-directory ours -n team --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+paused 1 Cluster or ClusterClass
+resumed 1 Cluster or ClusterClass
+done in [..]: saved 3 objects to `ours`
+
+"#]]
+    );
     for (name, theirs) in &folder {
         let ours: Value = serde_json::from_slice(&fs::read(two.path("ours").join(name)).unwrap()).unwrap();
         let theirs: Value = serde_json::from_str(theirs).unwrap();

@@ -1,3 +1,4 @@
+use snapbox::{assert_data_eq, str};
 use support::skip::program;
 
 use crate::world;
@@ -34,11 +35,15 @@ fn the_script_of_clusterctl_completes_clusterctl() {
 
 #[test]
 fn a_shell_nobody_knows_is_refused() {
-    let outcome = world().run(["completion", "tcsh"]);
-    assert_eq!(outcome.status, 1);
-    assert_eq!(
-        outcome.stderr,
-        "error: unknown shell `tcsh`\nhint: take one of bash, zsh, fish, powershell\n"
+    assert_data_eq!(
+        world().run(["completion", "tcsh"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown shell `tcsh`
+hint: take one of bash, zsh, fish, powershell
+
+"#]]
     );
 }
 

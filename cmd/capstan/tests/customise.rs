@@ -1,6 +1,7 @@
 //! Tests of kustomizations over providers and templates, from the configuration and from the command line.
 
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use support::binary::TestEnvironment;
 
 use crate::{releases::CONFIG, repository::with_repository, small_providers::with_small_providers};
@@ -62,14 +63,60 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     let world = customised(TWO_REPLICAS);
     let plain = world.run_expecting_success("generate provider -i own:v1.0.0").stdout;
     let told = world.run_expecting_success("generate provider -i own:v1.0.0 --provenance").stdout;
-    let layer = "[HOME]/.config/cluster-api/layer/kustomization.yaml";
-    for line in [
-        format!("replicas: 2 # {layer}: patches[0]"),
-        "cluster.x-k8s.io/provider: infrastructure-own # label of the provider".to_owned(),
-        "token: x # ${TOKEN}\n".to_owned(),
-    ] {
-        assert!(told.contains(&line), "{line}\n{told}");
-    }
+    assert_data_eq!(
+        told.as_str(),
+        str![[r##"
+# [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
+    clusterctl.cluster.x-k8s.io: "" # label of the provider
+  name: infrastructure-own-system
+---
+# [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
+    clusterctl.cluster.x-k8s.io: "" # label of the provider
+  name: infrastructure-own
+  namespace: infrastructure-own-system
+spec:
+  replicas: 2 # [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0]
+  selector:
+    matchLabels:
+      a: b
+  strategy: {} # form of the kind
+  template:
+    metadata:
+      labels:
+        a: b
+    spec:
+      containers:
+      - args:
+        - --x=off # ${FLAG}
+        image: registry.example.com/infrastructure-own/manager:v1
+        name: manager
+        resources: {} # form of the kind
+status: {} # form of the kind
+---
+# [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
+apiVersion: v1
+kind: Secret
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
+    clusterctl.cluster.x-k8s.io: "" # label of the provider
+  name: infrastructure-own
+  namespace: infrastructure-own-system
+stringData:
+  token: x # ${TOKEN}
+
+"##]]
+    );
     let lines = told.lines().filter(|line| !line.starts_with("# "));
     let uncommented: Vec<&str> = lines.map(|line| line.split(" # ").next().unwrap_or_default()).collect();
     assert_eq!(uncommented.join("\n") + "\n", plain);
@@ -81,10 +128,26 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     let fields = deployment.unwrap()["fields"].as_array().unwrap();
     let replicas = fields.iter().find(|field| field["path"] == "/spec/replicas").unwrap();
     assert_eq!(replicas["setBy"]["field"], "patches[0]", "{replicas}");
-    let told = world.run_expecting_failure("generate provider -i own:v1.0.0 --provenance -o json");
-    assert!(told.contains("objects in json have no comments"), "{told}");
-    let told = world.run_expecting_failure("render -i own:v1.0.0 --provenance=json --output-dir out");
-    assert!(told.contains("hold objects") && !world.current_dir().join("out").exists(), "{told}");
+    assert_data_eq!(
+        world.screens([
+            "generate provider -i own:v1.0.0 --provenance -o json",
+            "render -i own:v1.0.0 --provenance=json --output-dir out",
+        ]),
+        str![[r#"
+$ capstan generate provider -i own:v1.0.0 --provenance -o json
+exit 1
+--- stderr
+{"kind":"user","exitCode":1,"message":"objects in json have no comments","causes":[],"hints":["write `--provenance=json` for a list of fields, or leave `--output json` out"]}
+
+$ capstan render -i own:v1.0.0 --provenance=json --output-dir out
+exit 1
+--- stderr
+error: files of `--output-dir` hold objects
+hint: write `--provenance` for comments in them, or leave `--output-dir` out
+
+"#]]
+    );
+    assert!(!world.current_dir().join("out").exists());
 }
 
 // Row: D-230
@@ -99,15 +162,39 @@ fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_c
         assert_eq!(deployment["spec"]["replicas"], 2, "{flag}");
         assert_eq!(deployment["metadata"]["name"], "infrastructure-own");
     }
-    let told = world.run_expecting_failure(&format!("{GENERATE} --kustomization owl=component"));
-    assert!(told.contains("there is no provider `owl`") && told.contains("did you mean `own`?"), "{told}");
-    let told =
-        world.run_expecting_failure("render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
-    assert!(told.contains("does not say which provider it is for"), "{told}");
-    let told = world.run_expecting_failure("render -i own:v1.0.0 --kustomization kubeadm=component");
-    assert!(told.contains("`bootstrap-kubeadm=component` or `control-plane-kubeadm=component`"), "{told}");
-    let unused = world.run_expecting_success(&format!("{GENERATE} --kustomization cluster-api=component"));
-    assert!(unused.stderr.contains("changed nothing"), "{unused}");
+    assert_data_eq!(
+        world.screens([
+            &format!("{GENERATE} --kustomization owl=component"),
+            "render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component",
+            "render -i own:v1.0.0 --kustomization kubeadm=component",
+        ]),
+        str![[r#"
+$ capstan generate provider -i own:v1.0.0 -o json --kustomization owl=component
+exit 1
+--- stderr
+{"kind":"user","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["`--kustomization owl=component`: there is no provider `owl`"],"hints":["did you mean `own`?"]}
+
+$ capstan render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component
+exit 1
+--- stderr
+error: `--kustomization component` does not say which provider it is for
+hint: write its name in front, as `--kustomization aws=component`
+
+$ capstan render -i own:v1.0.0 --kustomization kubeadm=component
+exit 1
+--- stderr
+error: `--kustomization kubeadm=component`: several providers are named `kubeadm`
+hint: say which: `bootstrap-kubeadm=component` or `control-plane-kubeadm=component`
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run_expecting_success(&format!("{GENERATE} --kustomization cluster-api=component")).stderr,
+        str![[r#"
+warning: the kustomization `component` changed nothing: no components of `cluster-api` were made in this run
+
+"#]]
+    );
 }
 
 // Row: D-232
@@ -120,16 +207,34 @@ fn all_that_does_not_fit_is_told_with_its_place() {
 - path: gone.yaml
 ",
     );
-    let told = world.run_expecting_failure(GENERATE);
-    assert!(told.contains("patches[0]: no object matches the `target`"), "{told}");
-    assert!(told.contains("patches[1].path: `gone.yaml` is not there"), "{told}");
+    assert_data_eq!(
+        world.run_line(GENERATE).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` does not fit: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[1].path: `gone.yaml` is not there: neither a file nor a folder at `[HOME]/.config/cluster-api/layer/gone.yaml`; [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
+
+"#]]
+    );
     world.write(
         format!("{HOME}/layer/kustomization.yaml"),
         "patches:\n- target: {kind: .*}\n  patch: '{$patch: delete, kind: x, metadata: {name: x}}'\n",
     );
-    assert!(world.run_expecting_failure(GENERATE).contains("takes every object away"));
-    let missing = world.run_expecting_failure(&format!("{GENERATE} --kustomization nowhere"));
-    assert!(missing.contains("there is no folder `nowhere`"), "{missing}");
+    assert_data_eq!(
+        world.screens([GENERATE, &format!("{GENERATE} --kustomization nowhere")]),
+        str![[r#"
+$ capstan generate provider -i own:v1.0.0 -o json
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes every object away"],"hints":[]}
+
+$ capstan generate provider -i own:v1.0.0 -o json --kustomization nowhere
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `nowhere` does not fit: there is no folder `nowhere`"],"hints":[]}
+
+"#]]
+    );
 }
 
 // Row: D-234
@@ -142,21 +247,49 @@ fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     world.run_expecting_success("lock --check");
     world.run_expecting_success(&format!("{GENERATE} --locked"));
     world.write("other/kustomization.yaml", TWO_REPLICAS);
-    let told = world.run_expecting_failure(&format!("{GENERATE} --locked --kustomization other"));
-    assert!(told.contains("it is not in the lock"), "{told}");
+    assert_data_eq!(
+        world.run_line(&format!("{GENERATE} --locked --kustomization other")).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: it is not in the lock"],"hints":["name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update infrastructure-own`"]}
+
+"#]]
+    );
 
     world.write(format!("{HOME}/layer/kustomization.yaml"), format!("{TWO_REPLICAS}nameSuffix: -x\n"));
-    let told = world.run_expecting_failure(GENERATE);
-    assert!(told.contains("`kustomization.yaml` was changed"), "{told}");
-    assert!(told.contains("lock --update infrastructure-own"), "{told}");
-    let check = world.run_line("lock --check");
-    assert!(check.status == 1 && check.stdout.contains("changed"), "{check}");
+    assert_data_eq!(
+        world.screens([GENERATE, "lock --check"]),
+        str![[r#"
+$ capstan generate provider -i own:v1.0.0 -o json
+exit 1
+--- stderr
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` was changed"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+
+$ capstan lock --check
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                 LOCKED                FOUND
+infrastructure-own   changed   kustomization.yaml   sha256:cf6db7fd3572   sha256:3e97331bec36
+--- stderr
+error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+"#]]
+    );
     world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
     world.run_expecting_success(GENERATE);
 
     world.configure(CONFIG);
-    let told = world.run_expecting_failure(GENERATE);
-    assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
+    assert_data_eq!(
+        world.run_line(GENERATE).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/capstan.lock` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` is gone"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+
+"#]]
+    );
 }
 
 // Row: KUS-52, D-233
@@ -184,8 +317,15 @@ patches:
         assert_eq!(object["metadata"]["labels"]["team"], "a", "{object}");
     }
     world.write("layer/kustomization.yaml", "patches:\n- target: {kind: Machine}\n  patch: '[]'\n");
-    let told = world.run_expecting_failure(&format!("{generate} --kustomization layer"));
-    assert!(told.contains("no object matches the `target`"), "{told}");
+    assert_data_eq!(
+        world.run_line(&format!("{generate} --kustomization layer")).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate cluster `demo`","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml`","the kustomization `layer` does not fit: layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
+
+"#]]
+    );
 }
 
 // Row: D-234
@@ -206,8 +346,20 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     world.run_expecting_success("bundle load lab.tar --to-folder site");
     let objects = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
     assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "site-extra");
-    let again = world.run_expecting_success("bundle load lab.tar --to-folder site");
-    assert!(!again.stderr.contains("somebody's own"), "{again}");
+    assert_data_eq!(
+        world.run_expecting_success("bundle load lab.tar --to-folder site").messages(),
+        str![[r#"
+exit 0
+--- stderr
+there already: release bootstrap-kubeadm:v1.0.0 ([CWD]/site/bootstrap-kubeadm/v1.0.0)
+there already: release cert-manager:v1.0.0 ([CWD]/site/cert-manager/v1.0.0)
+there already: release cluster-api:v1.0.0 ([CWD]/site/cluster-api/v1.0.0)
+there already: release control-plane-kubeadm:v1.0.0 ([CWD]/site/control-plane-kubeadm/v1.0.0)
+there already: release infrastructure-own:v1.0.0 ([CWD]/site/infrastructure-own/v1.0.0)
+done in [..]: nothing to load: `[CWD]/site` has all of it
+
+"#]]
+    );
 }
 
 #[test]
@@ -279,8 +431,16 @@ fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
     world.write(format!("{HOME}/layer/real/map.yaml"), map);
     std::os::unix::fs::symlink("real", world.current_dir().join(HOME).join("layer/link")).unwrap();
     assert_eq!(of_kind(&objects(&world, GENERATE), "ConfigMap")["metadata"]["name"], "extra");
-    let told = world.run_expecting_failure("bundle create -i own:v1.0.0 --file lab.tar");
-    assert!(told.contains("the kustomization of `infrastructure-own` cannot go elsewhere"), "{told}");
+    assert_data_eq!(
+        world.run_line("bundle create -i own:v1.0.0 --file lab.tar").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the kustomization of `infrastructure-own` cannot go elsewhere: its files lose each other
+hint: it must name them by relative paths, and by their own instead of those of links
+
+"#]]
+    );
     assert!(!world.current_dir().join("lab.tar").exists());
 }
 
@@ -290,6 +450,7 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
     world.configure(with_layer());
     let layer = |text: &str| world.write(format!("{HOME}/layer/kustomization.yaml"), text);
     let of_definitions = "target: {kind: CustomResourceDefinition}";
+    let mut screens = String::new();
     for text in [
         format!(
             "patches:\n- {of_definitions}\n  patch: '{{$patch: delete, kind: x, metadata: {{name: x}}}}'\n"
@@ -299,10 +460,22 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
         ),
     ] {
         layer(&text);
-        let told = world.run_expecting_failure(GENERATE);
-        let message = "takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io";
-        assert!(told.contains(message), "{text}\n{told}");
+        screens += &world.screens([GENERATE]);
     }
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan generate provider -i own:v1.0.0 -o json
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
+$ capstan generate provider -i own:v1.0.0 -o json
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
+
+"#]]
+    );
     // The prefix applies to other objects, because kustomize does not rename definitions.
     layer("namePrefix: my-\n");
     world.run_expecting_success(GENERATE);

@@ -2,11 +2,13 @@
 #![cfg(unix)]
 
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 
 use crate::{
     customise::{HOME, with_layer},
     lab::Lab,
-    lifecycle::{INIT, interrupted},
+    lifecycle::INIT,
+    lifecycle_interrupted::interrupted,
 };
 
 fn map(name: &str) -> String {
@@ -30,17 +32,82 @@ fn an_installation_is_customised_and_stays_so_with_the_next_release() {
     lab.world().configure(with_layer());
     layer("resources: [first.yaml]\n");
     let init = format!("{INIT} --kustomization bootstrap-kubeadm=mine");
-    let plan = lab.done(&format!("plan {init}")).stdout;
-    assert!(plan.contains("-system\n  kustomization: mine\n"), "{plan}");
-    assert!(plan.contains("-system\n  kustomization: [HOME]/.config/cluster-api/layer\n"), "{plan}");
-    assert_eq!(plan.matches("kustomization:").count(), 2, "{plan}");
+    assert_data_eq!(
+        lab.done(&format!("plan {init}")).stdout,
+        str![[r#"
+cert-manager: install v1.0.0
+  ACTION    KIND                       OBJECT
+  create    Namespace                  cert-manager
+  create    CustomResourceDefinition   issuers.cert-manager.io
+  create    CustomResourceDefinition   certificates.cert-manager.io
+  create    ClusterRole                cert-manager-manager
+  create    Secret                     cert-manager/cert-manager-credentials
+  create    Deployment                 cert-manager/cert-manager-manager
+
+cluster-api: install v1.0.0 in cluster-api-system
+  ACTION    KIND                       OBJECT
+  create    Namespace                  cluster-api-system
+  create    CustomResourceDefinition   clusters.cluster.x-k8s.io
+  create    ClusterRole                cluster-api-manager
+  create    Secret                     cluster-api-system/cluster-api-credentials
+  create    Deployment                 cluster-api-system/cluster-api-manager
+
+bootstrap-kubeadm: install v1.0.0 in bootstrap-kubeadm-system
+  kustomization: mine
+  ACTION    KIND          OBJECT
+  create    Namespace     bootstrap-kubeadm-system
+  create    ClusterRole   bootstrap-kubeadm-manager
+  create    Secret        bootstrap-kubeadm-system/bootstrap-kubeadm-credentials
+  create    ConfigMap     bootstrap-kubeadm-system/mine
+  create    Deployment    bootstrap-kubeadm-system/bootstrap-kubeadm-manager
+
+control-plane-kubeadm: install v1.0.0 in control-plane-kubeadm-system
+  ACTION    KIND          OBJECT
+  create    Namespace     control-plane-kubeadm-system
+  create    ClusterRole   control-plane-kubeadm-manager
+  create    Secret        control-plane-kubeadm-system/control-plane-kubeadm-credentials
+  create    Deployment    control-plane-kubeadm-system/control-plane-kubeadm-manager
+
+infrastructure-own: install v1.0.0 in infrastructure-own-system
+  kustomization: [HOME]/.config/cluster-api/layer
+  ACTION    KIND                       OBJECT
+  create    Namespace                  infrastructure-own-system
+  create    CustomResourceDefinition   ownclusters.infrastructure.cluster.x-k8s.io
+  create    ClusterRole                infrastructure-own-manager
+  create    Secret                     infrastructure-own-system/infrastructure-own-credentials
+  create    ConfigMap                  infrastructure-own-system/first
+  create    Deployment                 infrastructure-own-system/infrastructure-own-manager
+
+objects: 26 to create
+
+"#]]
+    );
     lab.done(&init);
     let own = |name| status(&lab, "infrastructure-own", name);
     assert_eq!((own("first"), status(&lab, "bootstrap-kubeadm", "mine")), (200, 200));
     layer("resources: [first.yaml, second.yaml]\n");
-    let outlook = lab.done("upgrade plan");
-    let named = "\nKustomizations are laid over: infrastructure-own ([HOME]/.config/cluster-api/layer)\n";
-    assert!(outlook.stdout.ends_with(named), "{outlook}");
+    assert_data_eq!(
+        lab.done("upgrade plan").stdout,
+        str![[r#"
+Cert-Manager is already up to date
+
+
+Latest release available for the v1beta2 Cluster API contract version:
+
+NAME                    NAMESPACE                      TYPE                     CURRENT VERSION   NEXT VERSION
+bootstrap-kubeadm       bootstrap-kubeadm-system       BootstrapProvider        v1.0.0            v1.1.0
+control-plane-kubeadm   control-plane-kubeadm-system   ControlPlaneProvider     v1.0.0            v1.1.0
+cluster-api             cluster-api-system             CoreProvider             v1.0.0            v1.1.0
+infrastructure-own      infrastructure-own-system      InfrastructureProvider   v1.0.0            v1.1.0
+
+You can now apply the upgrade by executing the following command:
+
+capstan upgrade apply --contract v1beta2 --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig
+
+Kustomizations are laid over: infrastructure-own ([HOME]/.config/cluster-api/layer)
+
+"#]]
+    );
     let done: Value = serde_json::from_str(&lab.done("upgrade apply -i own:v1.1.0 -o json").stdout).unwrap();
     assert_eq!(done["providers"][0]["kustomization"], "[HOME]/.config/cluster-api/layer");
     assert_eq!((own("first"), own("second")), (200, 200));
@@ -69,8 +136,20 @@ fn a_saved_plan_is_carried_out_with_the_kustomization_it_was_made_with() {
 
     lab.done("upgrade apply -i own:v1.1.0 --kustomization mine --out plan.json");
     layer("mine", "changed");
-    let changed = lab.run("upgrade apply --plan plan.json");
-    assert!(changed.status != 0 && changed.stderr.contains("the plan no longer holds"), "{changed}");
+    assert_data_eq!(
+        lab.run("upgrade apply --plan plan.json").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+Checking if cert-manager needs upgrade...
+Cert-manager is already up to date
+error: the plan no longer holds, nothing was written
+  cause: ConfigMap infrastructure-own-system/mine has another manifest
+  cause: ConfigMap infrastructure-own-system/changed is not in the plan
+hint: make a new one with `--out`, and look at it before it is carried out
+
+"#]]
+    );
     std::fs::remove_dir_all(lab.world().current_dir().join("mine")).unwrap();
     layer("moved", "mine");
     carried_out("upgrade apply --plan ../plan.json --kustomization own=../moved");
@@ -84,18 +163,22 @@ fn an_upgrade_goes_on_with_the_kustomization_it_was_begun_with_and_not_without_a
     lab.world().write("mine/map.yaml", map("mine"));
     lab.done(INIT);
     let upgrade = "upgrade apply --contract v1beta2 --kustomization own=mine";
-    let (code, rest) = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
-    assert_eq!(code, Some(130), "{rest}");
-    for without in ["upgrade resume", "upgrade apply --contract v1beta2"] {
-        let refused = lab.run(without);
-        assert!(
-            refused
-                .stderr
-                .contains(" cannot go on without the kustomization `mine` of `infrastructure-own`\n"),
-            "{refused}"
-        );
-        assert!(refused.stderr.contains("`--kustomization infrastructure-own=DIR`"), "{refused}");
-    }
+    let cut = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(cut.status, 130, "{cut}");
+    assert_data_eq!(
+        ["upgrade resume", "upgrade apply --contract v1beta2"].map(|line| lab.screen(line)).concat(),
+        str![[r#"
+exit 1
+--- stderr
+error: the upgrade begun at [..] cannot go on without the kustomization `mine` of `infrastructure-own`
+hint: name it with `--kustomization infrastructure-own=DIR`, or go back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+exit 1
+--- stderr
+error: the upgrade begun at [..] cannot go on without the kustomization `mine` of `infrastructure-own`
+hint: name it with `--kustomization infrastructure-own=DIR`, or go back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+
+"#]]
+    );
     lab.done("upgrade resume --kustomization own=mine");
     assert_eq!(status(&lab, "infrastructure-own", "mine"), 200);
 }

@@ -1,6 +1,7 @@
 //! Tests of remote kustomizations over providers, and of kustomizations with remote resources: on hosts and in
 //! repositories.
 
+use snapbox::{assert_data_eq, str};
 use support::{
     binary::TestEnvironment,
     git::{GitForge, GitHost},
@@ -54,9 +55,16 @@ fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_i
     let offline = objects(&world, &format!("{GENERATE} --locked --offline"));
     assert_eq!(of_kind(&offline, "Deployment")["spec"]["replicas"], 2);
     assert_eq!(host.connections(), connections);
-    let told = world.run_expecting_failure("bundle create --from-lock --file lab.tar");
-    let needs = "`infrastructure-own` needs `https://files.example.org/p.yaml`, which a site cannot reach";
-    assert!(told.contains(needs) && told.contains("hint: copy it beside the kustomization"), "{told}");
+    assert_data_eq!(
+        world.run_line("bundle create --from-lock --file lab.tar").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the kustomization of `infrastructure-own` needs `https://files.example.org/p.yaml`, which a site cannot reach
+hint: copy it beside the kustomization, and name the copy there
+
+"#]]
+    );
 }
 
 #[test]
@@ -67,8 +75,17 @@ fn a_token_in_an_address_is_in_no_lock_and_no_message() {
     let layer = format!("patches: [{{target: {{kind: Deployment}}, path: '{address}'}}]\n");
     world.write(format!("{HOME}/layer/kustomization.yaml"), layer);
     let shown = "https://files.example.org/p.yaml?token=***";
-    let told = world.run_expecting_failure(GENERATE);
-    assert!(told.contains(&format!("`{shown}` cannot be fetched")) && !told.contains("s3cret"), "{told}");
+    let run_expecting_failure = world.run_line(GENERATE).to_string();
+    assert!(!run_expecting_failure.contains("s3cret"), "{run_expecting_failure}");
+    assert_data_eq!(
+        run_expecting_failure,
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` does not fit: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0].path: `https://files.example.org/p.yaml?token=***` cannot be fetched: the host answered with status 404: Not Found"],"hints":["the request went through the proxy http://127.0.0.1:[..]/"]}
+
+"#]]
+    );
     host.on("files.example.org/p.yaml?token=s3cret", Reply::text(PATCH));
     world.run_expecting_success("lock --infrastructure own:v1.0.0");
     assert!(lock(&world).contains(&format!("file = \"{shown}\"\n")), "{}", lock(&world));
@@ -130,10 +147,20 @@ fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() 
     let host = forge.serve(None);
     let world = with_layer_of(&forge, &host);
     world.run_expecting_success("lock --infrastructure own:v1.0.0");
-    forge.commit("layers", &[("overlays/base/map.yaml", &MAP.replace("extra", "moved"))]);
+    let locked = forge.git("layers", &["rev-parse", "HEAD"]);
+    let moved = forge.commit("layers", &[("overlays/base/map.yaml", &MAP.replace("extra", "moved"))]);
     forge.git("layers", &["tag", "--force", "v1"]);
-    let told = world.run_expecting_failure(&format!("{GENERATE} --refresh"));
-    assert!(told.contains("`../base/map.yaml` was changed"), "{told}");
+    let run_expecting_failure = world.run_line(&format!("{GENERATE} --refresh")).to_string();
+    assert_data_eq!(
+        run_expecting_failure.replace(&locked, "[LOCKED]").replace(&moved, "[MOVED]"),
+        str![[r#"
+exit 1
+--- stderr
+warning: the tag `v1` of https://localhost:[..]/layers was moved: it named [LOCKED], now it names [MOVED], which counts
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `https://localhost:[..]/layers//overlays/own?ref=v1` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `../base/map.yaml` was changed"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+
+"#]]
+    );
 }
 
 #[test]
@@ -145,15 +172,49 @@ fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle
     world.run_expecting_success("bundle create -i own:v1.0.0 --file lab.tar");
     let loaded = world
         .run_expecting_success(&format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
-    assert!(
-        loaded
-            .stderr
-            .contains("`capstan bundle load FILE --to-folder DIR` writes them beside clusterctl.yaml"),
-        "{loaded}"
+    assert_data_eq!(
+        loaded.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+cert-manager:
+  url: oci://localhost:[..]/capi/cert-manager
+  version: v1.0.0
+providers:
+- name: kubeadm
+  type: BootstrapProvider
+  url: oci://localhost:[..]/capi/bootstrap-kubeadm
+- name: cluster-api
+  type: CoreProvider
+  url: oci://localhost:[..]/capi/cluster-api
+- name: kubeadm
+  type: ControlPlaneProvider
+  url: oci://localhost:[..]/capi/control-plane-kubeadm
+- kustomization: kustomizations/infrastructure-own
+  name: own
+  type: InfrastructureProvider
+  url: oci://localhost:[..]/capi/infrastructure-own
+--- stderr
+warning: the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes them beside clusterctl.yaml
+loaded release bootstrap-kubeadm:v1.0.0 (oci://localhost:[..]/capi/bootstrap-kubeadm:v1.0.0)
+loaded release cert-manager:v1.0.0 (oci://localhost:[..]/capi/cert-manager:v1.0.0)
+loaded release cluster-api:v1.0.0 (oci://localhost:[..]/capi/cluster-api:v1.0.0)
+loaded release control-plane-kubeadm:v1.0.0 (oci://localhost:[..]/capi/control-plane-kubeadm:v1.0.0)
+loaded release infrastructure-own:v1.0.0 (oci://localhost:[..]/capi/infrastructure-own:v1.0.0)
+done in [..]: loaded 5 parts to `oci://localhost:[..]/capi`
+
+"#]]
     );
     world.write("site/clusterctl.yaml", &loaded.stdout);
-    let told = world.run_expecting_failure(&format!("{GENERATE} --config site/clusterctl.yaml"));
-    assert!(told.contains("there is no folder `[CWD]/site/kustomizations/infrastructure-own`"), "{told}");
+    assert_data_eq!(
+        world.run_line(&format!("{GENERATE} --config site/clusterctl.yaml")).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `oci://localhost:[..]/capi/infrastructure-own:v1.0.0/infrastructure-components.yaml`","the kustomization `[CWD]/site/kustomizations/infrastructure-own` does not fit: there is no folder `[CWD]/site/kustomizations/infrastructure-own`"],"hints":[]}
+
+"#]]
+    );
     world.run_expecting_success("bundle load lab.tar --to-folder site");
     assert_eq!(world.read("site/clusterctl.yaml"), loaded.stdout);
     let objects = objects(&world, &format!("{GENERATE} --config site/clusterctl.yaml"));

@@ -117,7 +117,14 @@ async fn the_exit_status_tells_health_when_it_is_asked_to() {
     let fault = "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters";
     lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     let unknown = lab.run("describe cluster one -n team --exit-status");
-    assert_eq!((unknown.status, &*unknown.stderr), (3, "error: not all of cluster `team/one` can be read\n"));
+    assert_eq!(unknown.status, 3, "{unknown}");
+    assert_data_eq!(
+        unknown.stderr.as_str(),
+        str![[r#"
+error: not all of cluster `team/one` can be read
+
+"#]]
+    );
     assert!(unknown.stdout.contains("─DockerCluster team/one"), "{unknown}");
     lab.fixture.merge_status(CLUSTER, "team/one", &json!({"status": {"conditions": []}})).await;
     let unwell = lab.run("describe cluster one -n team --exit-status -o json");
@@ -136,9 +143,22 @@ async fn what_cannot_be_read_is_shown_as_such() {
     lab.fixture.merge(DOCKER_MACHINE, "team/one-md-1-0", &none).await;
     lab.fixture.delete(DOCKER_MACHINE, "team/one-md-1-0").await;
     let shown = lab.run("describe cluster one -n team");
-    let row = shown.stdout.lines().find(|line| line.contains("DockerMachine")).unwrap();
-    let words: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(words[words.len() - 6..], ["Unknown", "NotFound", "it", "is", "not", "there"], "{shown}");
+    assert_data_eq!(
+        without_ages(&shown.stdout),
+        str![[r#"
+NAME                                                   REPLICAS AVAILABLE READY UP TO DATE STATUS   REASON     MESSAGE                                            
+Cluster team/one                                                                           True     Available                                                     
+├─DockerCluster team/one                                                                   True     Ready                                                         
+├─KubeadmControlPlane team/one-control-plane, v1.36.0  3/3      3         3     3          True     Available                                                     
+│ └─3 Machines...                                               3         3     3          True     Ready      See one-control-plane-0, one-control-plane-1, ...  
+└─Workers                                                                                                                                                         
+  └─MachineDeployment team/one-md, v1.36.0             2/2      2         2     2                                                                                 
+    ├─Machine team/one-md-1-0, v1.36.0                 1        0         0     0          False    NotReady   gone                                               
+    │ └─DockerMachine team/one-md-1-0                                                      Unknown  NotFound   it is not there                                    
+    └─Machine team/one-md-1-1, v1.36.0                 1        1         1     1          True     Ready                                                         
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +213,13 @@ async fn older_conditions_have_a_table_of_their_own() {
     assert!(older.stdout.starts_with("NAME "), "{older}");
     let columns: Vec<&str> = older.stdout.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(columns, ["NAME", "READY", "SEVERITY", "REASON", "SINCE", "MESSAGE"]);
-    assert_eq!(older.stderr, "warning: `--v1beta2` goes when contract v1beta1 goes\n");
+    assert_data_eq!(
+        older.stderr,
+        str![[r#"
+warning: `--v1beta2` goes when contract v1beta1 goes
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,8 +9,9 @@ use std::{
 
 use sandbox::Fault;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
-    binary::TestEnvironment,
+    binary::{RunOutput, TestEnvironment},
     cluster_api,
     fixture::Fixture,
     kind::{CLUSTER, MACHINE},
@@ -90,11 +91,11 @@ impl Running {
     }
 
     /// Waits for the end. Returns the exit status, the rest of stdout, and stderr.
-    fn end(mut self) -> (Option<i32>, String, String) {
+    fn end(mut self) -> RunOutput {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.read_to_string(&mut stdout).unwrap();
         self.process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        (self.process.wait().unwrap().code(), stdout, stderr)
+        RunOutput { status: self.process.wait().unwrap().code().unwrap(), stdout, stderr }
     }
 }
 
@@ -110,7 +111,13 @@ fn every_change_is_a_whole_tree_with_its_time_and_ctrl_c_ends_well() {
     assert!(second.starts_with("--- 20") && second.contains("Broken"), "{second}");
     assert_eq!(second.matches("\nCluster team/one").count(), 1, "{second}");
     running.interrupt();
-    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+    assert_data_eq!(
+        running.end().to_string(),
+        str![[r#"
+exit 0
+
+"#]]
+    );
 }
 
 // Row: D-170
@@ -124,7 +131,13 @@ fn scripts_get_a_document_a_line_or_documents_of_yaml() {
     let second: Value = serde_json::from_str(&running.line()).unwrap();
     assert_eq!(second["health"], "unhealthy");
     running.interrupt();
-    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+    assert_data_eq!(
+        running.end().to_string(),
+        str![[r#"
+exit 0
+
+"#]]
+    );
 
     let mut running = lab.watch("-o yaml");
     assert_eq!((running.line(), running.line()), ("---\n".into(), "health: unhealthy\n".into()));
@@ -143,19 +156,38 @@ fn with_exit_status_it_waits_for_health_and_says_when_it_was_waited_for_in_vain(
     assert!(running.line().contains("\"health\":\"unhealthy\""));
     lab.say("True");
     assert!(running.line().contains("\"health\":\"healthy\""));
-    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+    assert_data_eq!(
+        running.end().to_string(),
+        str![[r#"
+exit 0
+
+"#]]
+    );
 
     lab.say("False");
-    let late = "{\"kind\":\"unhealthy\",\"exitCode\":3,\"message\":\"cluster `team/one` is not available\",\
-                \"causes\":[],\"hints\":[]}\n";
-    let late = late.to_owned();
     let mut running = lab.watch("--exit-status -o json");
     running.line();
     running.interrupt();
-    assert_eq!(running.end(), (Some(3), String::new(), late.clone()));
+    assert_data_eq!(
+        running.end().to_string(),
+        str![[r#"
+exit 3
+--- stderr
+{"kind":"unhealthy","exitCode":3,"message":"cluster `team/one` is not available","causes":[],"hints":[]}
+
+"#]]
+    );
     let mut running = lab.watch("--exit-status -o json --timeout 3s");
     running.line();
-    assert_eq!(running.end(), (Some(3), String::new(), late));
+    assert_data_eq!(
+        running.end().to_string(),
+        str![[r#"
+exit 3
+--- stderr
+{"kind":"unhealthy","exitCode":3,"message":"cluster `team/one` is not available","causes":[],"hints":[]}
+
+"#]]
+    );
 }
 
 #[test]
@@ -171,11 +203,16 @@ fn a_server_that_is_away_is_told_and_then_it_goes_on_until_the_cluster_is_delete
         lab.fixture.merge(CLUSTER, "team/one", &json!({"metadata": {"finalizers": null}})).await;
         lab.fixture.delete(CLUSTER, "team/one").await;
     });
-    let (status, _, stderr) = running.end();
-    assert_eq!(status, Some(0), "{stderr}");
-    assert!(stderr.starts_with("warning: no answer since "), "{stderr}");
-    assert!(stderr.contains("cannot get Cluster team/one"), "{stderr}");
-    assert!(stderr.ends_with("\nCluster team/one was deleted\n"), "{stderr}");
+    assert_data_eq!(
+        running.end().messages(),
+        str![[r#"
+exit 0
+--- stderr
+warning: no answer since [..]: cannot get Cluster team/one: the server is currently unable to handle the request
+Cluster team/one was deleted
+
+"#]]
+    );
 }
 
 #[test]
@@ -184,15 +221,20 @@ fn it_tells_requests_and_paces_them_as_without_watching() {
     let mut running = lab.watch("-v 5 --max-in-flight 1");
     running.up_to("2 Machines...");
     running.interrupt();
-    let (status, _, stderr) = running.end();
-    assert_eq!(status, Some(0), "{stderr}");
-    assert!(
-        stderr.contains("requesting GET /apis/cluster.x-k8s.io/v1beta2/namespaces/team/clusters/one\n"),
-        "{stderr}"
+    let ended = running.end();
+    assert_eq!(ended.status, 0, "{ended}");
+    let request = "GET /apis/cluster.x-k8s.io/v1beta2/namespaces/team/clusters/one\n";
+    assert!(ended.stderr.contains(request), "{ended}");
+    assert_data_eq!(
+        lab.watch("--max-in-flight 0").end().to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `0` for `--max-in-flight`
+  cause: a number from 1 to 256 is expected
+
+"#]]
     );
-    let (status, _, stderr) = lab.watch("--max-in-flight 0").end();
-    assert_eq!(status, Some(1), "{stderr}");
-    assert!(stderr.starts_with("error: invalid value `0` for `--max-in-flight`\n"), "{stderr}");
 }
 
 #[test]

@@ -20,13 +20,13 @@ impl ClusterPair {
     /// Runs a command line on the source.
     pub(crate) async fn here(&self, arguments: &str) -> RunOutput {
         let [kubeconfig, _] = self.kubeconfigs().await;
-        self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))
+        self.named(self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))).await
     }
 
     /// Runs a restoring command line on the target.
     pub(crate) async fn there(&self, arguments: &str) -> RunOutput {
         let [_, kubeconfig] = self.kubeconfigs().await;
-        self.alone(&format!("{arguments} {kubeconfig}"))
+        self.named(self.alone(&format!("{arguments} {kubeconfig}"))).await
     }
 
     pub(crate) fn alone(&self, arguments: &str) -> RunOutput {
@@ -86,9 +86,25 @@ Secret_default_demo-machine-0.yaml
         let file = fs::metadata(two.path("saved/Secret_default_demo-ca.yaml")).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, 0o600);
     }
-    let plan = two.there("move --from-directory saved --dry-run --to-kubeconfig").await;
-    assert!(plan.stdout.contains("create    Cluster default/demo "), "{plan}");
-    assert!(plan.stdout.ends_with("objects: 8 to create; 0 stay\n"), "{plan}");
+    assert_data_eq!(
+        two.there("move --from-directory saved --dry-run --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+ACTION    OBJECT                                 WHY
+create    Cluster default/demo                   moves by itself
+create    DockerCluster default/demo             belongs to Cluster default/demo
+create    Machine default/demo-machine-0         belongs to Cluster default/demo
+create    Secret default/demo-ca                 belongs to Cluster default/demo
+create    Secret default/demo-kubeconfig         belongs to Cluster default/demo
+create    DockerMachine default/demo-machine-0   belongs to Cluster default/demo
+create    KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
+create    Secret default/demo-machine-0          belongs to Cluster default/demo
+
+objects: 8 to create; 0 stay
+
+"#]]
+    );
     assert!(two.target.get(CLUSTER, "default/demo").await.is_none());
     assert_data_eq!(
         two.there("move --from-directory saved --to-kubeconfig").await.to_string(),
@@ -103,10 +119,95 @@ done in [..]: restored 8 objects from `saved`
 "#]]
     );
     assert!(two.works_on(&two.target).await);
-    let again = two.there("move --from-directory saved -o json --to-kubeconfig").await;
-    assert!(!again.stderr.contains("created") && !again.stderr.contains("resumed"), "{again}");
-    assert!(again.stderr.ends_with(": restored no object from `saved`; 8 objects existed\n"), "{again}");
-    assert!(again.stdout.contains("was there, and stays as it is"), "{again}");
+    assert_data_eq!(
+        two.there("move --from-directory saved -o json --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+{
+  "run": "restore",
+  "objects": [
+    {
+      "object": {
+        "group": "cluster.x-k8s.io",
+        "kind": "Cluster",
+        "namespace": "default",
+        "name": "demo"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "infrastructure.cluster.x-k8s.io",
+        "kind": "DockerCluster",
+        "namespace": "default",
+        "name": "demo"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "cluster.x-k8s.io",
+        "kind": "Machine",
+        "namespace": "default",
+        "name": "demo-machine-0"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "",
+        "kind": "Secret",
+        "namespace": "default",
+        "name": "demo-ca"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "",
+        "kind": "Secret",
+        "namespace": "default",
+        "name": "demo-kubeconfig"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "infrastructure.cluster.x-k8s.io",
+        "kind": "DockerMachine",
+        "namespace": "default",
+        "name": "demo-machine-0"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "bootstrap.cluster.x-k8s.io",
+        "kind": "KubeadmConfig",
+        "namespace": "default",
+        "name": "demo-machine-0"
+      },
+      "outcome": "was there, and stays as it is"
+    },
+    {
+      "object": {
+        "group": "",
+        "kind": "Secret",
+        "namespace": "default",
+        "name": "demo-machine-0"
+      },
+      "outcome": "was there, and stays as it is"
+    }
+  ],
+  "differences": []
+}
+--- stderr
+verified 8 objects on the target
+done in [..]: restored no object from `saved`; 8 objects existed
+
+"#]]
+    );
 }
 
 // Row: D-160
@@ -125,8 +226,28 @@ hint: they would be restored along with it; empty the folder, or name another
 
 "#]]
     );
-    let plan = two.here("move --to-directory other --dry-run").await;
-    assert!(plan.stdout.contains("save      Cluster default/demo "), "{plan}");
+    assert_data_eq!(
+        two.here("move --to-directory other --dry-run").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+ACTION    OBJECT                                 WHY
+save      Cluster default/demo                   moves by itself
+save      DockerCluster default/demo             belongs to Cluster default/demo
+save      Machine default/demo-machine-0         belongs to Cluster default/demo
+save      Secret default/demo-ca                 belongs to Cluster default/demo
+save      Secret default/demo-kubeconfig         belongs to Cluster default/demo
+save      DockerMachine default/demo-machine-0   belongs to Cluster default/demo
+save      KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
+save      Secret default/demo-machine-0          belongs to Cluster default/demo
+
+stays
+  nothing links it to what moves: ConfigMap default/kube-root-ca.crt
+
+objects: 8 to save; 1 stay
+
+"#]]
+    );
     assert!(!two.path("other").exists());
     // The run acquired and released the lease, and wrote nothing else.
     assert_eq!(two.source.sandbox().revision(), before + 2);
@@ -139,8 +260,16 @@ async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() 
     let mark =
         json!({"metadata": {"annotations": {"capstan.dev/move": "save-1--2"}}, "spec": {"paused": true}});
     two.world.write("saved/.capstan-save/Cluster_default_demo.yaml", "{}");
-    let unfinished = two.there("move --from-directory saved --to-kubeconfig").await;
-    assert!(unfinished.stderr.contains("was not written to its end"), "{unfinished}");
+    assert_data_eq!(
+        two.there("move --from-directory saved --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `saved/.capstan-save` was not written to its end
+hint: run the command again that was to write it
+
+"#]]
+    );
     two.source.merge(CLUSTER, "default/demo", &mark).await;
     // This also covers a process on another machine, because no other run holds the lease of the cluster.
     let undone = two.here("move --abort --to-directory saved").await;
@@ -169,15 +298,52 @@ async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
     two.world.write("saved/notes.txt", "mine");
     two.world.write("saved/.hidden", "");
     two.world.write("saved/more/a.yaml", "");
-    let refused = two.there("move --from-directory saved --to-kubeconfig").await;
-    assert!(refused.stderr.contains("error: `saved/more` is no file\n"), "{refused}");
+    assert_data_eq!(
+        two.there("move --from-directory saved --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+warning: `.hidden` is left out: it is hidden
+error: `saved/more` is no file
+hint: a save has no folders in its folder; name the folder that holds the files
+
+"#]]
+    );
     fs::remove_dir_all(two.path("saved/more")).unwrap();
-    let plan = two.there("move --from-directory saved --dry-run --to-kubeconfig").await;
-    assert!(plan.stderr.contains("`.hidden` is left out: it is hidden"), "{plan}");
-    assert!(plan.stderr.contains("`notes.txt` is left out: it ends in none of json, yaml, yml"), "{plan}");
+    assert_data_eq!(
+        two.there("move --from-directory saved --dry-run --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+ACTION    OBJECT                                 WHY
+create    Cluster default/demo                   moves by itself
+create    DockerCluster default/demo             belongs to Cluster default/demo
+create    Machine default/demo-machine-0         belongs to Cluster default/demo
+create    Secret default/demo-ca                 belongs to Cluster default/demo
+create    Secret default/demo-kubeconfig         belongs to Cluster default/demo
+create    DockerMachine default/demo-machine-0   belongs to Cluster default/demo
+create    KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
+create    Secret default/demo-machine-0          belongs to Cluster default/demo
+
+objects: 8 to create; 0 stay
+--- stderr
+warning: `.hidden` is left out: it is hidden
+warning: `notes.txt` is left out: it ends in none of json, yaml, yml
+
+"#]]
+    );
     two.world.write("saved/broken.yaml", "a: [");
-    let broken = two.there("move --from-directory saved --to-kubeconfig").await;
-    assert!(broken.stderr.contains("cannot read `broken.yaml`: document 1"), "{broken}");
+    assert_data_eq!(
+        two.there("move --from-directory saved --to-kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+warning: `.hidden` is left out: it is hidden
+warning: `notes.txt` is left out: it ends in none of json, yaml, yml
+error: cannot read `broken.yaml`: document 1, line 1, column 4: did not find expected `,` or `]`
+
+"#]]
+    );
 }
 
 // Row: D-169
@@ -214,10 +380,44 @@ hint: nothing was restored; use another backup
 
 "#]]
     );
-    let plan = two.there("restore saved.tar.gz --dry-run --kubeconfig").await;
-    assert!(plan.stdout.ends_with("objects: 8 to create; 0 stay\n"), "{plan}");
-    let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    assert!(restored.stderr.contains(": restored 8 objects from `saved.tar.gz`\n"), "{restored}");
+    assert_data_eq!(
+        two.there("restore saved.tar.gz --dry-run --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+ACTION    OBJECT                                 WHY
+create    Cluster default/demo                   moves by itself
+create    DockerCluster default/demo             belongs to Cluster default/demo
+create    Machine default/demo-machine-0         belongs to Cluster default/demo
+create    Secret default/demo-ca                 belongs to Cluster default/demo
+create    Secret default/demo-kubeconfig         belongs to Cluster default/demo
+create    DockerMachine default/demo-machine-0   belongs to Cluster default/demo
+create    KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
+create    Secret default/demo-machine-0          belongs to Cluster default/demo
+
+objects: 8 to create; 0 stay
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+
+"#]]
+    );
+    assert_data_eq!(
+        two.there("restore saved.tar.gz --kubeconfig").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+backup of https://127.0.0.1:[..] at [..], without a pause
+warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+created 8 objects on the target
+verified 8 objects on the target
+resumed 1 Cluster or ClusterClass
+done in [..]: restored 8 objects from `saved.tar.gz`
+
+"#]]
+    );
     assert!(two.works_on(&two.target).await);
     assert!(two.target.get(SECRET, "default/demo-ca").await.is_some());
     assert_eq!(two.target.list(MACHINE).await.len(), 1);
@@ -226,15 +426,33 @@ hint: nothing was restored; use another backup
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_at_rest_pauses_and_resumes_and_restores_into_another_namespace() {
     let two = ClusterPair::start().await;
-    let saved = two.here("backup saved.tar.gz --pause --cluster demo").await;
-    assert!(saved.stderr.contains("resumed 1 Cluster or ClusterClass\n"), "{saved}");
+    assert_data_eq!(
+        two.here("backup saved.tar.gz --pause --cluster demo").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+paused 1 Cluster or ClusterClass
+resumed 1 Cluster or ClusterClass
+done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
+
+"#]]
+    );
     assert!(two.works_on(&two.source).await);
     let arguments = "restore saved.tar.gz --cluster demo --map-namespace default=tests --kubeconfig";
     let restored = two.there(arguments).await;
     assert_eq!(restored.status, 0, "{restored}");
     assert!(two.target.get(CLUSTER, "tests/demo").await.unwrap()["spec"]["paused"].is_null());
-    let unknown = two.there("restore saved.tar.gz --cluster dmeo --kubeconfig").await;
-    assert!(unknown.stderr.contains("did you mean `demo`?"), "{unknown}");
+    assert_data_eq!(
+        two.there("restore saved.tar.gz --cluster dmeo --kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+backup of https://127.0.0.1:[..] at [..], with Clusters paused
+error: there is no Cluster `dmeo` in the namespaces that are moved
+hint: did you mean `demo`?
+
+"#]]
+    );
 }
 
 #[cfg(unix)]
@@ -252,13 +470,15 @@ async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = tokio::task::block_in_place(|| child.wait_with_output()).unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(
-        stderr.ends_with(
-            "error: interrupted while it saved objects\nhint: nothing was saved; resumed 1 Cluster or ClusterClass\n"
-        ),
-        "{stderr}"
+    assert_data_eq!(
+        two.world.to_output(&output).messages(),
+        str![[r#"
+exit 130
+--- stderr
+error: interrupted while it saved objects
+hint: nothing was saved; resumed 1 Cluster or ClusterClass
+
+"#]]
     );
     assert!(two.works_on(&two.source).await);
     assert_eq!(listed(&two.path("saved")), ".capstan-save");

@@ -1,6 +1,7 @@
 //! Tests of the final error of a run, in the form for scripts.
 
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{repository::with_repository, world};
@@ -22,13 +23,14 @@ fn last_line(run: &RunOutput) -> Value {
 // Row: D-318
 #[test]
 fn a_usage_error_is_one_json_object() {
-    let unknown = error(&world(), "version --outptu short -o json");
-    assert_eq!(
-        unknown,
-        json!({
-            "kind": "user", "exitCode": 1, "message": "unknown flag `--outptu`", "causes": [],
-            "hints": ["did you mean `--output`?"],
-        })
+    assert_data_eq!(
+        world().run_line("version --outptu short -o json").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+{"kind":"user","exitCode":1,"message":"unknown flag `--outptu`","causes":[],"hints":["did you mean `--output`?"]}
+
+"#]]
     );
     for line in
         ["upgrade pln -o json", "--output=json nonsense", "nonsense -ojson", "status -o json --sandbox"]
@@ -47,7 +49,10 @@ fn an_error_of_a_verb_has_its_causes_and_completed_hints() {
     let world = world.env("KUBECONFIG", "nowhere");
     let nowhere = error(&world, "generate provider -i nonsense -o json");
     assert_eq!(nowhere["kind"], "user", "{nowhere}");
-    assert_eq!(nowhere["hints"][0], "`capstan config repositories` lists the providers", "{nowhere}");
+    assert_data_eq!(
+        nowhere["hints"][0].as_str().unwrap(),
+        str!["`capstan config repositories` lists the providers"]
+    );
     let environment = error(&world, "status -o json");
     assert_eq!(environment["kind"], "environment", "{environment}");
 }
@@ -61,10 +66,18 @@ fn with_progress_lines_the_error_is_the_last_of_them() {
 
 #[test]
 fn with_yaml_the_error_is_yaml() {
-    let run = world().run(["version", "-o", "yaml", "--nonsense"]);
-    assert_eq!(
-        (run.status, run.stderr.as_str()),
-        (1, "causes: []\nexitCode: 1\nhints: []\nkind: user\nmessage: unknown flag `--nonsense`\n")
+    assert_data_eq!(
+        world().run(["version", "-o", "yaml", "--nonsense"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+causes: []
+exitCode: 1
+hints: []
+kind: user
+message: unknown flag `--nonsense`
+
+"#]]
     );
 }
 
@@ -72,6 +85,14 @@ fn with_yaml_the_error_is_yaml() {
 fn a_file_named_json_asks_for_no_json() {
     let world = world();
     world.write("broken.yaml", "a: [");
-    let run = world.run_line("convert broken.yaml -o json");
-    assert!(run.status == 1 && run.stderr.starts_with("error: "), "{run}");
+    assert_data_eq!(
+        world.run_line("convert broken.yaml -o json").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `broken.yaml` holds documents that cannot be read
+  cause: document 1, line 1, column 4: did not find expected `,` or `]`
+
+"#]]
+    );
 }

@@ -40,10 +40,37 @@ metadata.yaml of infrastructure-own v1.1.0
 #[test]
 fn the_configuration_file_is_explained_by_every_place_looked_at() {
     let world = with_repository();
-    let run = world.run(["explain", "config"]);
-    let taken: Vec<&str> = run.stdout.lines().filter(|line| line.contains("taken")).collect();
-    assert_eq!(taken, ["  taken       [HOME]/.config/cluster-api/clusterctl.yaml"]);
-    assert!(run.stdout.contains("[HOME]/.cluster-api/clusterctl.yaml"), "{run}");
+    assert_data_eq!(
+        world.run(["explain", "config"]).stdout,
+        str![[r#"
+configuration file
+  absent      [HOME]/.config/cluster-api/clusterctl.json
+  absent      [HOME]/.config/cluster-api/clusterctl.toml
+  taken       [HOME]/.config/cluster-api/clusterctl.yaml
+  absent      [HOME]/.config/cluster-api/clusterctl.yml
+  absent      [HOME]/.config/cluster-api/clusterctl.properties
+  absent      [HOME]/.config/cluster-api/clusterctl.props
+  absent      [HOME]/.config/cluster-api/clusterctl.prop
+  absent      [HOME]/.config/cluster-api/clusterctl.hcl
+  absent      [HOME]/.config/cluster-api/clusterctl.tfvars
+  absent      [HOME]/.config/cluster-api/clusterctl.dotenv
+  absent      [HOME]/.config/cluster-api/clusterctl.env
+  absent      [HOME]/.config/cluster-api/clusterctl.ini
+  absent      [HOME]/.cluster-api/clusterctl.json
+  absent      [HOME]/.cluster-api/clusterctl.toml
+  absent      [HOME]/.cluster-api/clusterctl.yaml
+  absent      [HOME]/.cluster-api/clusterctl.yml
+  absent      [HOME]/.cluster-api/clusterctl.properties
+  absent      [HOME]/.cluster-api/clusterctl.props
+  absent      [HOME]/.cluster-api/clusterctl.prop
+  absent      [HOME]/.cluster-api/clusterctl.hcl
+  absent      [HOME]/.cluster-api/clusterctl.tfvars
+  absent      [HOME]/.cluster-api/clusterctl.dotenv
+  absent      [HOME]/.cluster-api/clusterctl.env
+  absent      [HOME]/.cluster-api/clusterctl.ini
+
+"#]]
+    );
     let run = world.run(["explain", "config", "--config", "other.yaml"]);
     assert_data_eq!(
         run.stdout,
@@ -54,8 +81,24 @@ configuration file
 "#]]
     );
     world.write("other.yaml", "");
-    let run = world.run(["explain", "config", "--config", "other.yaml"]);
-    assert!(run.stdout.contains("  taken       [CWD]/other.yaml"), "{run}");
-    let run = world.run(["explain", "config", "--config", "https://me:pw@example.com/c.yaml?token=t"]);
-    assert!(run.stdout.contains("  taken       https://example.com/c.yaml?token=*** ("), "{run}");
+    assert_data_eq!(
+        world.screens([
+            "explain config --config other.yaml",
+            "explain config --config https://me:pw@example.com/c.yaml?token=t",
+        ]),
+        str![[r#"
+$ capstan explain config --config other.yaml
+exit 0
+--- stdout
+configuration file
+  taken       [CWD]/other.yaml (named by `--config`, so no other place is looked at)
+
+$ capstan explain config --config https://me:pw@example.com/c.yaml?token=t
+exit 0
+--- stdout
+configuration file
+  taken       https://example.com/c.yaml?token=*** (named by `--config`, so no other place is looked at)
+
+"#]]
+    );
 }

@@ -222,15 +222,38 @@ hint: give either `--infrastructure` with `--flavor`, or `--from`, or `--from-co
 #[test]
 fn what_only_a_management_cluster_knows_is_said_to_need_one() {
     let world = with_repository();
-    for arguments in [
-        &["generate", "cluster", "demo", "-n", "team"][..],
-        &["generate", "cluster", "demo", "-n", "team", "-i", "own"],
-        &["generate", "cluster", "demo", "-n", "team", "--from-config-map", "x"],
-    ] {
-        let run = world.run(arguments);
-        assert_eq!(run.status, 1, "{run}");
-        assert!(run.stderr.contains("needs a management cluster") && run.stderr.contains("hint: "), "{run}");
-    }
+    assert_data_eq!(
+        world.screens([
+            "generate cluster demo -n team",
+            "generate cluster demo -n team -i own",
+            "generate cluster demo -n team --from-config-map x",
+        ]),
+        str![[r#"
+$ capstan generate cluster demo -n team
+exit 1
+--- stderr
+error: finding out which provider is installed needs a management cluster
+  cause: there is no kubeconfig
+hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+hint: name it with its version: `--infrastructure docker:v1.14.0`
+
+$ capstan generate cluster demo -n team -i own
+exit 1
+--- stderr
+error: finding out which provider is installed needs a management cluster
+  cause: there is no kubeconfig
+hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+hint: name the version: `--infrastructure own:VERSION`
+
+$ capstan generate cluster demo -n team --from-config-map x
+exit 1
+--- stderr
+error: reading a template from a ConfigMap needs a management cluster
+  cause: there is no kubeconfig
+hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+
+"#]]
+    );
 }
 
 #[test]
@@ -252,7 +275,15 @@ fn the_namespace_of_the_kubeconfig_is_the_default() {
         "kubeconfig",
     ]);
     assert_eq!(run.stdout.matches("namespace: from-context").count(), 2, "{run}");
-    assert!(run.stderr.contains("the cluster of context `c` may have it already"), "{run}");
+    assert_data_eq!(
+        run.messages(),
+        str![[r#"
+exit 0
+--- stderr
+warning: ClusterClass `from-context/small` is included; the cluster of context `c` may have it already: cannot use context `c` of the kubeconfig
+
+"#]]
+    );
 }
 
 #[test]
@@ -263,21 +294,40 @@ fn a_kubeconfig_or_context_that_is_named_must_be_there() {
         "apiVersion: v1\nkind: Config\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\n",
     );
     world.write("template.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n");
-    let generate = |from: &[&str], kube: &[&str]| {
-        world.run([&["generate", "cluster", "demo", "-n", "team", "--list-variables"], from, kube].concat())
-    };
-    for (kube, told) in [
-        (&["--kubeconfig", "gone"] as &[&str], "error: cannot read the kubeconfig `[CWD]/gone`"),
-        (
-            &["--kubeconfig", "kubeconfig", "--kubeconfig-context", "d"],
-            "error: the kubeconfig has no context `d`",
-        ),
-    ] {
-        let run = generate(&["-i", "own:v1.1.0"], kube);
-        assert_eq!(run.status, 1, "{run}");
-        assert!(run.stderr.starts_with(told), "{run}");
-        assert_eq!(generate(&["--from", "template.yaml"], kube).status, 0, "nothing of it is needed there");
-    }
+    let (generate, gone) = ("generate cluster demo -n team --list-variables", "--kubeconfig gone");
+    let no_context = "--kubeconfig kubeconfig --kubeconfig-context d";
+    assert_data_eq!(
+        world.screens([
+            format!("{generate} -i own:v1.1.0 {gone}"),
+            format!("{generate} -i own:v1.1.0 {no_context}"),
+            format!("{generate} --from template.yaml {gone}"),
+            format!("{generate} --from template.yaml {no_context}"),
+        ]),
+        str![[r#"
+$ capstan generate cluster demo -n team --list-variables -i own:v1.1.0 --kubeconfig gone
+exit 1
+--- stderr
+error: cannot read the kubeconfig `[CWD]/gone`
+  cause: No such file or directory (os error 2)
+
+$ capstan generate cluster demo -n team --list-variables -i own:v1.1.0 --kubeconfig kubeconfig --kubeconfig-context d
+exit 1
+--- stderr
+error: the kubeconfig has no context `d`
+hint: it has `c`
+
+$ capstan generate cluster demo -n team --list-variables --from template.yaml --kubeconfig gone
+exit 0
+--- stdout
+
+
+$ capstan generate cluster demo -n team --list-variables --from template.yaml --kubeconfig kubeconfig --kubeconfig-context d
+exit 0
+--- stdout
+
+
+"#]]
+    );
 }
 
 #[test]
@@ -306,6 +356,15 @@ fn every_bad_document_is_told_with_its_line() {
     let world = with_repository();
     world.write("bad.yaml", "a: [\n---\nok: 1\n---\n- x\n");
     let run = world.run(["generate", "cluster", "demo", "--from", "bad.yaml", "-n", "team"]);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("document 1, line 1") && run.stderr.contains("document 3, line 5"), "{run}");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot generate cluster `demo`
+  cause: `[CWD]/bad.yaml` holds documents that cannot be read
+  cause: document 1, line 1, column 4: did not find expected `,` or `]`; document 3, line 5, column 1: expected a mapping, found a list
+
+"#]]
+    );
 }

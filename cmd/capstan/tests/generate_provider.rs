@@ -90,10 +90,18 @@ stringData:
 #[test]
 fn a_missing_variable_stops_it_before_anything_is_printed() {
     let run = with_repository().run(["generate", "provider", "-i", "own:v1.1.0"]);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
-    assert!(
-        run.stderr.contains("`TOKEN` at ") && run.stderr.contains("infrastructure-components.yaml:17"),
-        "{run}"
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot generate `infrastructure-own` v1.1.0
+  cause: a variable has no value
+  cause: `TOKEN` at [HOME]/.config/repository/infrastructure-own/v1.1.0/infrastructure-components.yaml:17
+hint: set in the environment: `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
+hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
+
+"#]]
     );
 }
 
@@ -118,10 +126,22 @@ hint: its series 1.1 fits: take a release of it with `--infrastructure own:v1.1.
 #[test]
 fn exactly_one_provider_is_named() {
     let world = with_repository();
-    let none = world.run(["generate", "provider"]);
-    assert!(none.status == 1 && none.stderr.contains("`--infrastructure`"), "{none}");
-    let two = world.run(["generate", "provider", "-i", "own", "--core", "cluster-api"]);
-    assert!(two.status == 1 && two.stderr.contains("`--core` and `--infrastructure`"), "{two}");
+    assert_data_eq!(
+        world.screens(["generate provider", "generate provider -i own --core cluster-api"]),
+        str![[r#"
+$ capstan generate provider
+exit 1
+--- stderr
+error: no provider is named
+hint: give one of `--core`, `--bootstrap`, `--control-plane`, `--infrastructure`, `--ipam`, `--runtime-extension`, `--addon`
+
+$ capstan generate provider -i own --core cluster-api
+exit 1
+--- stderr
+error: `--core` and `--infrastructure` name two providers, only one can be given
+
+"#]]
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api,
     fixture::Fixture,
@@ -89,11 +90,14 @@ async fn namespaces_and_labels_choose_and_scripts_get_everything() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_namespace_says_where_clusters_are() {
     let lab = lab().await;
-    let run = lab.run("get clusters");
-    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
-    assert_eq!(
-        run.stderr,
-        "no Clusters found in namespace `default`; there are 3 in 2 other namespaces: `capstan get clusters -A` lists them\n"
+    assert_data_eq!(
+        lab.run("get clusters").to_string(),
+        str![[r#"
+exit 0
+--- stderr
+no Clusters found in namespace `default`; there are 3 in 2 other namespaces: `capstan get clusters -A` lists them
+
+"#]]
     );
     let json = lab.run("get clusters -o json");
     assert_eq!(names(&json.stdout), Vec::<String>::new());
@@ -124,14 +128,29 @@ async fn control_planes_that_cannot_be_read_are_a_warning() {
     lab.fixture.sandbox().faults().add(sandbox::Fault::parse(&fault).unwrap());
     let run = lab.run("get clusters -n team -o json");
     assert_eq!((run.status, names(&run.stdout).len()), (0, 2), "{run}");
-    assert!(run.stderr.starts_with("warning: cannot read the versions of kubeadmcontrolplanes: "), "{run}");
+    assert_data_eq!(
+        run.messages(),
+        str![[r#"
+exit 0
+--- stderr
+warning: cannot read the versions of kubeadmcontrolplanes: cannot get KubeadmControlPlane team/one-control-plane: kubeadmcontrolplanes.controlplane.cluster.x-k8s.io "one-control-plane" is forbidden: User "admin" cannot get resource "kubeadmcontrolplanes" in API group "controlplane.cluster.x-k8s.io" in the namespace "team"
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_cluster_api_the_error_says_so() {
     let fixture = Fixture::start().await;
     let world = crate::world().env("KUBECONFIG", fixture.kubeconfig().await.as_os_str());
-    let run = world.run_line("get clusters -A");
-    assert_eq!(run.status, 1);
-    assert!(run.stderr.starts_with("error: Cluster API is not installed on this cluster\n"), "{run}");
+    assert_data_eq!(
+        world.run_line("get clusters -A").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: Cluster API is not installed on this cluster
+hint: `capstan init` installs it
+
+"#]]
+    );
 }

@@ -76,9 +76,16 @@ hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds 
 
 "#]]
     );
-    let run = lab.run("get kubeconfig");
-    assert_eq!(run.status, 1);
-    assert!(run.stderr.starts_with("error: missing argument NAME: name of the workload cluster"), "{run}");
+    assert_data_eq!(
+        lab.run("get kubeconfig").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: missing argument NAME: name of the workload cluster
+usage: capstan get kubeconfig [OPTIONS] <NAME>
+
+"#]]
+    );
 }
 
 // Row: D-155
@@ -161,7 +168,15 @@ hint: leave `--merge` out to print it as it is
 "#]]
     );
     assert_eq!(lab.world().read("mine"), "clusters:\n- {name: demo, cluster: {server: https://other}}\n");
-    assert!(lab.run("get kubeconfig demo --timeout 5s").stderr.contains("`--wait` is required"));
+    assert_data_eq!(
+        lab.run("get kubeconfig demo --timeout 5s").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `--wait` is required
+
+"#]]
+    );
 }
 
 // Row: D-260

@@ -13,11 +13,50 @@ fn run(sandboxes: &Sandboxes, arguments: &str) -> String {
 #[test]
 fn init_starts_the_sandbox_it_names_once_and_every_verb_finds_it() {
     let sandboxes = Sandboxes::of(with_small_providers());
-    let first = run(&sandboxes, "init --sandbox lab --infrastructure own");
-    assert!(first.contains("\nsandbox `lab` serves at https://127.0.0.1:"), "{first}");
-    assert!(first.contains("Your management cluster has been initialized successfully!"), "{first}");
-    let again = run(&sandboxes, "init --sandbox lab --infrastructure own");
-    assert!(again.starts_with("exit 0\n") && !again.contains("serves at"), "{again}");
+    let init = || {
+        let screen = run(&sandboxes, "init --sandbox lab --infrastructure own");
+        screen.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect::<String>()
+    };
+    assert_data_eq!(
+        init(),
+        str![[r#"
+exit 0
+--- stderr
+sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
+Fetching providers
+Installing cert-manager version="v1.0.0"
+Waiting for cert-manager to be available...
+Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (1 of 4): 5 objects in [..]
+Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects in [..]
+Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects in [..]
+Installing provider="infrastructure-own" version="v1.1.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.1.0 (4 of 4): 5 objects in [..]
+Waiting for providers to be available...
+
+Your management cluster has been initialized successfully!
+
+You can now create your first workload cluster by running the following:
+
+  capstan generate cluster [name] --kubernetes-version [version] --sandbox lab | kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig apply -f -
+
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
+
+"#]]
+    );
+    assert_data_eq!(
+        init(),
+        str![[r#"
+exit 0
+--- stderr
+Fetching providers
+Skipping installing cert-manager as it is already installed
+done in [..]: nothing to install
+
+"#]]
+    );
     let status = run(&sandboxes, "status --sandbox lab -o json");
     assert!(status.starts_with("exit 0\n") && status.contains("infrastructure-own"), "{status}");
     let deleted = run(&sandboxes, "delete --all --sandbox lab");
@@ -80,8 +119,21 @@ hint: start it with `capstan sandbox start lab`
 #[test]
 fn a_sandbox_and_a_kubeconfig_exclude_each_other() {
     let sandboxes = Sandboxes::new();
-    for other in ["--kubeconfig k", "--kubeconfig-context c"] {
-        let told = run(&sandboxes, &format!("status --sandbox lab {other}"));
-        assert!(told.starts_with("exit 1\n") && told.contains("cannot be used"), "{told}");
-    }
+    assert_data_eq!(
+        sandboxes
+            .world()
+            .screens(["status --sandbox lab --kubeconfig k", "status --sandbox lab --kubeconfig-context c",]),
+        str![[r#"
+$ capstan status --sandbox lab --kubeconfig k
+exit 1
+--- stderr
+error: `--sandbox` cannot be used together with `--kubeconfig`
+
+$ capstan status --sandbox lab --kubeconfig-context c
+exit 1
+--- stderr
+error: `--sandbox` cannot be used together with `--kubeconfig-context`
+
+"#]]
+    );
 }

@@ -1,6 +1,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::binary::TestEnvironment;
 
 use crate::world;
@@ -64,10 +65,15 @@ metadata:
     assert_eq!((&object["name"], &object["origin"]["file"]), (&"pre-m".into(), &"base/map.yaml".into()));
     let field = &object["fields"][0];
     assert_eq!((&field["path"], &field["setBy"]["content"]), (&"/data/b".into(), &"overlay/p.yaml".into()));
-    assert!(
-        world
-            .run_expecting_failure("kustomize build overlay --provenance=yaml")
-            .contains("take one of comments, json")
+    assert_data_eq!(
+        world.run_line("kustomize build overlay --provenance=yaml").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `yaml` of `--provenance`
+hint: take one of comments, json
+
+"#]]
     );
 }
 
@@ -80,18 +86,46 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
     world.write("one/kustomization.yaml", "resources: [link.yaml, ../base/map.yaml]\n");
     world.write("other.yaml", map("other"));
     std::os::unix::fs::symlink("../other.yaml", world.current_dir().join("one/link.yaml")).unwrap();
-    let told = world.run_expecting_failure("kustomize build one");
-    assert!(told.starts_with("error: cannot build `one`, for 2 reasons\n"), "{told}");
-    for (field, file) in [("resources[0]", "other.yaml"), ("resources[1]", "base/map.yaml")] {
-        let cause =
-            format!("cause: one/kustomization.yaml: {field}: `[CWD]/{file}` lies outside `[CWD]/one`");
-        assert!(told.contains(&cause), "{told}");
-    }
-    assert_eq!(built(&world, "build one --load-restrictor LoadRestrictionsNone").matches("kind:").count(), 2);
-    assert!(
-        world
-            .run_expecting_failure("kustomize build one --load-restrictor none")
-            .contains("LoadRestrictionsNone")
+    assert_data_eq!(
+        world.screens([
+            "kustomize build one",
+            "kustomize build one --load-restrictor LoadRestrictionsNone",
+            "kustomize build one --load-restrictor none",
+        ]),
+        str![[r#"
+$ capstan kustomize build one
+exit 1
+--- stderr
+error: cannot build `one`, for 2 reasons
+  cause: one/kustomization.yaml: resources[0]: `[CWD]/other.yaml` lies outside `[CWD]/one`
+  cause: one/kustomization.yaml: resources[1]: `[CWD]/base/map.yaml` lies outside `[CWD]/one`
+
+$ capstan kustomize build one --load-restrictor LoadRestrictionsNone
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  a: x
+  b: "1"
+kind: ConfigMap
+metadata:
+  name: m
+---
+apiVersion: v1
+data:
+  a: x
+  b: "1"
+kind: ConfigMap
+metadata:
+  name: other
+
+$ capstan kustomize build one --load-restrictor none
+exit 1
+--- stderr
+error: invalid value `none` of `--load-restrictor`
+hint: take one of LoadRestrictionsRootOnly, LoadRestrictionsNone
+
+"#]]
     );
 }
 
@@ -101,17 +135,29 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
     let world = with_overlay();
     world.write("base/kustomization.yaml", "resource: [map.yaml]\n");
     world.write("overlay/kustomization.yaml", "resources: [../base, gone.yaml]\n");
-    let told = world.run_expecting_failure("kustomize build overlay");
-    assert!(told.contains("for 2 reasons"), "{told}");
-    assert!(
-        told.contains(
-            "base/kustomization.yaml: there is no field `resource`; is `resources` meant? (by way of overlay"
-        ),
-        "{told}"
+    assert_data_eq!(
+        world.screens(["kustomize build overlay", "kustomize build gone", "kustomize build base/map.yaml"]),
+        str![[r#"
+$ capstan kustomize build overlay
+exit 1
+--- stderr
+error: cannot build `overlay`, for 2 reasons
+  cause: base/kustomization.yaml: there is no field `resource`; is `resources` meant? (by way of overlay/kustomization.yaml)
+  cause: overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there: neither a file nor a folder at `[CWD]/overlay/gone.yaml`
+
+$ capstan kustomize build gone
+exit 1
+--- stderr
+error: there is no folder `gone`
+
+$ capstan kustomize build base/map.yaml
+exit 1
+--- stderr
+error: `base/map.yaml` is a file
+hint: name the folder that holds `kustomization.yaml`
+
+"#]]
     );
-    assert!(told.contains("overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there"), "{told}");
-    assert!(world.run_expecting_failure("kustomize build gone").contains("there is no folder `gone`"));
-    assert!(world.run_expecting_failure("kustomize build base/map.yaml").contains("hint: name the folder"));
 }
 
 // Row: D-228
@@ -125,8 +171,16 @@ fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
     assert_eq!(built(&world, "build overlay -o out"), "");
     assert_eq!(world.read(world.current_dir().join("out/v1_configmap_pre-m.yaml")), text);
     world.write("base/map.yaml", map("a/b"));
-    let told = world.run_expecting_failure("kustomize build overlay -o out");
-    assert!(told.contains("cannot be the name of one object's file, nothing was written"), "{told}");
+    assert_data_eq!(
+        world.run_line("kustomize build overlay -o out").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `v1_configmap_pre-a/b.yaml` cannot be the name of one object's file, nothing was written
+hint: write to one file instead of a folder
+
+"#]]
+    );
     world.write("base/map.yaml", "[");
     world.run_expecting_failure("kustomize build overlay -o out.yaml");
     assert_eq!(world.read(world.current_dir().join("out.yaml")), text);
@@ -138,10 +192,35 @@ fn a_warning_does_not_stop_a_build_and_is_told_once() {
     world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
     world.write("two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-\n");
     world.write("kustomization.yaml", "resources: [overlay, two]\n");
-    let run = world.run_line("kustomize build");
-    assert_eq!((run.status, run.stdout.matches("kind:").count()), (0, 2), "{run}");
-    assert_eq!(run.stderr.matches("`commonLabels` is deprecated: use `labels`").count(), 1, "{run}");
-    assert!(run.stderr.contains("(by way of kustomization.yaml, overlay/kustomization.yaml)"), "{run}");
+    assert_data_eq!(
+        world.run_line("kustomize build").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  a: x
+  b: "1"
+kind: ConfigMap
+metadata:
+  labels:
+    a: b
+  name: pre-m
+---
+apiVersion: v1
+data:
+  a: x
+  b: "1"
+kind: ConfigMap
+metadata:
+  labels:
+    a: b
+  name: two-m
+--- stderr
+warning: base/kustomization.yaml: `commonLabels` is deprecated: use `labels` (by way of kustomization.yaml, overlay/kustomization.yaml)
+
+"#]]
+    );
 }
 
 #[cfg(unix)]
@@ -151,10 +230,24 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
     world.write("kustomization.yaml", charts);
     world.write("charts/c/values.yaml", "b: 2\n");
-    assert!(world.run_expecting_failure("kustomize build").contains("--enable-helm"));
-    let told = world.run_expecting_failure("kustomize build --enable-helm");
-    assert!(told.contains("the program `helm` cannot be run"), "{told}");
-    assert!(told.contains("hint: install helm, or say where it is with `--helm-command`"), "{told}");
+    assert_data_eq!(
+        world.screens(["kustomize build", "kustomize build --enable-helm"]),
+        str![[r#"
+$ capstan kustomize build
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: the chart `c` is rendered by the program `helm`, which may not run: must specify --enable-helm
+
+$ capstan kustomize build --enable-helm
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: the program `helm` cannot be run: No such file or directory (os error 2)
+hint: install helm, or say where it is with `--helm-command`
+
+"#]]
+    );
     world.script(
         "my-helm",
         "[ -n \"$HELM_CONFIG_HOME\" ] || exit 1\n\
@@ -165,8 +258,16 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let text = built(&world, &format!("build {flags}"));
     assert!(text.contains("v: v1.30") && text.contains("a: v9"), "{text}");
     world.script("my-helm", "echo chart is bad >&2; exit 3");
-    let told = world.run_expecting_failure(&format!("kustomize build {flags}"));
-    assert!(told.contains("`my-helm` ended with exit status: 3: chart is bad"), "{told}");
+    assert_data_eq!(
+        world.run_line(&format!("kustomize build {flags}")).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: `my-helm` ended with exit status: 3: chart is bad
+
+"#]]
+    );
 }
 
 // Row: D-226
@@ -181,8 +282,16 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         "[ $1 = pull ] && { /bin/mkdir $4/c; echo \"$5 $6 $7 $8 $9\" >> pulls; exit 0; }\n\
          printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
     );
-    let told = world.run_expecting_failure("kustomize build --enable-helm --offline");
-    assert!(told.contains("offline: the chart was not fetched before"), "{told}");
+    assert_data_eq!(
+        world.run_line("kustomize build --enable-helm --offline").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: `c` cannot be fetched: offline: the chart was not fetched before
+
+"#]]
+    );
     let text = built(&world, "build --enable-helm");
     assert!(text.contains("name: r"), "{text}");
     assert_eq!(built(&world, "build --enable-helm --offline"), text);
@@ -199,10 +308,15 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         assert_eq!(pulls.matches("--version ^1.0.0\n").count(), times, "{pulls}");
     }
     world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
-    assert!(
-        world
-            .run_expecting_failure("kustomize build --enable-helm")
-            .contains("`--post-renderer=x` is no name")
+    assert_data_eq!(
+        world.run_line("kustomize build --enable-helm").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: `--post-renderer=x` is no name
+
+"#]]
     );
 }
 
@@ -237,9 +351,14 @@ fn lint_tells_errors_and_warnings_and_shows_no_secret() {
     let world = with_overlay();
     assert_eq!(built(&world, "lint base overlay"), "");
     world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
-    assert_eq!(
-        built(&world, "lint base"),
-        "base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`\n"
+    assert_data_eq!(
+        world.run_line("kustomize lint base").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`
+
+"#]]
     );
     assert_eq!(world.run_line("kustomize lint base --exit-status").status, 3);
     let secret =
@@ -249,7 +368,7 @@ fn lint_tells_errors_and_warnings_and_shows_no_secret() {
     let outcome = world.run_line("kustomize lint overlay -o json");
     assert_eq!(outcome.status, 1, "{outcome}");
     let error: Value = serde_json::from_str(&outcome.stderr).unwrap();
-    assert_eq!((&error["kind"], &error["message"]), (&json!("user"), &json!("2 errors, one warning")));
+    assert_eq!(error["kind"], json!("user"), "{outcome}");
     assert!(!outcome.to_string().contains(SECRET), "{outcome}");
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let findings = report.pointer("/kustomizations/0/findings").unwrap().as_array().unwrap();
@@ -281,16 +400,23 @@ fn lint_takes_a_whole_tree_and_names_the_line_of_each_finding() {
         errors.map(|it| (it["file"].as_str().unwrap(), it["line"].as_u64().unwrap())).collect();
     assert_eq!(errors, [("overlays/a/kustomization.yml", 3), ("overlays/b/Kustomization", 5)]);
     // The warning of the base appears once, not three times.
-    let text = world.run_line("kustomize lint -r .").stdout;
-    assert_eq!(
-        (text.lines().count(), text.matches("base/kustomization.yaml: warning").count()),
-        (3, 1),
-        "{text}"
-    );
-    assert!(text.contains("overlays/a/kustomization.yml:3: error: resources[1]: "), "{text}");
-    assert!(
-        world
-            .run_expecting_failure("kustomize lint -r parts")
-            .contains("there is no kustomization in `parts`")
+    assert_data_eq!(
+        world.screens(["kustomize lint -r .", "kustomize lint -r parts"]),
+        str![[r#"
+$ capstan kustomize lint -r .
+exit 1
+--- stdout
+base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`
+overlays/a/kustomization.yml:3: error: resources[1]: `gone.yaml` is not there: neither a file nor a folder at `[CWD]/overlays/a/gone.yaml`
+overlays/b/Kustomization:5: error: patches[0].path: `away.yaml` is not there: neither a file nor a folder at `[CWD]/overlays/b/away.yaml`
+--- stderr
+error: 2 errors, one warning
+
+$ capstan kustomize lint -r parts
+exit 1
+--- stderr
+error: there is no kustomization in `parts` or below
+
+"#]]
     );
 }

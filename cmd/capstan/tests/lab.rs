@@ -37,6 +37,12 @@ impl Lab {
         run
     }
 
+    /// Returns the output of a run without lines about waiting, whose number varies.
+    pub(crate) fn screen(&self, arguments: &str) -> String {
+        let screen = self.run(arguments).to_string();
+        screen.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect()
+    }
+
     pub(crate) fn run_in(&self, folder: &Path, arguments: &str) -> Output {
         let kubeconfig = self.kubeconfig().display().to_string();
         let all = arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]);

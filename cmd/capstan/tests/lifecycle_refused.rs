@@ -1,7 +1,7 @@
 //! Tests of errors of `init`, `upgrade`, `delete` and `status` before any request, or with an unreachable cluster.
 
 use snapbox::{assert_data_eq, str};
-use support::binary::{RunOutput, TestEnvironment};
+use support::binary::TestEnvironment;
 
 use crate::{repository::with_repository, world};
 
@@ -32,15 +32,42 @@ const VERBS: [&str; 5] =
 // Row: D-93
 #[test]
 fn a_mistyped_context_is_refused_by_every_verb_even_inside_a_pod() {
-    for verb in VERBS {
-        let world = near_a_dead_server().env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
-        let run = world.run(verb.split_whitespace().chain(["--kubeconfig-context", "stagin"]));
-        assert_eq!(
-            (run.status, run.stderr.as_str()),
-            (1, "error: the kubeconfig has no context `stagin`\nhint: did you mean `staging`?\n"),
-            "{verb}"
-        );
-    }
+    let world = near_a_dead_server().env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
+    assert_data_eq!(
+        world.screens(VERBS.map(|verb| format!("{verb} --kubeconfig-context stagin"))),
+        str![[r#"
+$ capstan init -i own --kubeconfig-context stagin
+exit 1
+--- stderr
+error: the kubeconfig has no context `stagin`
+hint: did you mean `staging`?
+
+$ capstan upgrade plan --kubeconfig-context stagin
+exit 1
+--- stderr
+error: the kubeconfig has no context `stagin`
+hint: did you mean `staging`?
+
+$ capstan upgrade apply --contract v1beta2 --kubeconfig-context stagin
+exit 1
+--- stderr
+error: the kubeconfig has no context `stagin`
+hint: did you mean `staging`?
+
+$ capstan delete --all --kubeconfig-context stagin
+exit 1
+--- stderr
+error: the kubeconfig has no context `stagin`
+hint: did you mean `staging`?
+
+$ capstan status --kubeconfig-context stagin
+exit 1
+--- stderr
+error: the kubeconfig has no context `stagin`
+hint: did you mean `staging`?
+
+"#]]
+    );
 }
 
 #[test]
@@ -60,13 +87,50 @@ hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONF
 // Row: D-94
 #[test]
 fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
-    for verb in VERBS {
-        let run: RunOutput = near_a_dead_server().run(verb.split_whitespace());
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
-        assert!(run.stderr.contains("no answer from https://127.0.0.1:1"), "{run}");
-        assert!(run.stderr.contains("hint: start the cluster, or name another"), "{run}");
-        assert!(!run.stderr.contains("hidden"), "{run}");
-    }
+    let screens = near_a_dead_server().screens(VERBS);
+    assert!(!screens.contains("hidden"), "{screens}");
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan init -i own
+exit 1
+--- stderr
+error: cannot create Lease kube-system/capstan: no answer from https://127.0.0.1:1
+  cause: the connection was refused
+hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
+
+$ capstan upgrade plan
+exit 1
+--- stderr
+error: cannot find out which Cluster API the cluster runs
+  cause: cannot get CustomResourceDefinition clusters.cluster.x-k8s.io: no answer from https://127.0.0.1:1
+  cause: the connection was refused
+hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
+
+$ capstan upgrade apply --contract v1beta2
+exit 1
+--- stderr
+error: cannot create Lease kube-system/capstan: no answer from https://127.0.0.1:1
+  cause: the connection was refused
+hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
+
+$ capstan delete --all
+exit 1
+--- stderr
+error: cannot create Lease kube-system/capstan: no answer from https://127.0.0.1:1
+  cause: the connection was refused
+hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
+
+$ capstan status
+exit 1
+--- stderr
+error: cannot read or write the provider inventory
+  cause: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from https://127.0.0.1:1
+  cause: the connection was refused
+hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
+
+"#]]
+    );
 }
 
 // Row: D-108
@@ -108,11 +172,24 @@ hint: name the version to go to, as `NAME:VERSION`
 
 #[test]
 fn a_misspelt_provider_is_told_before_its_missing_version() {
-    for line in ["upgrade apply -i dokcer", "generate cluster demo -i dokcer"] {
-        let stderr = refused(line);
-        assert!(stderr.contains("hint: did you mean `docker`?\n"), "{line}: {stderr}");
-        assert!(!stderr.contains("name the version"), "{line}: {stderr}");
-    }
+    assert_data_eq!(
+        near_a_dead_server().screens(["upgrade apply -i dokcer", "generate cluster demo -i dokcer"]),
+        str![[r#"
+$ capstan upgrade apply -i dokcer
+exit 1
+--- stderr
+error: invalid value `dokcer` of `--infrastructure`
+  cause: there is no InfrastructureProvider named `dokcer`
+hint: did you mean `docker`?
+
+$ capstan generate cluster demo -i dokcer
+exit 1
+--- stderr
+error: there is no InfrastructureProvider named `dokcer`
+hint: did you mean `docker`?
+
+"#]]
+    );
 }
 
 // Row: D-319
@@ -130,10 +207,18 @@ fn a_kubeconfig_with_http_for_https_fails_at_once() {
     });
     let world = near_a_dead_server();
     world.write("http", KUBECONFIG.replace("https://127.0.0.1:1", &format!("http://{address}")));
-    let stderr = world.run_expecting_failure("status --kubeconfig http");
-    assert!(stderr.contains("it does not speak HTTP\n"), "{stderr}");
-    assert!(stderr.contains("hint: write `https://` into `server` in the kubeconfig\n"), "{stderr}");
-    assert!(!stderr.contains("trying again"), "{stderr}");
+    assert_data_eq!(
+        world.run_line("status --kubeconfig http").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read or write the provider inventory
+  cause: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from http://127.0.0.1:[..]
+  cause: it does not speak HTTP
+hint: write `https://` into `server` in the kubeconfig
+
+"#]]
+    );
 }
 
 #[test]
@@ -157,19 +242,67 @@ error: `--all` cannot be used together with flags that name providers
 
 #[test]
 fn flags_with_values_that_do_not_fit_are_told() {
-    for (arguments, told) in [
-        ("init --timeout 10", "error: invalid value `10` for `--timeout`"),
-        ("init --wait-provider-timeout -5", "error: invalid value `-5` for `--wait-provider-timeout`"),
-        ("init --no-wait --wait-providers", "error: `--no-wait` cannot be used together"),
-        ("init --core -", "error: the core provider cannot be left out"),
-        ("init -i own:v1:v2", "error: invalid value `own:v1:v2` of `--infrastructure`"),
-        ("init --validate=perhaps", "error: invalid value `perhaps` for `--validate`"),
-        ("status --max-in-flight 0", "error: invalid value `0` for `--max-in-flight`"),
-        ("delete --all -o xml", "error: invalid output format `xml`"),
-    ] {
-        let stderr = refused(arguments);
-        assert!(stderr.starts_with(told), "{arguments}: {stderr}");
-    }
+    assert_data_eq!(
+        near_a_dead_server().screens([
+            "init --timeout 10",
+            "init --wait-provider-timeout -5",
+            "init --no-wait --wait-providers",
+            "init --core -",
+            "init -i own:v1:v2",
+            "init --validate=perhaps",
+            "status --max-in-flight 0",
+            "delete --all -o xml",
+        ]),
+        str![[r#"
+$ capstan init --timeout 10
+exit 1
+--- stderr
+error: invalid value `10` for `--timeout`
+  cause: a span of time such as 90s or 10m is expected
+
+$ capstan init --wait-provider-timeout -5
+exit 1
+--- stderr
+error: invalid value `-5` for `--wait-provider-timeout`
+  cause: a number of seconds is expected
+
+$ capstan init --no-wait --wait-providers
+exit 1
+--- stderr
+error: `--no-wait` cannot be used together with `--wait-providers`
+
+$ capstan init --core -
+exit 1
+--- stderr
+error: the core provider cannot be left out
+hint: give `--core cluster-api:VERSION`
+
+$ capstan init -i own:v1:v2
+exit 1
+--- stderr
+error: invalid value `own:v1:v2` of `--infrastructure`
+  cause: `own:v1:v2` has more than one colon; the form is name[:version]
+
+$ capstan init --validate=perhaps
+exit 1
+--- stderr
+error: invalid value `perhaps` for `--validate`
+  cause: true or false is expected
+
+$ capstan status --max-in-flight 0
+exit 1
+--- stderr
+error: invalid value `0` for `--max-in-flight`
+  cause: a number from 1 to 256 is expected
+
+$ capstan delete --all -o xml
+exit 1
+--- stderr
+error: invalid output format `xml`
+hint: take one of text, yaml, json with `--output`
+
+"#]]
+    );
 }
 
 #[test]
@@ -217,23 +350,31 @@ hint: carry it out with `capstan delete --plan deletion.json`
                 "options": {"allowDowngrade": false, "allowSkip": false, "keepReplicas": false,
                     "keepPlacement": false, "skipCertManager": false}}}"#,
     );
-    let no_version = world.run(["upgrade", "apply", "--plan", "upgrade.json"]).stderr;
-    assert_eq!(no_version, "error: the plan names no version for `infrastructure-own`\n");
-    let both = world.run(["delete", "--all", "--plan", "deletion.json"]);
-    assert!(both.stderr.starts_with("error: `--plan` says it all"), "{both}");
-}
+    assert_data_eq!(
+        world.screens(["upgrade apply --plan upgrade.json", "delete --all --plan deletion.json"]),
+        str![[r#"
+$ capstan upgrade apply --plan upgrade.json
+exit 1
+--- stderr
+error: the plan names no version for `infrastructure-own`
 
-#[test]
-fn a_group_shows_what_it_has() {
-    for group in ["upgrade", "plan"] {
-        let run = world().run([group]);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
-        assert!(run.stdout.contains(&format!("Usage: capstan {group} <COMMAND>")), "{run}");
-    }
+$ capstan delete --all --plan deletion.json
+exit 1
+--- stderr
+error: `--plan` says it all: it cannot be used together with what is to be deleted
+
+"#]]
+    );
 }
 
 // Row: D-127
 #[test]
 fn a_provider_that_is_named_twice_is_a_slip() {
-    assert_eq!(refused("init -i own,own:v1.0.0"), "error: `infrastructure-own` is named twice\n");
+    assert_data_eq!(
+        refused("init -i own,own:v1.0.0"),
+        str![[r#"
+error: `infrastructure-own` is named twice
+
+"#]]
+    );
 }

@@ -1,6 +1,7 @@
 use std::fs;
 
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use support::{
     binary::TestEnvironment,
     host::{FakeHost, Reply},
@@ -54,8 +55,15 @@ fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
     }
     assert!(first.contains("reference = \"registry.example.com/infrastructure-own/manager:v1\""), "{first}");
     assert!(!first.contains("not-to-be-shown") && !first.contains("v1.1.0/"), "{first}");
-    let again = world.run_expecting_success("lock");
-    assert!(again.stdout.is_empty() && again.stderr.contains("nothing changed"), "{again}");
+    assert_data_eq!(
+        world.run_line("lock").to_string(),
+        str![[r#"
+exit 0
+--- stderr
+done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
+
+"#]]
+    );
     assert_eq!(lock_of(&world), first);
     world.run_expecting_success("lock --check");
 }
@@ -67,18 +75,54 @@ fn a_file_that_changed_stops_every_command_that_reads_it() {
     world.run_expecting_success("generate provider --infrastructure own:v1.0.0");
     tamper(&world, "infrastructure-components.yaml");
     tamper(&world, "cluster-template.yaml");
-    for arguments in [
-        "generate provider --infrastructure own:v1.0.0",
-        "init list-images --infrastructure own",
-        "render --infrastructure own",
-        "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team",
-    ] {
-        let told = world.run_expecting_failure(arguments);
-        assert!(told.contains("is not the file that was locked: sha256:"), "{told}");
-        assert!(told.contains("accept it with `capstan lock --update infrastructure-own:v1.0.0`"), "{told}");
-    }
-    let explained = world.run_expecting_success("explain file --infrastructure own:v1.0.0");
-    assert!(explained.stdout.contains("is not the file that was locked"), "{explained}");
+    assert_data_eq!(
+        world.screens([
+            "generate provider --infrastructure own:v1.0.0",
+            "init list-images --infrastructure own",
+            "render --infrastructure own",
+            "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team",
+            "explain file --infrastructure own:v1.0.0",
+        ]),
+        str![[r#"
+$ capstan generate provider --infrastructure own:v1.0.0
+exit 1
+--- stderr
+error: cannot generate `infrastructure-own` v1.0.0
+  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0
+  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+
+$ capstan init list-images --infrastructure own
+exit 1
+--- stderr
+error: cannot list the images of `infrastructure-own`
+  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0
+  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+
+$ capstan render --infrastructure own
+exit 1
+--- stderr
+error: a provider cannot be rendered
+  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+
+$ capstan generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team
+exit 1
+--- stderr
+error: cannot read `cluster-template.yaml` of `infrastructure-own` v1.0.0
+  cause: `cluster-template.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2df0c9180dc591b28f2bd5522afba14918d1e25558e40ffd191b39834bc91178 is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:e2011bfd134f81f132aaf9f3dd4480356d94cc967fabd7614dff5ef63b772764 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+
+$ capstan explain file --infrastructure own:v1.0.0
+exit 0
+--- stdout
+infrastructure-components.yaml of infrastructure-own v1.0.0
+  absent      [HOME]/.cluster-api/overrides/infrastructure-own/v1.0.0/infrastructure-components.yaml (override)
+  unreadable  [HOME]/.config/repository/infrastructure-own (`infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository)
+
+"#]]
+    );
     world.run_expecting_success("generate provider --infrastructure own:v1.0.0 --lock off");
     world.run_expecting_success("generate provider --core cluster-api:v1.0.0");
 }
@@ -89,15 +133,42 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     let world = locked();
     let file = format!("{OWN}/v1.0.0/metadata.yaml");
     world.write(format!("../home/.config/cluster-api/overrides/{file}"), "a: b");
-    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.0.0");
-    assert!(told.contains(&format!("overrides/{file}`")), "{told}");
+    assert_data_eq!(
+        world.run_line("generate provider --infrastructure own:v1.0.0").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot generate `infrastructure-own` v1.0.0
+  cause: cannot read `metadata.yaml` of `infrastructure-own` v1.0.0
+  cause: `metadata.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:75cd1899337ffbc9341398f7456f1027e2fc4b2658f9f0555a7a965cb309c6dd is in `[HOME]/.config/cluster-api/overrides/infrastructure-own/v1.0.0/metadata.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+
+"#]]
+    );
     let manifest = format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml");
     world.write(&manifest, "---\n");
-    let told = world.run_expecting_failure("render --lock off");
-    assert!(!told.contains("locked"), "{told}");
-    let told = world.run_expecting_failure("render");
-    assert!(told.contains("`cert-manager.yaml` of `cert-manager` v1.0.0 is not the file"), "{told}");
-    assert!(told.contains("`capstan lock --update cert-manager`"), "{told}");
+    assert_data_eq!(
+        world.screens(["render --lock off", "render"]),
+        str![[r#"
+$ capstan render --lock off
+exit 1
+--- stderr
+error: 3 providers cannot be rendered
+  cause: cannot make the components of `cluster-api` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:17
+  cause: cannot make the components of `bootstrap-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml:17
+  cause: cannot make the components of `control-plane-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/control-plane-kubeadm/v1.0.0/control-plane-components.yaml:17
+hint: set in the environment: `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
+hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables --lock off`, or for a provider `capstan generate provider --describe --lock off`
+
+$ capstan render
+exit 1
+--- stderr
+error: cannot read cert-manager v1.0.0
+  cause: `cert-manager.yaml` of `cert-manager` v1.0.0 is not the file that was locked: sha256:f52d711103d50a437830c6fbcd04fb4bab49a0f82f6d26d1c791c6e8488dd090 is in `[HOME]/.config/repository/cert-manager/v1.0.0/cert-manager.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:2804534221bd3774bad262a95c35ec5afe753eb4f9c9aa97260daf0176fbcf47 from the repository
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update cert-manager`
+
+"#]]
+    );
 }
 
 // Row: D-211
@@ -105,29 +176,78 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
 fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
     let world = locked().env("TOKEN", "x");
     let described = world.run_expecting_success("generate provider --infrastructure own --describe");
-    assert!(described.stdout.contains("Version:            v1.0.0\n"), "{described}");
-    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.1.0");
-    assert!(told.contains("`infrastructure-own` is locked at v1.0.0"), "{told}");
-    assert!(told.contains("`capstan lock --update infrastructure-own:v1.1.0`"), "{told}");
-    world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
-    let told = world.run_expecting_failure(
-        "generate cluster a --infrastructure own:v1.0.0 --flavor new --kubernetes-version v1.35.0 -n team",
+    assert_data_eq!(
+        described.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+Name:               own
+Type:               InfrastructureProvider
+URL:                [HOME]/.config/repository/infrastructure-own/
+Version:            v1.0.0
+File:               infrastructure-components.yaml
+TargetNamespace:    infrastructure-own-system
+Variables:
+  - FLAG
+  - TOKEN
+Images:
+  - registry.example.com/infrastructure-own/manager:v1
+
+
+"#]]
     );
-    assert!(told.contains("`cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in"), "{told}");
+    world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
+    let generate = "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team";
+    assert_data_eq!(
+        world
+            .screens(["generate provider --infrastructure own:v1.1.0", &format!("{generate} --flavor new"),]),
+        str![[r#"
+$ capstan generate provider --infrastructure own:v1.1.0
+exit 1
+--- stderr
+error: cannot generate `infrastructure-own` v1.1.0
+  cause: cannot read `metadata.yaml` of `infrastructure-own` v1.1.0
+  cause: `infrastructure-own` is locked at v1.0.0 in `[HOME]/.config/cluster-api/capstan.lock`, not at v1.1.0
+hint: leave the version out, or lock the other one with `capstan lock --update infrastructure-own:v1.1.0`
+
+$ capstan generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team --flavor new
+exit 1
+--- stderr
+error: cannot read `cluster-template-new.yaml` of `infrastructure-own` v1.0.0
+  cause: `cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in `[HOME]/.config/cluster-api/capstan.lock`
+hint: where it is a file of the release, lock it with `capstan lock --file cluster-template-new.yaml`, or all of it with `capstan lock --update infrastructure-own:v1.0.0`
+
+"#]]
+    );
 }
 
 #[test]
 fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
     let world = with_repository().env("TOKEN", "x");
-    let told = world.run_expecting_failure("generate provider --infrastructure own:v1.0.0 --locked");
-    assert!(told.contains("there is no lock at"), "{told}");
+    assert_data_eq!(
+        world.run_line("generate provider --infrastructure own:v1.0.0 --locked").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no lock at `[HOME]/.config/cluster-api/capstan.lock`
+hint: make one with `capstan lock`
+
+"#]]
+    );
     world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
     world.run_expecting_success("generate provider --core cluster-api:v1.0.0");
     world.run_expecting_success("generate provider --infrastructure own --locked");
-    let told = world.run_expecting_failure("generate provider --core cluster-api:v1.0.0 --locked");
-    assert!(
-        told.contains("`cluster-api` is not in") && told.contains("`capstan lock --update cluster-api`"),
-        "{told}"
+    assert_data_eq!(
+        world.run_line("generate provider --core cluster-api:v1.0.0 --locked").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot generate `cluster-api` v1.0.0
+  cause: cannot read `metadata.yaml` of `cluster-api` v1.0.0
+  cause: `cluster-api` is not in `[HOME]/.config/cluster-api/capstan.lock`, and only what is locked may be used
+hint: lock it with `capstan lock --update cluster-api`
+
+"#]]
     );
     world.run_expecting_failure("generate provider --core cluster-api:v1.0.0 --locked --lock off");
 }
@@ -139,15 +259,45 @@ fn what_is_locked_changes_only_when_it_is_named() {
     tamper(&world, "metadata.yaml");
     fs::remove_file(world.current_dir().join(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-big.yaml")))
         .unwrap();
-    let checked = world.run_line("lock --check");
-    assert_eq!(checked.status, 1, "{checked}");
-    let rows: Vec<Vec<&str>> =
-        checked.stdout.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
-    assert_eq!(rows, [[OWN, "gone", "cluster-template-big.yaml"], [OWN, "changed", "metadata.yaml"]]);
-    for arguments in ["lock", "lock --update cluster-api,bootstrap-kubeadm --infrastructure own"] {
-        let told = world.run_line(arguments);
-        assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
-    }
+    assert_data_eq!(
+        world.screens([
+            "lock --check",
+            "lock",
+            "lock --update cluster-api,bootstrap-kubeadm --infrastructure own",
+        ]),
+        str![[r#"
+$ capstan lock --check
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                        LOCKED                FOUND
+infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
+infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
+--- stderr
+error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+$ capstan lock
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                        LOCKED                FOUND
+infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
+infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
+--- stderr
+error: 1 provider is no longer what was locked, nothing was written
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+$ capstan lock --update cluster-api,bootstrap-kubeadm --infrastructure own
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                        LOCKED                FOUND
+infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
+infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
+--- stderr
+error: 1 provider is no longer what was locked, nothing was written
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+"#]]
+    );
     assert_eq!(lock_of(&world), before);
     world.run_expecting_success("lock --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), before);
@@ -164,26 +314,88 @@ fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
     let version = &provider["changes"][0];
     assert_eq!((version["locked"].as_str(), version["found"].as_str()), (Some("v1.0.0"), Some("v1.1.0")));
     assert!(lock_of(&world).contains("version = \"v1.1.0\""));
-    let told = world.run_expecting_failure("lock --update infrastructure-won");
-    assert!(told.contains("did you mean `infrastructure-own`?"), "{told}");
+    assert_data_eq!(
+        world.run_line("lock --update infrastructure-won").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no provider with the label `infrastructure-won`
+hint: did you mean `infrastructure-own`?
+
+"#]]
+    );
 }
 
 #[test]
 fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
     let world = with_repository();
-    for (text, part) in [
-        ("version = 9\n", "it has version 9, and this program knows version 1"),
-        ("version = 1\n<<<<<<< ours\n", "line 2: "),
-    ] {
+    let mut screens = String::new();
+    for text in ["version = 9\n", "version = 1\n<<<<<<< ours\n"] {
         world.write(LOCK, text);
-        for arguments in ["init list-images", "lock", "lock --check"] {
-            let told = world.run_expecting_failure(arguments);
-            assert!(told.contains(part) && told.contains("cannot use the lock"), "{told}");
-        }
+        screens += &world.screens(["init list-images", "lock", "lock --check"]);
         assert_eq!(lock_of(&world), text);
     }
-    let elsewhere = world.run_expecting_success("lock --lock mine.lock --update cluster-api:v1.0.0");
-    assert!(elsewhere.stderr.contains("mine.lock"), "{elsewhere}");
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan init list-images
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: it has version 9, and this program knows version 1
+hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+
+$ capstan lock
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: it has version 9, and this program knows version 1
+hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+
+$ capstan lock --check
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: it has version 9, and this program knows version 1
+hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+$ capstan init list-images
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: line 2: key with no value, expected `=`
+hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+
+$ capstan lock
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: line 2: key with no value, expected `=`
+hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+
+$ capstan lock --check
+exit 1
+--- stderr
+error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
+  cause: line 2: key with no value, expected `=`
+hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run_line("lock --lock mine.lock --update cluster-api:v1.0.0").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+PROVIDER      CHANGE    WHAT                                          LOCKED    FOUND
+cluster-api   added     version                                       -         v1.0.0
+cluster-api   added     core-components.yaml                          -         sha256:301f1375ab78
+cluster-api   added     metadata.yaml                                 -         sha256:0111c73ce857
+cluster-api   added     registry.example.com/cluster-api/manager:v1   -         -
+--- stderr
+done in [..]: locked 1 provider in `[CWD]/mine.lock`
+
+"#]]
+    );
     world.run_expecting_success(
         "generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked",
     );
@@ -201,9 +413,17 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     lab.done("init --infrastructure own");
     let plan = |lab: &Lab| lab.done("upgrade plan").stdout;
     assert!(!plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
-    let refused = lab.run("upgrade apply --infrastructure own:v1.1.0");
-    assert_eq!(refused.status, 1, "{refused}");
-    assert!(refused.stderr.contains("lock --update infrastructure-own:v1.1.0"), "{refused}");
+    assert_data_eq!(
+        lab.run("upgrade apply --infrastructure own:v1.1.0").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: 1 of the new versions cannot be rendered
+  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.1.0: `infrastructure-own` is locked at v1.0.0 in `[HOME]/.config/cluster-api/capstan.lock`, not at v1.1.0
+hint: leave the version out, or lock the other one with `capstan lock --update infrastructure-own:v1.1.0`
+
+"#]]
+    );
     lab.world().run_expecting_success("lock --update infrastructure-own:v1.1.0");
     assert!(plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
     lab.done("upgrade apply --infrastructure own:v1.1.0");
@@ -251,14 +471,29 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
 
     image(&host, OWN, "another one");
     world.run_expecting_success("lock --check");
-    let checked = world.run_line("lock --check --digests");
-    assert_eq!(checked.status, 1, "{checked}");
-    assert!(
-        checked.stdout.contains("changed") && checked.stdout.contains("infrastructure-own/manager:v1"),
-        "{checked}"
+    assert_data_eq!(
+        world.screens(["lock --check --digests", "lock --digests"]),
+        str![[r#"
+$ capstan lock --check --digests
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                                            LOCKED                FOUND
+infrastructure-own   changed   127.0.0.1:[..]/infrastructure-own/manager:v1   sha256:16e831afc218   sha256:08518b71617e
+--- stderr
+error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+$ capstan lock --digests
+exit 1
+--- stdout
+PROVIDER             CHANGE    WHAT                                            LOCKED                FOUND
+infrastructure-own   changed   127.0.0.1:[..]/infrastructure-own/manager:v1   sha256:16e831afc218   sha256:08518b71617e
+--- stderr
+error: 1 provider is no longer what was locked, nothing was written
+hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+
+"#]]
     );
-    let told = world.run_line("lock --digests");
-    assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
     assert_eq!(lock_of(&world), first);
     world.run_expecting_success("lock --digests --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), first);
@@ -272,16 +507,48 @@ fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
     let first = lock_of(&world);
     let missing = Reply::json(404, "{}");
     host.on(format!("{}/v2/cluster-api/manager/manifests/v1", host.address().ip()), missing);
-    let told = world.run_expecting_success("lock --digests").stderr;
-    let expected = format!("the digest of `{}/cluster-api/manager:v1` is not known", host.address());
-    assert!(told.contains(&expected) && told.contains("has no such image"), "{told}");
-    let offline = world.run_expecting_success("lock --digests --offline").stderr;
-    assert!(offline.contains("connections are switched off"), "{offline}");
+    assert_data_eq!(
+        world.screens(["lock --digests", "lock --digests --offline"]),
+        str![[r#"
+$ capstan lock --digests
+exit 0
+--- stderr
+warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
+done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
+
+$ capstan lock --digests --offline
+exit 0
+--- stderr
+warning: the digest of `127.0.0.1:[..]/bootstrap-kubeadm/manager:v1` is not known: `https://127.0.0.1:[..]/v2/bootstrap-kubeadm/manager/manifests/v1` is not on this machine, and connections are switched off
+warning: the digest of `127.0.0.1:[..]/cert-manager/manager:v1` is not known: `https://127.0.0.1:[..]/v2/cert-manager/manager/manifests/v1` is not on this machine, and connections are switched off
+warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: `https://127.0.0.1:[..]/v2/cluster-api/manager/manifests/v1` is not on this machine, and connections are switched off
+warning: the digest of `127.0.0.1:[..]/control-plane-kubeadm/manager:v1` is not known: `https://127.0.0.1:[..]/v2/control-plane-kubeadm/manager/manifests/v1` is not on this machine, and connections are switched off
+warning: the digest of `127.0.0.1:[..]/infrastructure-own/manager:v1` is not known: `https://127.0.0.1:[..]/v2/infrastructure-own/manager/manifests/v1` is not on this machine, and connections are switched off
+done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
+
+"#]]
+    );
     assert_eq!(lock_of(&world), first);
-    let told = world.run_expecting_failure("lock --check --digests");
-    assert!(told.contains("the digest of one image could not be checked"), "{told}");
-    let listed = world.run_expecting_success("init list-images --lock off --digests");
-    let of = |name: &str| listed.stdout.lines().find(|line| line.contains(name)).unwrap().to_owned();
-    assert!(of("bootstrap-kubeadm/").contains("manager:v1@sha256:"), "{listed}");
-    assert!(of("/cluster-api/").ends_with("manager:v1") && listed.stderr.contains(&expected), "{listed}");
+    assert_data_eq!(
+        world.screens(["lock --check --digests", "init list-images --lock off --digests"]),
+        str![[r#"
+$ capstan lock --check --digests
+exit 1
+--- stderr
+warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
+error: the digest of one image could not be checked
+hint: all else is as it is locked; without `--digests` no registry is asked
+
+$ capstan init list-images --lock off --digests
+exit 0
+--- stdout
+127.0.0.1:[..]/bootstrap-kubeadm/manager:v1@sha256:f20a708a9f2525746ab455ed166683de73765106c83fe64e82dc68907e03ed32
+127.0.0.1:[..]/cert-manager/manager:v1@sha256:e6bb20df7151448c93c41c1c37336c5d68f13348ede4432c2df950b5f9071f73
+127.0.0.1:[..]/cluster-api/manager:v1
+127.0.0.1:[..]/control-plane-kubeadm/manager:v1@sha256:4394433389b8b1a9c1419ea9c78b62b990a7531b005c5f5bc90f7c7d83a80d8b
+--- stderr
+warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
+
+"#]]
+    );
 }

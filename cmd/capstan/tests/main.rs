@@ -1,7 +1,6 @@
 //! Tests of every verb through the built binary: both streams and the exit status.
 //! `SNAPSHOTS=overwrite cargo test -p capstan` rewrites the expected texts. Review the difference before you keep it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-#![expect(clippy::needless_raw_string_hashes, reason = "expected texts are rewritten in this form")]
 
 mod backup_files;
 mod backups;
@@ -35,6 +34,7 @@ mod interrupt;
 mod kustomize;
 mod lab;
 mod lifecycle;
+mod lifecycle_interrupted;
 mod lifecycle_refused;
 mod lock;
 mod management;

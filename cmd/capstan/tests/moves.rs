@@ -18,8 +18,7 @@ impl ClusterPair {
         let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
         let run = tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)));
-        let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
-        RunOutput { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
+        self.named(run).await
     }
 }
 
@@ -91,7 +90,15 @@ done in [..]: moved 8 objects
     assert_eq!(printed["journal"]["phase"], "finished");
     let from_disk = tokio::task::block_in_place(|| two.world.run(["move", "report", "-o", "json"]));
     assert_eq!(from_disk.stdout, report.stdout);
-    assert!(from_disk.stderr.starts_with("there is no kubeconfig; this is from `"), "{from_disk}");
+    assert_data_eq!(
+        two.named(from_disk).await.messages(),
+        str![[r#"
+exit 0
+--- stderr
+there is no kubeconfig; this is from `[HOME]/.local/state/capstan/moves/[..].report.json`
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +132,18 @@ async fn secret_with_other_content_is_overwritten_only_on_demand() {
 async fn a_move_without_anything_to_move_is_no_failure() {
     let two = two().await;
     let plan = two.run("move --dry-run -n empty").await;
-    assert_eq!((plan.status, plan.stdout.as_str()), (0, "nothing would move\n"), "{plan}");
+    assert_data_eq!(
+        plan.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+nothing would move
+--- stderr
+warning: nothing to move in namespace `empty`
+    there is a Cluster in namespace `default`: name it with `--namespace`
+
+"#]]
+    );
     two.source.create(cluster("web/shop")).await;
     assert_eq!(two.run("move").await.status, 0);
     let last = two.run("move report -o json").await.stdout;
@@ -181,10 +199,17 @@ async fn the_state_of_moves_says_what_may_not_be_looked_at_and_tells_the_rest() 
     assert_eq!(status["unseen"].as_array().map(Vec::len), Some(1), "{status}");
     faults.remove(classes);
     faults.add(fault("forbid,resource=cluster.x-k8s.io/clusters"));
-    let status = two.run("move status").await;
-    assert!(status.stdout.contains(": finished\n") && !status.stdout.contains("save of process"), "{status}");
-    let unseen = "\nsaves that have paused any of this are not seen\n  cannot list objects of kind `Cluster.";
-    assert!(status.stdout.contains(unseen), "{status}");
+    let status = two.run("move status").await.stdout;
+    assert_data_eq!(
+        status.split_once("\n\n").unwrap().1,
+        str![[r#"
+nothing is left to do; `capstan move report --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` tells what became of every object
+
+saves that have paused any of this are not seen
+  cannot list objects of kind `Cluster.cluster.x-k8s.io`: clusters.cluster.x-k8s.io is forbidden: User "admin" cannot list resource "clusters" in API group "cluster.x-k8s.io" at the cluster scope
+
+"#]]
+    );
 }
 
 // Row: D-142
@@ -218,8 +243,16 @@ async fn source_and_target_must_be_two_clusters() {
     let [source, _] = two.kubeconfigs().await;
     let ends = ["move", "--kubeconfig", &source, "--to-kubeconfig", &source];
     let run = tokio::task::block_in_place(|| two.world.run(ends));
-    assert_eq!(run.status, 1);
-    assert!(run.stderr.starts_with("error: source and target are the same cluster\nhint: "), "{run}");
+    assert_data_eq!(
+        two.named(run).await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: source and target are the same cluster
+hint: name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source
+
+"#]]
+    );
     assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
 }
 
@@ -283,8 +316,8 @@ async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
     let delete = ["delete", "--infrastructure", "docker", "--kubeconfig", &source];
     let run = tokio::task::block_in_place(|| two.world.run_as("clusterctl", delete));
     assert_eq!(run.status, 1, "{run}");
-    let hint = run.stderr.lines().find_map(|line| line.strip_prefix("hint: on its source cluster, `"));
-    assert!(hint.is_some_and(|command| command.starts_with("clusterctl move ")), "{run}");
+    let suggested = run.suggested_commands();
+    assert!(suggested.iter().any(|command| command.starts_with("clusterctl move ")), "{run}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -303,8 +336,16 @@ async fn a_deletion_that_an_unfinished_move_forbids_is_refused_without_a_wait_fo
 #[tokio::test(flavor = "multi_thread")]
 async fn a_move_that_was_refused_can_be_undone() {
     let two = refused().await;
-    let other = two.run("move -n other").await;
-    assert!(other.stderr.starts_with("error: an unfinished move stands in the way: "), "{other}");
+    assert_data_eq!(
+        two.run("move -n other").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: an unfinished move stands in the way: it is out of `default`
+hint: go on with that move first, or undo it with `--abort`; `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` tells what it is
+
+"#]]
+    );
     let undone = two.run("move --abort").await;
     assert_eq!(undone.status, 0, "{undone}");
     assert!(two.target.list(CLUSTER).await.is_empty());
@@ -331,6 +372,14 @@ hint: restore them from a backup with `capstan restore FILE[..]`; what is there 
     assert_eq!(resumed["spec"]["paused"], json!(null));
     let copy = two.target.get(CLUSTER, "default/demo").await.unwrap();
     assert_eq!(copy["spec"]["paused"], json!(true));
-    let again = two.run("move --lost target").await;
-    assert!(again.stderr.starts_with("error: there is no move to abort\n"), "{again}");
+    assert_data_eq!(
+        two.run("move --lost target").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no move to abort
+hint: `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` looks at both clusters; name the target with `--to-kubeconfig`
+
+"#]]
+    );
 }

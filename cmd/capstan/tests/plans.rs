@@ -3,10 +3,7 @@
 
 use snapbox::{assert_data_eq, str};
 
-use crate::{
-    lab::Lab,
-    lifecycle::{INIT, interrupted},
-};
+use crate::{lab::Lab, lifecycle::INIT, lifecycle_interrupted::interrupted};
 
 const UPGRADE: &str = "upgrade apply --contract v1beta2";
 
@@ -14,21 +11,18 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Returns the last line of stderr, without the duration.
+/// Returns the last line of the screen.
 fn closing(lab: &Lab, arguments: &str) -> String {
-    let done = lab.done(arguments);
-    let last = done.stderr.lines().last().unwrap_or_default();
-    let (time, result) = last.split_once(": ").unwrap_or_else(|| panic!("{done}"));
-    assert!(time.starts_with("done in "), "{done}");
-    result.to_owned()
+    let screen = lab.done(arguments).to_string();
+    format!("{}\n", screen.lines().last().unwrap_or_default())
 }
 
 /// Returns a lab whose upgrade was interrupted after the first provider.
 fn cut_off() -> Lab {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     lab.done(INIT);
-    let (status, rest) = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
-    assert_eq!(status, Some(130), "{rest}");
+    let cut = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(cut.status, 130, "{cut}");
     lab
 }
 
@@ -158,10 +152,23 @@ fn dry_runs_of_an_unfinished_upgrade_write_nothing() {
     let abort = json(&lab.done("upgrade abort --dry-run -o json").stdout);
     assert_eq!(abort["carriedOut"], false);
     assert_eq!(abort["upgrade"]["providers"][0]["done"], true);
-    let shown = lab.done("upgrade rollback --diff").stdout;
-    assert!(shown.contains("    ~ image cluster-api: v1.1.0 to v1.0.0\n"), "{shown}");
-    let shown = lab.done("upgrade abort --dry-run").stdout;
-    assert!(shown.starts_with("would forget the upgrade begun at "), "{shown}");
+    let rollback = json(&lab.done("upgrade rollback --diff -o json").stdout);
+    let steps = rollback["providers"][3]["steps"].as_array().unwrap();
+    let deployment = steps.iter().find(|step| step["object"]["kind"] == "Deployment").unwrap();
+    assert_eq!(deployment["changes"][0]["after"], "registry.example.com/cluster-api:v1.0.0");
+    assert_data_eq!(
+        lab.done("upgrade abort --dry-run").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+would forget the upgrade begun at [..]:
+  cluster-api: v1.0.0 to v1.1.0, done
+  bootstrap-kubeadm: v1.0.0 to v1.1.0
+  control-plane-kubeadm: v1.0.0 to v1.1.0
+  infrastructure-own: v1.0.0 to v1.1.0
+
+"#]]
+    );
 
     assert_eq!(lab.writes(), before);
     assert_eq!(lab.done("status -o json").stdout, state);
@@ -175,8 +182,8 @@ fn results_of_unfinished_upgrades_are_there_for_scripts() {
     let back = json(&lab.done("upgrade rollback -o json").stdout);
     assert_eq!((&back["command"], &back["carriedOut"]), (&"upgrade rollback".into(), &true.into()));
     assert_eq!(back["providers"][3]["to"], "v1.0.0");
-    let (status, _) = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
-    assert_eq!(status, Some(130));
+    let cut = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(cut.status, 130, "{cut}");
     let forgotten = json(&lab.done("upgrade abort -o json").stdout);
     assert_eq!(forgotten["carriedOut"], true);
     let none = lab.run("upgrade abort --dry-run -o json");
@@ -199,25 +206,27 @@ fn every_verb_that_writes_ends_with_its_result() {
         "delete --all",
     ]
     .map(|arguments| closing(&lab, arguments));
-    assert_eq!(
-        results,
-        [
-            "nothing to delete",
-            "installed cert-manager v1.0.0 and 4 providers; 24 objects created",
-            "nothing to install",
-            "upgraded 4 providers; 4 objects changed",
-            "nothing to upgrade",
-            "rolled back 4 providers; 14 objects changed",
-            "deleted 1 provider; 3 objects deleted",
-            "deleted 3 providers; 9 objects deleted",
-            "nothing to delete",
-        ]
+    assert_data_eq!(
+        results.concat(),
+        str![[r#"
+done in [..]: nothing to delete
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
+done in [..]: nothing to install
+done in [..]: upgraded 4 providers; 4 objects changed
+done in [..]: nothing to upgrade
+done in [..]: rolled back 4 providers; 14 objects changed
+done in [..]: deleted 1 provider; 3 objects deleted
+done in [..]: deleted 3 providers; 9 objects deleted
+done in [..]: nothing to delete
+
+"#]]
     );
     let quiet = lab.done("delete --all --quiet");
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
     let scripts = lab.done("delete --all --progress json");
     let last = json(scripts.stderr.lines().last().unwrap());
-    assert_eq!((&last["event"], &last["text"]), (&"done".into(), &"nothing to delete".into()));
+    assert_eq!(last["event"], "done");
+    assert_data_eq!(last["text"].as_str().unwrap(), str!["nothing to delete"]);
     assert!(last["milliseconds"].is_u64(), "{scripts}");
 }
 
@@ -225,18 +234,33 @@ fn every_verb_that_writes_ends_with_its_result() {
 #[test]
 fn progress_counts_providers_and_their_objects() {
     let lab = Lab::start(&[]);
-    let said = lab.done(INIT).stderr;
-    let installed: Vec<&str> = said.lines().filter(|line| line.starts_with("applied ")).collect();
-    let counted: Vec<&str> =
-        installed.iter().filter_map(|line| line.rsplit_once(" in ")).map(|(text, _)| text).collect();
-    assert_eq!(
-        counted,
-        [
-            "applied cluster-api v1.0.0 (1 of 4): 5 objects",
-            "applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects",
-            "applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects",
-            "applied infrastructure-own v1.0.0 (4 of 4): 5 objects",
-        ]
+    assert_data_eq!(
+        lab.screen(INIT),
+        str![[r#"
+exit 0
+--- stderr
+Fetching providers
+Installing cert-manager version="v1.0.0"
+Waiting for cert-manager to be available...
+Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (1 of 4): 5 objects in [..]
+Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects in [..]
+Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects in [..]
+Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.0.0 (4 of 4): 5 objects in [..]
+Waiting for providers to be available...
+
+Your management cluster has been initialized successfully!
+
+You can now create your first workload cluster by running the following:
+
+  capstan generate cluster [name] --kubernetes-version [version] --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig | kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig apply -f -
+
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
+
+"#]]
     );
     let steps = lab.done(&format!("{UPGRADE} --progress json")).stderr;
     let steps: Vec<serde_json::Value> = steps.lines().map(json).collect();
@@ -258,7 +282,7 @@ fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 /// Converts a logged request to the form of steps, from `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`.
-/// `Unchanged` for a record of the program itself.
+/// `None` for a record of the program itself.
 fn written(request: &str) -> Option<(String, String)> {
     let (verb, path) = request.split_once(' ').unwrap();
     let path = path.split('?').next().unwrap().trim_start_matches("/apis/").trim_start_matches("/api/");

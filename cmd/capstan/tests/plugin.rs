@@ -42,7 +42,16 @@ fn a_built_in_verb_is_never_a_plugin() {
     world.script("clusterctl-version", "echo mine");
     world.script("clusterctl-config-mine", "echo mine");
     assert_eq!(world.run(["version", "-o", "short"]).stdout, "v1.14.0\n");
-    assert!(world.run_expecting_failure("config mine").starts_with("error: unknown command `config mine`\n"));
+    assert_data_eq!(
+        world.run_line("config mine").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown command `config mine`
+hint: `capstan config --help` lists the commands
+
+"#]]
+    );
 }
 
 #[test]

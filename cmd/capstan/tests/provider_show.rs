@@ -42,10 +42,26 @@ fn scripts_get_the_same_as_json() {
 fn the_kustomization_over_a_provider_is_shown_with_it() {
     let world = customise::customised("");
     let run = world.run(["provider", "show", "-i", "own"]);
-    assert!(
-        run.stdout
-            .contains("Contract:      v1beta2\nKustomization: [HOME]/.config/cluster-api/layer\nVersions:\n"),
-        "{run}"
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+Name:          own
+Type:          InfrastructureProvider
+Place:         [HOME]/.config/repository/infrastructure-own
+Version:       v1.1.0
+Contract:      v1beta2
+Kustomization: [HOME]/.config/cluster-api/layer
+Versions:
+  - v1.1.0
+  - v1.0.0
+  - v0.9.0
+Flavors:
+  - big
+  - (plain)
+ClusterClasses:
+  - small
+
+"#]]
     );
     let url = "https://ann:pw@git.lab/o/r//own?ref=v1";
     world.configure(
@@ -61,8 +77,18 @@ fn the_kustomization_over_a_provider_is_shown_with_it() {
 #[test]
 fn a_release_that_is_not_there_is_answered_with_those_that_are() {
     let run = with_repository().run(["provider", "show", "-i", "own:v3.0.0"]);
-    assert_eq!(run.status, 1);
-    assert!(run.stderr.contains("the newest releases are `v1.1.0`, `v1.0.0`, `v0.9.0`"), "{run}");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot show `infrastructure-own`
+  cause: cannot read `metadata.yaml` of `infrastructure-own` v3.0.0
+  cause: no release `v3.0.0` in `[HOME]/.config/repository/infrastructure-own`
+hint: the newest releases are `v1.1.0`, `v1.0.0`, `v0.9.0`
+
+"#]]
+    );
 }
 
 #[test]

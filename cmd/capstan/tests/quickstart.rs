@@ -73,6 +73,12 @@ fn wait(kubeconfig: &str, sandboxes: &Sandboxes) {
     assert!((0..1000).any(|_| is_available()), "the cluster does not become available");
 }
 
+/// Returns stderr without lines about waiting, which vary.
+fn without_waiting(tour: &RunOutput) -> String {
+    let screen = tour.messages();
+    screen.split_inclusive('\n').filter(|line| !line.starts_with("waiting ")).collect()
+}
+
 #[test]
 fn the_tour_ends_with_the_cluster_on_the_other_side_and_can_be_made_again() {
     let sandboxes = Sandboxes::new();
@@ -84,7 +90,72 @@ fn the_tour_ends_with_the_cluster_on_the_other_side_and_can_be_made_again() {
         2,
         "{tour}"
     );
-    assert!(tour.stderr.contains(": moved ") && !tour.stderr.contains("warning"), "{tour}");
+    let screen = without_waiting(&tour);
+    assert_data_eq!(
+        screen.as_str(),
+        str![[r#"
+exit 0
+--- stderr
+sandbox `tour-a` serves at https://127.0.0.1:[..] (process [..])
+Fetching providers
+Installing cert-manager version="v1.0.0"
+Waiting for cert-manager to be available...
+Installing provider="cluster-api" version="v1.1.0" targetNamespace="capi-system"
+applied cluster-api v1.1.0 (1 of 4): 19 objects in [..]
+Installing provider="bootstrap-kubeadm" version="v1.1.0" targetNamespace="capi-kubeadm-bootstrap-system"
+applied bootstrap-kubeadm v1.1.0 (2 of 4): 13 objects in [..]
+Installing provider="control-plane-kubeadm" version="v1.1.0" targetNamespace="capi-kubeadm-control-plane-system"
+applied control-plane-kubeadm v1.1.0 (3 of 4): 13 objects in [..]
+Installing provider="infrastructure-sandbox" version="v1.1.0" targetNamespace="sandbox-system"
+applied infrastructure-sandbox v1.1.0 (4 of 4): 18 objects in [..]
+Waiting for providers to be available...
+
+Your management cluster has been initialized successfully!
+
+You can now create your first workload cluster by running the following:
+
+  capstan generate cluster [name] --kubernetes-version [version] --sandbox tour-a --config ~/state/capstan/quickstart/clusterctl.yaml | kubectl --kubeconfig ~/state/capstan/sandboxes/tour-a/kubeconfig apply -f -
+
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 72 objects created
+applied ClusterClass default/quick-start
+applied SandboxClusterTemplate default/quick-start-cluster
+applied KubeadmControlPlaneTemplate default/quick-start-control-plane
+applied SandboxMachineTemplate default/quick-start-control-plane
+applied SandboxMachineTemplate default/quick-start-default-worker
+applied KubeadmConfigTemplate default/quick-start-default-worker
+applied Cluster default/demo
+cluster `demo` is available
+sandbox `tour-b` serves at https://127.0.0.1:[..] (process [..])
+Fetching providers
+Installing cert-manager version="v1.0.0"
+Waiting for cert-manager to be available...
+Installing provider="cluster-api" version="v1.1.0" targetNamespace="capi-system"
+applied cluster-api v1.1.0 (1 of 4): 19 objects in [..]
+Installing provider="bootstrap-kubeadm" version="v1.1.0" targetNamespace="capi-kubeadm-bootstrap-system"
+applied bootstrap-kubeadm v1.1.0 (2 of 4): 13 objects in [..]
+Installing provider="control-plane-kubeadm" version="v1.1.0" targetNamespace="capi-kubeadm-control-plane-system"
+applied control-plane-kubeadm v1.1.0 (3 of 4): 13 objects in [..]
+Installing provider="infrastructure-sandbox" version="v1.1.0" targetNamespace="sandbox-system"
+applied infrastructure-sandbox v1.1.0 (4 of 4): 18 objects in [..]
+Waiting for providers to be available...
+
+Your management cluster has been initialized successfully!
+
+You can now create your first workload cluster by running the following:
+
+  capstan generate cluster [name] --kubernetes-version [version] --sandbox tour-b --config ~/state/capstan/quickstart/clusterctl.yaml | kubectl --kubeconfig ~/state/capstan/sandboxes/tour-b/kubeconfig apply -f -
+
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 72 objects created
+paused 2 Clusters and ClusterClasses
+created 31 objects on the target
+verified 31 objects on the target
+deleted 31 objects on the source
+resumed 2 Clusters and ClusterClasses
+done in [..]: moved 31 objects
+cluster `demo` is available
+
+"#]]
+    );
     assert_eq!(
         commands(&tour.stdout, "$ "),
         commands(&quickstart(&sandboxes, &["--print"]).stdout, ""),
@@ -101,16 +172,30 @@ fn the_tour_ends_with_the_cluster_on_the_other_side_and_can_be_made_again() {
 
     let again = quickstart(&sandboxes, &[]);
     assert_eq!(again.status, 0, "{again}");
-    assert!(
-        again.stderr.starts_with("removing the last tour\n")
-            && again.stderr.contains(": deleted sandbox `tour-a`\n")
-            && again.stderr.contains(": deleted sandbox `tour-b`\n"),
-        "{again}"
+    let (_, tour) = screen.split_once("--- stderr\n").unwrap();
+    assert_data_eq!(
+        without_waiting(&again).strip_suffix(tour).unwrap(),
+        str![[r#"
+exit 0
+--- stderr
+removing the last tour
+done in [..]: deleted sandbox `tour-a`
+done in [..]: deleted sandbox `tour-b`
+
+"#]]
     );
 
     typed(remove, &sandboxes);
     assert_eq!(sandboxes.world().files(), Vec::<String>::new());
-    assert_eq!(quickstart(&sandboxes, &["--remove"]).stderr, "nothing is left of a tour\n");
+    assert_data_eq!(
+        quickstart(&sandboxes, &["--remove"]).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+nothing is left of a tour
+
+"#]]
+    );
 }
 
 #[test]
@@ -139,10 +224,20 @@ fn every_printed_command_does_its_part_when_it_is_typed() {
 fn what_fails_in_the_middle_leaves_nothing_behind() {
     let sandboxes = Sandboxes::new();
     let failed = quickstart(&sandboxes, &["--flavor", "nosuch"]);
-    assert_eq!(failed.status, 1, "{failed}");
-    let error = failed.stderr.split_once("error: ").unwrap().1;
-    assert!(error.starts_with("the tour ended at `capstan generate cluster`\n"), "{failed}");
-    assert!(error.ends_with("hint: what the tour had made is removed again\n"), "{failed}");
+    assert_data_eq!(
+        failed.messages(),
+        str![[r#"
+exit 1
+--- stderr
+error: the tour ended at `capstan generate cluster`
+  cause: cannot read `cluster-template-nosuch.yaml` of `infrastructure-sandbox` v1.1.0
+  cause: no file `cluster-template-nosuch.yaml` in release `v1.1.0` of `[HOME]/state/capstan/quickstart/repository/infrastructure-sandbox`
+hint: looked at [HOME]/state/capstan/quickstart/repository/infrastructure-sandbox/v1.1.0/cluster-template-nosuch.yaml
+hint: the release has the flavors `development`: name one with `--flavor`
+hint: what the tour had made is removed again
+
+"#]]
+    );
     assert_eq!(sandboxes.world().files(), Vec::<String>::new());
 }
 
@@ -162,13 +257,15 @@ fn ctrl_c_in_the_middle_leaves_nothing_behind() {
     // A closed reader does not end the tour.
     stdout.read_to_string(&mut line).unwrap();
     let ended = tour.wait_with_output().unwrap();
-    let stderr = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{stderr}");
-    assert!(
-        stderr.ends_with(
-            "error: interrupted in the middle of the tour\nhint: what the tour had made is removed again\n"
-        ),
-        "{stderr}"
+    assert_data_eq!(
+        sandboxes.world().to_output(&ended).messages(),
+        str![[r#"
+exit 130
+--- stderr
+error: interrupted in the middle of the tour
+hint: what the tour had made is removed again
+
+"#]]
     );
     assert_eq!(sandboxes.world().files(), Vec::<String>::new());
 }
@@ -187,7 +284,15 @@ hint: when it is not needed any more, remove it with `capstan sandbox delete tou
 
 "#]]
     );
-    assert_eq!(quickstart(&sandboxes, &["--remove"]).stderr, "nothing is left of a tour\n");
+    assert_data_eq!(
+        quickstart(&sandboxes, &["--remove"]).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+nothing is left of a tour
+
+"#]]
+    );
     assert!(sandboxes.pid("tour-b").is_some() && !sandboxes.file("tour-a", "").exists());
 }
 

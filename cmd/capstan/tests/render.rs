@@ -1,6 +1,7 @@
 #[cfg(unix)]
 use std::process::Command;
 
+use snapbox::{assert_data_eq, str};
 use support::{binary::TestEnvironment, skip::program};
 
 #[cfg(unix)]
@@ -31,9 +32,15 @@ fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
     assert_eq!(render().to_string(), "exit 0\n");
     assert_eq!((world.files(), world.read("out/infrastructure-own/deployment.yaml")), (before, deployment));
     world.write("out/cluster-api/gone.yaml", "");
-    let run = render();
-    assert_eq!(run.status, 0);
-    assert!(run.stderr.contains("warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part"), "{run}");
+    assert_data_eq!(
+        render().to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part of what is rendered; delete it unless it is your own
+
+"#]]
+    );
 }
 
 /// Returns the kinds in the folders of a part, in the order in which kubectl reads them.
@@ -92,9 +99,18 @@ fn what_is_wrong_with_every_provider_is_told_at_once() {
     );
     world.write("../home/.config/repository/cluster-api/v1.0.0/core-components.yaml", "b: ${B}\n");
     let run = world.run(["render", "--core", "cluster-api:v1.0.0", "-i", "own:v1.0.0"]);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
-    assert!(run.stderr.contains("error: 2 providers cannot be rendered"), "{run}");
-    for told in ["`A` at", "`B` at"] {
-        assert!(run.stderr.contains(told), "{run}");
-    }
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: 2 providers cannot be rendered
+  cause: cannot make the components of `cluster-api` v1.0.0: a variable has no value: `B` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:1
+  cause: cannot make the components of `infrastructure-own` v1.0.0: a variable has no value: `A` at [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml:1
+hint: set in the environment: `export B=VALUE`, or in clusterctl.yaml: `B: VALUE`
+hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
+hint: set in the environment: `export A=VALUE`, or in clusterctl.yaml: `A: VALUE`
+
+"#]]
+    );
 }

@@ -63,20 +63,26 @@ hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n d
 async fn a_dry_run_shows_what_would_be_changed_and_writes_nothing() {
     let lab = lab().await;
     let counter = RequestCounter::start(lab.fixture.sandbox());
-    for verb in ["restart", "pause"] {
-        let run = lab.run(&format!("alpha rollout {verb} md/a-md kcp/a-control-plane --dry-run"));
-        assert_eq!(
-            (run.status, run.stdout, run.stderr.as_str()),
-            (
-                0,
-                format!(
-                    "would {verb} the rollout of MachineDeployment default/a-md\n\
-                     would {verb} the rollout of KubeadmControlPlane default/a-control-plane\n"
-                ),
-                ""
-            )
-        );
-    }
+    assert_data_eq!(
+        lab.world().screens(
+            ["restart", "pause"]
+                .map(|verb| { format!("alpha rollout {verb} md/a-md kcp/a-control-plane --dry-run") })
+        ),
+        str![[r#"
+$ capstan alpha rollout restart md/a-md kcp/a-control-plane --dry-run
+exit 0
+--- stdout
+would restart the rollout of MachineDeployment default/a-md
+would restart the rollout of KubeadmControlPlane default/a-control-plane
+
+$ capstan alpha rollout pause md/a-md kcp/a-control-plane --dry-run
+exit 0
+--- stdout
+would pause the rollout of MachineDeployment default/a-md
+would pause the rollout of KubeadmControlPlane default/a-control-plane
+
+"#]]
+    );
     let refused = lab.run("alpha rollout resume md/a-md --dry-run -o json");
     assert_eq!((refused.status, refused.stdout.as_str()), (1, ""), "{refused}");
     assert_eq!(counter.writes().to_string(), "nothing");
@@ -197,9 +203,14 @@ async fn a_restart_is_followed_to_its_end() {
     lab.fixture.wait_until_idle().await;
     lab.fixture.advance(Duration::from_hours(24 * 365 * 100));
     assert_eq!(lab.run("alpha rollout restart md/a-md").status, 0);
-    let run = lab.run("alpha rollout status md/a-md --watch --timeout 5m");
-    assert_eq!(run.status, 0, "{run}");
-    assert!(run.stdout.contains("MachineDeployment/a-md   complete"), "{run}");
+    assert_data_eq!(
+        lab.world().run_expecting_success("alpha rollout status md/a-md --watch --timeout 5m").stdout,
+        str![[r#"
+NAME                     STATE      DESIRED   REPLICAS   UP TO DATE   AVAILABLE   MESSAGE
+MachineDeployment/a-md   complete   2         2          2            2           
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

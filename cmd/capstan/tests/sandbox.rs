@@ -207,13 +207,27 @@ hint: end it first with `capstan sandbox stop lab`
 fn started_twice_at_the_same_moment_it_runs_once() {
     let sandboxes = Sandboxes::new();
     let both = [sandboxes.spawn(&["start", "lab"]), sandboxes.spawn(&["start", "lab"])];
-    let said = both.map(|child| {
+    let mut said = both.map(|child| {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stderr).unwrap()
+        sandboxes.world().to_output(&output).to_string()
     });
-    let count = |words: &str| said.iter().filter(|text| text.contains(words)).count();
-    assert_eq!((count("serves at"), count("runs already at")), (1, 1), "{said:?}");
+    said.sort();
+    assert_data_eq!(
+        said.concat(),
+        str![[r#"
+exit 0
+--- stderr
+sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: nothing to start: sandbox `lab` runs
+exit 0
+--- stderr
+sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: started sandbox `lab`
+
+"#]]
+    );
 }
 
 #[test]
@@ -249,7 +263,10 @@ fn in_memory_nothing_outlives_a_stop() {
     sandboxes.run(&["stop", "lab"]);
     sandboxes.run(&["start", "lab"]);
     assert_eq!(sandboxes.ask("lab", "GET", CONFIG_MAP), 404);
-    assert!(sandboxes.run(&["list"]).stdout.ends_with("   in memory\n"));
+    let list: serde_json::Value =
+        serde_json::from_str(&sandboxes.run(&["list", "-o", "json"]).stdout).unwrap();
+    let lab = &list["sandboxes"][0];
+    assert_eq!((&lab["name"], &lab["dataDir"]), (&"lab".into(), &serde_json::Value::Null), "{list}");
 }
 
 #[test]

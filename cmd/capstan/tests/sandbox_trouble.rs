@@ -58,13 +58,46 @@ hint: take `--service-webhooks ignore` or `--service-webhooks refuse`
 fn a_name_that_is_not_there_is_answered_with_those_that_are() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
-    for verb in ["stop", "delete", "kubeconfig", "logs"] {
-        let said = sandboxes.run(&[verb, "lba"]).stderr;
-        assert_eq!(said, "error: there is no sandbox `lba`\nhint: did you mean `lab`?\n", "{verb}");
-    }
-    assert_eq!(
-        sandboxes.run(&["stop"]).stderr,
-        "error: there is no sandbox `capstan`\nhint: there are: lab\n"
+    assert_data_eq!(
+        sandboxes.world().screens([
+            "sandbox stop lba",
+            "sandbox delete lba",
+            "sandbox kubeconfig lba",
+            "sandbox logs lba",
+            "sandbox stop",
+        ]),
+        str![[r#"
+$ capstan sandbox stop lba
+exit 1
+--- stderr
+error: there is no sandbox `lba`
+hint: did you mean `lab`?
+
+$ capstan sandbox delete lba
+exit 1
+--- stderr
+error: there is no sandbox `lba`
+hint: did you mean `lab`?
+
+$ capstan sandbox kubeconfig lba
+exit 1
+--- stderr
+error: there is no sandbox `lba`
+hint: did you mean `lab`?
+
+$ capstan sandbox logs lba
+exit 1
+--- stderr
+error: there is no sandbox `lba`
+hint: did you mean `lab`?
+
+$ capstan sandbox stop
+exit 1
+--- stderr
+error: there is no sandbox `capstan`
+hint: there are: lab
+
+"#]]
     );
 }
 
@@ -190,10 +223,17 @@ fn killed_by_a_fault_it_keeps_what_took_effect() {
     let sandboxes = Sandboxes::new();
     let (child, ..) = sandboxes.serve(&["lab", "--fault", "kill,verb=create,resource=configmaps"]);
     assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 0, "the connection is cut");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.ends_with("error: the sandbox was killed, as a fault asked for\n"), "{said}");
+    assert_data_eq!(
+        sandboxes.world().to_output(&child.wait_with_output().unwrap()).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+sandbox `lab` serves at https://127.0.0.1:[..]
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+error: the sandbox was killed, as a fault asked for
+
+"#]]
+    );
     sandboxes.run(&["start", "lab"]);
     assert_eq!(sandboxes.ask("lab", "GET", CONFIG_MAP), 200);
 }

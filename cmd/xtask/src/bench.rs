@@ -25,7 +25,7 @@ use crate::{golden, print::print_line, workspace};
 /// Measure a built binary, and clusterctl for comparison if available. The results are not enforced.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
-    /// The binary to measure. Default: the `ci` build, then the `release` build.
+    /// The binary to measure. Default: the release build.
     binary: Option<PathBuf>,
     /// The clusterctl to compare with. Default: `clusterctl` on the PATH.
     #[arg(long)]
@@ -134,7 +134,7 @@ fn commands(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
 
 fn programs(args: &Bench) -> Result<Programs> {
     let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
-        bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
+        bail!("no binary is built; run `cargo build --release --bin capstan`");
     };
     let theirs = args.peer.clone().or_else(|| find_on_path("clusterctl"));
     Ok(Programs {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Write the generated pages: commands, variables, exit codes, providers, schemas, man pages.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct Generate {
     /// Write nothing. Fail if a page differs from the code.
     #[arg(long)]

@@ -1,7 +1,4 @@
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -13,7 +10,7 @@ use crate::{
 /// Compare the output of a built binary with that of the reference release.
 #[derive(clap::Args)]
 pub(crate) struct Golden {
-    /// The binary to check. Default: the `ci` build, then the `release` build.
+    /// The binary to check. Default: the release build.
     binary: Option<PathBuf>,
     /// Run only cases whose name contains this text.
     #[arg(long)]
@@ -28,7 +25,7 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
         return Ok(true);
     }
     let Some(binary) = args.binary.clone().or_else(built_binary) else {
-        print_line("golden: skipped, no binary is built; run `cargo build --profile ci --bin capstan`");
+        print_line("golden: skipped, no binary is built; run `cargo build --release --bin capstan`");
         return Ok(true);
     };
     if !binary.is_file() {
@@ -50,11 +47,8 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
 /// The list of golden cases with intended differences.
 pub(crate) const DEPARTURES_FILE: &str = "test/conformance/departures.txt";
 
-/// The binary of the last optimised build.
+/// The binary of the last release build.
 pub(crate) fn built_binary() -> Option<PathBuf> {
     let name = format!("capstan{}", std::env::consts::EXE_SUFFIX);
-    ["ci", "release"]
-        .iter()
-        .map(|profile| workspace::target().join(profile).join(&name))
-        .find(|path: &PathBuf| Path::is_file(path))
+    Some(workspace::target().join("release").join(name)).filter(|path| path.is_file())
 }

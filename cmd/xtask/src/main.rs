@@ -4,7 +4,7 @@
 //! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
-//! every test binary ─► test: results, slow tests, skipped tests
+//! every test binary ─► test: results, slow tests, skipped tests; snapshots: the same, with new snapshots
 //! e2e/apiserver (Go) ─► apiserver: the real API server that tests compare with
 //! ```
 
@@ -34,6 +34,8 @@ use crate::workspace::Workspace;
 enum Task {
     /// Run every test, several test binaries side by side, and list slow and skipped tests.
     Test(test::Test),
+    /// Overwrite the snapshots in tests and guide pages, and the generated pages, with the current output.
+    Snapshots(test::Snapshots),
     /// List the rows of the contract with the tests that verify them.
     Rows(rows::Rows),
     /// Check the project rules, as `cargo test` does, and report large files.
@@ -69,6 +71,10 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<bool> {
     match task {
         Task::Test(args) => test::run(&args),
+        Task::Snapshots(args) => {
+            generate::run(&generate::Generate::default())?;
+            test::overwrite_snapshots(args)
+        }
         Task::Rows(args) => {
             rows::run(&args, &Workspace::read()?);
             Ok(true)

@@ -30,6 +30,16 @@ pub(crate) struct Test {
     slowest: usize,
     /// Run only tests whose name contains this text.
     filter: Option<String>,
+    /// Overwrite each snapshot that differs from the current output.
+    #[arg(skip)]
+    overwrite_snapshots: bool,
+}
+
+/// Overwrite the snapshots in tests and guide pages, and the generated pages, with the current output.
+#[derive(clap::Args)]
+pub(crate) struct Snapshots {
+    /// Run only tests whose name contains this text.
+    filter: Option<String>,
 }
 
 /// The slowest test binaries, which start first.
@@ -59,6 +69,9 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     let mut jobs = jobs(args.filter.as_deref())?;
     for Job { command, .. } in &mut jobs {
         command.env(RECORD_VARIABLE, &record).stdin(Stdio::null());
+        if args.overwrite_snapshots {
+            command.env("SNAPSHOTS", "overwrite");
+        }
         if variable("RUST_TEST_THREADS").is_none() {
             // Many tests wait for a server, a lease or a process.
             command.env("RUST_TEST_THREADS", (3 * cores).to_string());
@@ -82,13 +95,24 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     Ok(failed == 0 && (is_complete || !args.strict))
 }
 
+/// Runs the tests with new snapshots. Returns false if a test failed for another reason.
+pub(crate) fn overwrite_snapshots(Snapshots { filter }: Snapshots) -> Result<bool> {
+    let succeeded = run(&Test { strict: false, slowest: 0, filter, overwrite_snapshots: true })?;
+    if !cargo(&["fmt", "--all"]).status().context("cannot run cargo")?.success() {
+        bail!("the new snapshots cannot be formatted");
+    }
+    Ok(succeeded)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    cargo.args(arguments).current_dir(workspace::root());
+    cargo
+}
+
 /// Builds all tests. Returns the jobs, longest first.
 fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
-    let cargo = || {
-        let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-        cargo.args(["test", "--workspace", "--locked"]).current_dir(workspace::root());
-        cargo
-    };
+    let cargo = || cargo(&["test", "--workspace", "--locked"]);
     let mut build = cargo();
     build.args(["--no-run", "--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
     let output = build.output().context("cannot run cargo")?;

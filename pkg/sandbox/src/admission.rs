@@ -195,7 +195,7 @@ async fn mutate_once(
             webhook.name
         ))));
     };
-    let sent = invocation.to_webhook_version(before);
+    let sent = invocation.in_webhook_version(before);
     let patched = patch::json(&sent, &operations);
     let mut after = patched.map_err(|status| Failure::Refused(Status::internal(&status.message)))?;
     invocation.restore_version(before, &mut after);

@@ -154,7 +154,7 @@ fn add_fields(
         };
         match fields.iter().find(under) {
             Some(field) if field.protobuf_numbers.len() == outer_numbers.len() + 1 => {
-                add_field(object, field, content, depth)?
+                add_field(object, field, content, depth)?;
             }
             Some(_) => {
                 let way = [outer_numbers, &[number]].concat();

@@ -11,6 +11,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::screen::without_varying_parts;
+
 /// An isolated environment for the binary: an empty home folder, a working folder, and no inherited environment
 /// variables.
 #[derive(Debug)]
@@ -166,6 +168,12 @@ impl TestEnvironment {
         run.stderr
     }
 
+    /// Runs the binary like [`World::run_line`] with each line. Returns all screens as one text.
+    pub fn screens<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) -> String {
+        let screen = |line: L| format!("$ capstan {}\n{}", line.as_ref(), self.run_line(line.as_ref()));
+        lines.into_iter().map(screen).collect::<Vec<_>>().join("\n")
+    }
+
     /// Runs the binary with this standard input.
     pub fn run_with_stdin<A: AsRef<OsStr>>(
         &self,
@@ -273,6 +281,13 @@ impl TestEnvironment {
 }
 
 impl RunOutput {
+    /// The exit status and standard error. Of a failed run, only the error, because progress before it varies.
+    pub fn messages(&self) -> String {
+        let at = self.stderr.find("error: ").unwrap_or_default();
+        let messages = Self { stderr: self.stderr[at..].to_owned(), stdout: String::new(), ..*self };
+        messages.to_string()
+    }
+
     /// The suggested commands in both streams, enclosed in backticks or on a separate line.
     pub fn suggested_commands(&self) -> Vec<String> {
         let is_command = |text: &str| {
@@ -300,13 +315,14 @@ fn code(status: std::process::ExitStatus) -> i32 {
     status.code().unwrap_or(-1)
 }
 
+/// Writes both streams, with parts that vary from run to run as `[..]`.
 impl fmt::Display for RunOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {}", self.status)?;
         for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             if !text.is_empty() {
                 writeln!(f, "--- {name}")?;
-                f.write_str(text)?;
+                f.write_str(&without_varying_parts(text))?;
                 if !text.ends_with('\n') {
                     writeln!(f, "[no line end]")?;
                 }

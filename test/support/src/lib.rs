@@ -33,6 +33,7 @@ pub mod proxy;
 pub mod registry;
 #[cfg(feature = "sandbox")]
 pub mod request_counter;
+mod screen;
 #[cfg(feature = "sandbox")]
 pub mod scripted_connection;
 pub mod skip;

@@ -1,7 +1,7 @@
-use crate::{program::Program, settings::GLOBAL};
+use super::shared_flags;
+use crate::program::Program;
 
-/// Returns the help of the command at a path. `Unchanged` if the command does not exist. Only the root lists the global
-/// flags.
+/// Returns the help of the command at a path, or of the topic `flags`. `None` if neither exists.
 pub(crate) fn render_help(
     mut tree: clap::Command,
     program: Program,
@@ -9,19 +9,20 @@ pub(crate) fn render_help(
     colour: bool,
 ) -> Option<String> {
     tree.build();
+    if path == [shared_flags::TOPIC] {
+        return Some(text(&mut shared_flags::page(&tree, program.name()), colour));
+    }
     let command = command_at(&mut tree, path)?;
     // The long description once and one line per flag, so that the page fits a screen.
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
-    let mut command = command.clone().about(about);
-    if !path.is_empty() {
-        let examples = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
-        let globals = format!("Use `{} --help` for the global options.", program.name());
-        command = command
-            .mut_args(|arg| if arg.get_help_heading() == Some(GLOBAL) { arg.hide(true) } else { arg })
-            .after_help(examples + &globals);
-    }
+    let examples = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+    let (command, flags) = shared_flags::hide(command.clone().about(about), program.name());
+    Some(text(&mut command.after_help(examples + &flags), colour))
+}
+
+fn text(command: &mut clap::Command, colour: bool) -> String {
     let help = command.render_help();
-    Some(if colour { help.ansi().to_string() } else { help.to_string() })
+    if colour { help.ansi().to_string() } else { help.to_string() }
 }
 
 /// Returns the usage of the command at a path as one line, without the prefix `Usage:`.

@@ -8,6 +8,7 @@ mod dialect;
 mod help;
 mod parse;
 mod raw_flags;
+mod shared_flags;
 mod tree;
 mod usage_error;
 mod verb_path;

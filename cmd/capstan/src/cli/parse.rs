@@ -164,7 +164,7 @@ fn is_group(command: &Command) -> bool {
     command.has_subcommands() && command.get_arguments().next().is_none()
 }
 
-/// Returns the failure for a word in the place of a verb that is not a verb. `Unchanged` if there is no such word.
+/// Returns the failure for a word in the place of a verb that is not a verb. `None` if there is no such word.
 fn unknown_verb_failure(tree: &Command, argv: &[OsString]) -> Option<Failure> {
     let path = VerbPath::find(tree, argv.get(1..)?);
     let word = path.next_word?;

@@ -210,6 +210,8 @@ impl ClusterEvents {
 mod tests {
     use std::io;
 
+    use snapbox::{assert_data_eq, str};
+
     use api::output::StepCounts;
     use apply::ObjectKey;
 
@@ -258,14 +260,17 @@ mod tests {
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v1.14.0", "capi-system")
             .with_counts(StepCounts { number: 1, of: 4, objects: 28 }, Duration::ZERO);
         let live = event_text::live_line(&event).unwrap();
-        assert_eq!(
+        assert_data_eq!(
             event_text::counted_line(&live, 12, Some(28)),
-            "applying cluster-api v1.14.0 (provider 1 of 4): object 12 of 28"
+            str!["applying cluster-api v1.14.0 (provider 1 of 4): object 12 of 28"]
         );
         let step = ProgressStep::InstallingCertManager;
         let cert_manager = ProgressEvent::cert_manager(step, None, "v1.21.1");
         let live = event_text::live_line(&cert_manager).unwrap();
-        assert_eq!(event_text::counted_line(&live, 3, None), "applying cert-manager v1.21.1: 3 objects");
+        assert_data_eq!(
+            event_text::counted_line(&live, 3, None),
+            str!["applying cert-manager v1.21.1: 3 objects"]
+        );
     }
 
     #[test]
@@ -281,10 +286,21 @@ mod tests {
             let bytes = written.0.lock().unwrap().clone();
             String::from_utf8(bytes).unwrap()
         };
-        let lasting = "cannot list Secrets (for 3s): storage is (re)initializing; trying again in 1s\n";
         assert_eq!(told(0, Duration::from_secs(2)), "");
-        assert_eq!(told(0, Duration::from_secs(3)), lasting);
-        assert!(told(1, Duration::ZERO).contains("cannot list Secrets: storage is (re)initializing"));
+        assert_data_eq!(
+            told(0, Duration::from_secs(3)),
+            str![[r#"
+cannot list Secrets (for 3s): storage is (re)initializing; trying again in 1s
+
+"#]]
+        );
+        assert_data_eq!(
+            told(1, Duration::ZERO),
+            str![[r#"
+cannot list Secrets: storage is (re)initializing; trying again in 1s
+
+"#]]
+        );
     }
 
     #[test]

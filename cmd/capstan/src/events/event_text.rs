@@ -169,6 +169,8 @@ pub(super) fn migration_line(definition: &str, done: usize, of: Option<usize>) -
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
@@ -184,28 +186,32 @@ mod tests {
 
     #[test]
     fn a_move_tells_how_far_it_is_and_at_the_end_of_a_phase_what_was_done() {
-        let said = |phase, done, of| event_text(&ProgressEvent::Moving { phase, done, of });
-        assert!(matches!(
-            said(MovePhase::Creating, 3, 12),
-            Some(EventText::Progress(text)) if text == "created 3 of 12 objects on the target"
-        ));
-        assert!(matches!(
-            said(MovePhase::Deleting, 1, 1),
-            Some(EventText::Status(text)) if text == "deleted 1 object on the source"
-        ));
+        let move_line = |phase, done, of| ProgressEvent::Moving { phase, done, of };
         let name = |name: String| {
             let (group, kind, namespace) = (String::new(), "Host".to_owned(), String::new());
             ObjectName { group, kind, namespace, name }
         };
         let objects: Vec<_> = (0..7).map(|number| name(number.to_string())).collect();
-        assert!(matches!(
-            event_text(&ProgressEvent::MoveResting { objects: objects[..1].to_vec() }),
-            Some(EventText::Status(text)) if text == "waiting until controllers say that they let rest Host 0"
-        ));
-        assert!(matches!(
-            event_text(&ProgressEvent::MoveBlocked { objects }),
-            Some(EventText::Status(text)) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
-        ));
+        let events = [
+            move_line(MovePhase::Creating, 3, 12),
+            move_line(MovePhase::Deleting, 1, 1),
+            ProgressEvent::MoveResting { objects: objects[..1].to_vec() },
+            ProgressEvent::MoveBlocked { objects },
+        ];
+        let said = events.map(|event| match event_text(&event) {
+            Some(EventText::Progress(text)) => format!("part: {text}"),
+            Some(EventText::Status(text)) => format!("status: {text}"),
+            _ => "something else".to_owned(),
+        });
+        assert_data_eq!(
+            said.join("\n"),
+            str![[r#"
+part: created 3 of 12 objects on the target
+status: deleted 1 object on the source
+status: waiting until controllers say that they let rest Host 0
+status: waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more
+"#]]
+        );
     }
 
     #[test]
@@ -213,13 +219,13 @@ mod tests {
         let said = |since, after| {
             retry_line("apply Service ns/a", "connection refused", since, Duration::from_millis(after))
         };
-        assert_eq!(
-            said(Duration::ZERO, 250),
-            "cannot apply Service ns/a: connection refused; trying again in 250ms"
-        );
-        assert_eq!(
-            said(Duration::from_secs(12), 4000),
-            "cannot apply Service ns/a (for 12s): connection refused; trying again in 4s"
+        let said = [said(Duration::ZERO, 250), said(Duration::from_secs(12), 4000)];
+        assert_data_eq!(
+            said.join("\n"),
+            str![[r#"
+cannot apply Service ns/a: connection refused; trying again in 250ms
+cannot apply Service ns/a (for 12s): connection refused; trying again in 4s
+"#]]
         );
     }
 }

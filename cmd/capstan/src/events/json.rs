@@ -5,7 +5,7 @@ use apply::{object_name, waiting_for};
 
 use super::event_text;
 
-/// Returns the JSON line of a server event. `Unchanged` for events that only go to the log.
+/// Returns the JSON line of a server event. `None` for events that only go to the log.
 pub(super) fn progress_event(event: &apply::Event) -> Option<ProgressEvent> {
     Some(match event {
         apply::Event::Requested { .. } => return None,

@@ -125,6 +125,7 @@ impl WaitState {
 #[cfg(test)]
 mod tests {
     use apply::{Health, ObjectKey, Status};
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -157,29 +158,34 @@ mod tests {
     fn of_many_some_are_shown_and_the_rest_is_counted() {
         let many: Vec<Blocker> = (0..30).map(|at| blocker(&at.to_string(), "x", vec![])).collect();
         let shown = wait_lines(&many);
-        assert_eq!((shown.len(), shown[MAX_SHOWN].text.as_str()), (MAX_SHOWN + 1, "and 18 more"));
-        assert_eq!(
-            new_messages(&many, Duration::ZERO, &mut BTreeMap::new())[MAX_SHOWN],
-            "waiting for 18 more"
+        assert_eq!(shown.len(), MAX_SHOWN + 1);
+        assert_data_eq!(shown[MAX_SHOWN].text.as_str(), str!["and 18 more"]);
+        assert_data_eq!(
+            new_messages(&many, Duration::ZERO, &mut BTreeMap::new())[MAX_SHOWN].as_str(),
+            str!["waiting for 18 more"]
         );
     }
 
     #[test]
     fn without_a_terminal_only_news_of_what_lasts_are_told() {
-        let mut told = BTreeMap::new();
+        let mut logged = BTreeMap::new();
         let first = [blocker("a", "0 of 1", vec![]), blocker("b", "", vec![])];
-        assert_eq!(new_messages(&first, Duration::from_secs(4), &mut told), Vec::<String>::new());
-        let mut news = |blockers: &[Blocker]| new_messages(blockers, Duration::from_secs(3), &mut told);
-        assert_eq!(
-            news(&first),
-            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        assert_eq!(new_messages(&first, Duration::from_secs(4), &mut logged), Vec::<String>::new());
+        let mut news = |blockers: &[Blocker]| new_messages(blockers, Duration::from_secs(3), &mut logged);
+        let waiting = news(&first);
+        assert_data_eq!(
+            waiting.join("\n"),
+            str![[r#"
+waiting for Deployment ns/a: 0 of 1
+waiting for Deployment ns/b: InProgress
+"#]]
         );
         assert_eq!(news(&first), Vec::<String>::new());
         let second = [blocker("a", "0 of 1", vec![blocker("pod", "no image", vec![])])];
-        assert_eq!(news(&second), ["waiting for Deployment ns/a: 0 of 1; Deployment ns/pod: no image"]);
-        assert_eq!(
-            news(&first),
-            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        assert_data_eq!(
+            news(&second).join("\n"),
+            str!["waiting for Deployment ns/a: 0 of 1; Deployment ns/pod: no image"]
         );
+        assert_eq!(news(&first), waiting);
     }
 }

@@ -28,7 +28,7 @@ impl Writes {
         self.0.any_sent.load(Ordering::Relaxed)
     }
 
-    /// Returns the counts in words: `3 objects created, 1 changed`. `Unchanged` without writes.
+    /// Returns the counts in words: `3 objects created, 1 changed`. `None` without writes.
     pub(crate) fn summary(&self) -> Option<String> {
         let WriteCounts { created, changed, deleted, .. } = &*self.0;
         let counts = [("created", created), ("changed", changed), ("deleted", deleted)];
@@ -63,6 +63,7 @@ impl Writes {
 #[cfg(test)]
 mod tests {
     use apply::ObjectKey;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -74,9 +75,9 @@ mod tests {
         for how in [Written::Created, Written::Created, Written::Changed, Written::Unchanged] {
             writes.record(&Event::Wrote { object: object.clone(), how });
         }
-        assert_eq!(writes.summary().as_deref(), Some("2 objects created, 1 changed"));
+        assert_data_eq!(writes.summary().unwrap(), str!["2 objects created, 1 changed"]);
         let writes = Writes::default();
         writes.record(&Event::Deleted { object });
-        assert_eq!(writes.summary().as_deref(), Some("1 object deleted"));
+        assert_data_eq!(writes.summary().unwrap(), str!["1 object deleted"]);
     }
 }

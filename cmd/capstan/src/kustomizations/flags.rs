@@ -8,14 +8,14 @@ use super::{
     fetch::Fetcher,
     overlay::{LazyKustomization, LockCheck, MissingOverlay},
 };
-use crate::{Failure, session::Session};
+use crate::{Failure, session::Session, settings::CUSTOMISATION};
 
 /// Kustomizations over the components of providers, for this run alone.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KustomizationFlags {
     /// Kustomization or component to lay over the components of a provider, in place of the one in clusterctl.yaml, as
     /// aws=DIR; the name may be left out where one provider is named. For this run: clusterctl.yaml keeps it for all
-    #[arg(long, value_name = "[PROVIDER=]DIR", help_heading = "Customisation")]
+    #[arg(long, value_name = "[PROVIDER=]DIR", help_heading = CUSTOMISATION)]
     kustomization: Vec<String>,
 }
 

@@ -113,7 +113,7 @@ impl<'a> Helm<'a> {
         Ok(FetchedContent::Bytes(printed.into()))
     }
 
-    /// Returns the cache folder of a chart. `Unchanged` without an exact version or without a cache.
+    /// Returns the cache folder of a chart. `None` without an exact version or without a cache.
     fn cached_chart(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
         let is_pinned = api::Version::parse(&pull.version).is_ok();
         let Some(store) = self.context.store().filter(|_| is_pinned) else { return Ok(None) };

@@ -143,9 +143,9 @@ async fn prepare_root(
 
 /// A kustomization of the user, unread until its provider is rendered.
 pub(super) struct LazyKustomization {
-    shown_location: String,
-    /// The folder or URL, including credentials.
     location: String,
+    /// The folder or URL, including credentials.
+    source: String,
     lock_check: Option<LockCheck>,
     fetcher: Arc<Fetcher>,
     overlay: OnceCell<KustomizationOverlay>,
@@ -153,7 +153,7 @@ pub(super) struct LazyKustomization {
 
 impl fmt::Debug for LazyKustomization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LazyKustomization").field(&self.shown_location).finish()
+        f.debug_tuple("LazyKustomization").field(&self.location).finish()
     }
 }
 
@@ -161,19 +161,13 @@ impl LazyKustomization {
     /// Takes a folder or URL, and the lock entry to check against, if any.
     pub(super) fn new(written: String, reviewed: Option<LockCheck>, fetcher: Arc<Fetcher>) -> Self {
         let place = shown_location(&written);
-        Self {
-            shown_location: place,
-            location: written,
-            lock_check: reviewed,
-            fetcher,
-            overlay: OnceCell::new(),
-        }
+        Self { location: place, source: written, lock_check: reviewed, fetcher, overlay: OnceCell::new() }
     }
 
     /// Returns the location for a run in another folder: an absolute path, or a URL without credentials.
     pub(super) fn portable_location(&self) -> String {
         let path = self.fetcher.environment.resolve(&self.location);
-        if path.is_dir() { path.display().to_string() } else { self.shown_location.clone() }
+        if path.is_dir() { path.display().to_string() } else { self.location.clone() }
     }
 
     pub(super) fn is_used(&self) -> bool {
@@ -183,7 +177,7 @@ impl LazyKustomization {
 
 impl LazyOverlay for LazyKustomization {
     fn location(&self) -> &str {
-        &self.shown_location
+        &self.location
     }
 
     fn load(&self) -> LocalBoxFuture<'_, &dyn Overlay> {

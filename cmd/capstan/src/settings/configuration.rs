@@ -223,6 +223,8 @@ fn ending(extension: Option<&str>) -> String {
 mod tests {
     use std::fs;
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
@@ -232,7 +234,7 @@ mod tests {
         fs::File::create(&path).unwrap().set_len(MAX_CONFIG_BYTES + 1).unwrap();
         let error = read_config_file(&path).unwrap_err();
         let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
-        assert_eq!(source.to_string(), "it is larger than the limit of 16777216 bytes");
+        assert_data_eq!(source.to_string(), str!["it is larger than the limit of 16777216 bytes"]);
     }
 
     #[test]

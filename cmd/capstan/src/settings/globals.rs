@@ -1,7 +1,13 @@
 use crate::ui::ColourChoice;
 
-/// The help heading of these flags in every command.
-pub(crate) const GLOBAL: &str = "Global options";
+/// The help heading of the flags of every command.
+pub(crate) const GLOBAL: &str = "Global flags";
+/// The help headings of flags that several commands share.
+pub(crate) const CLUSTER: &str = "Management cluster";
+pub(crate) const CUSTOMISATION: &str = "Customisation";
+pub(crate) const PLAN: &str = "Plan";
+pub(crate) const WAITING: &str = "Waiting";
+pub(crate) const OTHER_RUNS: &str = "Other runs";
 
 /// Flags every verb takes.
 #[derive(Clone, Debug, Default, clap::Args)]

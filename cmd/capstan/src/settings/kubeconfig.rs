@@ -4,20 +4,18 @@ use api::{ErrorExplanation, Explain, one_of, similar_names};
 use apply::Credentials;
 use kube::config::Kubeconfig;
 
+use super::CLUSTER;
 use crate::{Environment, Failure, failure::Kind, sandboxes::SandboxesFolder};
-
-/// The help heading of these flags next to other flags.
-pub(super) const CLUSTER_HEADING: &str = "Management cluster";
 
 /// The flags that choose a management cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KubeFlags {
     /// Path to the kubeconfig of the management cluster [default: the files of $KUBECONFIG, else ~/.kube/config]
-    #[arg(long, value_name = "PATH", help_heading = CLUSTER_HEADING)]
+    #[arg(long, value_name = "PATH", help_heading = CLUSTER)]
     pub(crate) kubeconfig: Option<PathBuf>,
 
     /// Context of the kubeconfig to use [default: its current context]
-    #[arg(long, value_name = "CONTEXT", help_heading = CLUSTER_HEADING)]
+    #[arg(long, value_name = "CONTEXT", help_heading = CLUSTER)]
     pub(crate) kubeconfig_context: Option<String>,
 
     /// Use a sandbox of this machine instead of a kubeconfig; `init` starts it when it does not run
@@ -25,7 +23,7 @@ pub(crate) struct KubeFlags {
         long,
         value_name = "NAME",
         conflicts_with_all = ["kubeconfig", "kubeconfig_context"],
-        help_heading = CLUSTER_HEADING
+        help_heading = CLUSTER
     )]
     pub(crate) sandbox: Option<String>,
 }

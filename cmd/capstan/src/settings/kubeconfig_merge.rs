@@ -105,7 +105,7 @@ fn empty() -> Map<String, Value> {
     document.as_object().cloned().unwrap_or_default()
 }
 
-/// Reads a kubeconfig as data. `Unchanged` if the file is missing or empty.
+/// Reads a kubeconfig as data. `None` if the file is missing or empty.
 pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     let cannot_read =
         || Failure::new(Kind::Environment, format!("cannot read the kubeconfig `{}`", path.display()));

@@ -12,7 +12,7 @@ use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
 
 /// The flags of verbs that write to a cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Other runs")]
+#[command(next_help_heading = super::OTHER_RUNS)]
 pub(crate) struct LeaseFlags {
     /// Fail at once if another run is writing to the cluster, instead of waiting for it
     #[arg(long)]
@@ -29,7 +29,7 @@ pub(crate) struct LeaseFlags {
 
 /// The flag of verbs that can make it impossible to complete an interrupted run.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Other runs")]
+#[command(next_help_heading = super::OTHER_RUNS)]
 pub(crate) struct UnfinishedFlags {
     /// Proceed despite an unfinished upgrade or move, which may then be impossible to complete
     #[arg(long)]

@@ -10,7 +10,7 @@ use crate::{Environment, Failure, WithContext as _, failure::Kind};
 
 const OFF: &str = "off";
 
-/// Returns the path of the lock file, which may not exist. `Unchanged` if the lock is off.
+/// Returns the path of the lock file, which may not exist. `None` if the lock is off.
 /// The path is the named one, or else next to the configuration file, or else in the working folder.
 pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<PathBuf> {
     match globals.lock.as_deref() {
@@ -26,7 +26,7 @@ pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<
     }
 }
 
-/// Reads a lock. `Unchanged` if the file does not exist.
+/// Reads a lock. `None` if the file does not exist.
 pub(crate) fn read_lock(path: &Path) -> Result<Option<LockFile>, Failure> {
     let unusable = || format!("cannot use the lock `{}`", path.display());
     let text = match fs::read_to_string(path) {

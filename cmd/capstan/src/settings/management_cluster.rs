@@ -3,7 +3,7 @@ use std::time::Duration;
 use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 
-use super::{KubeFlags, KubeconfigError, kubeconfig::CLUSTER_HEADING};
+use super::{CLUSTER, KubeFlags, KubeconfigError};
 use crate::{
     Environment, Failure,
     events::{ApiWarnings, ClusterEvents, ProgressFormat},
@@ -25,11 +25,11 @@ pub(crate) struct ServerFlags {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct PaceFlags {
     /// Requests that may be under way at the same time [default: 16]
-    #[arg(long, value_name = "N", help_heading = CLUSTER_HEADING)]
+    #[arg(long, value_name = "N", help_heading = CLUSTER)]
     pub(crate) max_in_flight: Option<i64>,
 
     /// How to tell progress: auto draws on a terminal and prints lines elsewhere, json prints one object a line
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = CLUSTER_HEADING)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = CLUSTER)]
     pub(crate) progress: ProgressFormat,
 }
 

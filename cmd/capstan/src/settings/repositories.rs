@@ -61,7 +61,7 @@ pub(super) fn config_repositories(
 }
 
 /// Returns the cache folder: the variable, or else the configuration, or else the platform folder.
-/// `Unchanged` if the cache is `off` or the home folder is unknown.
+/// `None` if the cache is `off` or the home folder is unknown.
 fn store(config: &Config, environment: &Environment) -> Result<Option<StoreSettings>, ConfigError> {
     let configured = config.cache()?;
     let folder = environment.text("CAPSTAN_CACHE_DIR").map_or(configured.folder, CacheFolder::parse);

@@ -95,7 +95,7 @@ impl<'a> KubeconfigSet<'a> {
         ])
     }
 
-    /// Returns the content of an entry after the merge. `Unchanged` if an existing entry forbids the merge.
+    /// Returns the content of an entry after the merge. `None` if an existing entry forbids the merge.
     fn merge(&self, list: &'static str, ours: &KubeconfigEntry, context: &str) -> Option<Map<String, Value>> {
         let users: Vec<&str> = match list {
             "contexts" => vec![context],
@@ -128,7 +128,7 @@ impl<'a> KubeconfigSet<'a> {
     }
 }
 
-/// Returns an existing entry with the new fields. `Unchanged` if the existing entry is for another target.
+/// Returns an existing entry with the new fields. `None` if the existing entry is for another target.
 /// Credentials are replaced as a whole.
 fn merge_entry(
     list: &'static str,

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Environment;
 
-/// Returns the folder for user configuration. `Unchanged` if neither the variable nor a home folder is known.
+/// Returns the folder for user configuration. `None` if neither the variable nor a home folder is known.
 /// Shape: `XDG_CONFIG_HOME` counts if the value is absolute after `~` and `$HOME` at its start are replaced.
 /// Otherwise the platform folder. Creates nothing.
 /// Source: clusterctl v1.14 through adrg/xdg 0.5, run; differs: there, every command creates the folder.

@@ -46,7 +46,7 @@ mod on_unix {
     }
 
     impl Keyboard {
-        /// Opens the terminal of standard input. `Unchanged` if standard input is not a terminal. Requires a runtime.
+        /// Opens the terminal of standard input. `None` if standard input is not a terminal. Requires a runtime.
         pub(crate) fn open() -> Option<Self> {
             if !isatty(io::stdin()) {
                 return None;

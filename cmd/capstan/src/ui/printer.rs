@@ -50,7 +50,7 @@ impl Printer {
         self.is_terminal
     }
 
-    /// Returns the width of the terminal on stdout. `Unchanged` for other outputs, where text is never truncated.
+    /// Returns the width of the terminal on stdout. `None` for other outputs, where text is never truncated.
     pub(crate) fn width(&self) -> Option<usize> {
         self.is_terminal.then(|| usize::from(console::Term::stdout().size().1))
     }

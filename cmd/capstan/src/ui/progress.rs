@@ -12,7 +12,7 @@ const DRAW_AFTER: Duration = Duration::from_millis(300);
 
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The live line of the current wait. `Unchanged` unless stderr is a terminal.
+/// The live line of the current wait. `None` unless stderr is a terminal.
 #[derive(Clone)]
 pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
 

@@ -70,6 +70,8 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     // Row: D-34
@@ -79,7 +81,10 @@ mod tests {
         let input =
             |text: &'static str| Input::new(Box::new(text.as_bytes()), false).read_to_end(&messages, 4);
         assert_eq!(input("four").unwrap(), b"four");
-        assert_eq!(input("five!").unwrap_err().to_string(), "it is larger than the limit of 4 bytes");
+        assert_data_eq!(
+            input("five!").unwrap_err().to_string(),
+            str!["it is larger than the limit of 4 bytes"]
+        );
         let mut endless = Input::new(Box::new(io::repeat(b'x')), false);
         assert!(endless.read_to_end(&messages, 1000).is_err());
     }

@@ -69,7 +69,7 @@ pub(crate) enum NarrowingStep {
     Shorten(&'static str, usize),
 }
 
-/// Returns the widths of the columns, including the gap, that fit into `room` if the ways suffice. `Unchanged` for dropped
+/// Returns the widths of the columns, including the gap, that fit into `room` if the ways suffice. `None` for dropped
 /// columns.
 pub(crate) fn fit_columns(
     columns: &[&str],
@@ -97,7 +97,7 @@ pub(crate) fn fit_columns(
     fitted
 }
 
-/// Returns the range of characters to remove from the middle of a text. `Unchanged` if the text fits.
+/// Returns the range of characters to remove from the middle of a text. `None` if the text fits.
 /// Kubernetes names often start alike, so the end is as important as the start.
 pub(crate) fn removed_middle(length: usize, width: usize) -> Option<Range<usize>> {
     if length <= width {

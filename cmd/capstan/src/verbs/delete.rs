@@ -114,7 +114,7 @@ impl Delete {
     }
 }
 
-/// Returns the named providers, or `Unchanged` for all. A typing error must not delete more than intended.
+/// Returns the named providers, or `None` for all. A typing error must not delete more than intended.
 fn selected_providers(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>, Failure> {
     match (all, named.providers.is_empty()) {
         (true, true) => Ok(None),

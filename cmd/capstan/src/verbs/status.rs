@@ -402,14 +402,29 @@ infrastru…wn-cloud  v1.14.0  not ready  none
         gone.status.health = Health::NotFound;
         let mut of = status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![gone.clone()]));
         of.drift = vec![object_drift(gone.object, vec![]), object_drift(key("Role", "changed"), vec![])];
-        assert!(shown(vec![of]).ends_with(
-            "\ncluster-api\n  Service ns/manager: it is not there\n  Role ns/changed: not as it was applied\n"
-        ));
+        assert_data_eq!(
+            shown(vec![of]),
+            str![[r#"
+NAME          VERSION   NAMESPACE            HEALTH      DRIFT
+cluster-api   v1.14.0   cluster-api-system   not ready   2 objects
+
+cluster-api
+  Service ns/manager: it is not there
+  Role ns/changed: not as it was applied
+
+"#]]
+        );
     }
 
     #[test]
     fn an_empty_cluster_is_no_failure() {
-        assert_eq!(shown(Vec::new()), "no providers are installed\n");
+        assert_data_eq!(
+            shown(Vec::new()),
+            str![[r#"
+no providers are installed
+
+"#]]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `console,fails` block must fail. `console,ignore` blocks do not run, for the reasons in [`IGNORED`]. Both streams
 //! are one output, as in a terminal.
 //!
-//! `SNAPSHOTS=overwrite cargo test --workspace --test guide` writes the output of this run into the pages.
+//! `cargo xtask snapshots` writes the output of this run into the pages.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,5 +1,6 @@
 //! Tests of hostile releases, release lists and configurations.
 
+use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, GitHubRelease, Reply};
 
 use super::{ESCAPE, MEMORY_MEBIBYTES, ends_quietly};
@@ -28,7 +29,21 @@ fn hostile_lists_of_versions_never_become_a_version() {
     let world = world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", authority);
     let run = world.run_in_memory("generate provider -i aws --describe", MEMORY_MEBIBYTES);
     ends_quietly(&run, 0, "list");
-    assert!(run.stdout.contains("Version:            v2.0.0\n"), "{run}");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+Name:               aws
+Type:               InfrastructureProvider
+URL:                https://github.com/kubernetes-sigs/cluster-api-provider-aws/releases/
+Version:            v2.0.0
+File:               infrastructure-components.yaml
+TargetNamespace:    capa-system
+
+
+"#]]
+    );
     let run = world.run(["generate", "provider", "-i", &format!("aws:{}", NAMES[0])]);
     ends_quietly(&run, 1, "pin");
     host.on(format!("{proxy}/v2/@v/list"), Reply::text("v2.0.0\n".repeat(1_500_000)));

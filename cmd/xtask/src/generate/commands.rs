@@ -10,7 +10,7 @@ pub(super) fn page() -> Page {
     command.build();
     let mut text = heading("Commands");
     text.push_str(
-        "What `capstan help` prints, on one page. The \"Global options\" of `capstan` go with every command.\n",
+        "The help of every command, on one page. Every command accepts the \"Global flags\" of `capstan`.\n",
     );
     write_command(&mut text, &command, "", true);
     (format!("{REFERENCE}/cli.md"), text)
@@ -55,7 +55,7 @@ fn write_arguments(text: &mut String, command: &Command, is_root: bool) {
 }
 
 fn is_global(argument: &Arg) -> bool {
-    argument.get_help_heading() == Some("Global options")
+    argument.get_help_heading() == Some("Global flags")
         || matches!(argument.get_id().as_str(), "help" | "version")
 }
 

@@ -1,5 +1,6 @@
 use manifest::Object;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::{MAX_LINES, ObjectPair, diff};
 
@@ -25,39 +26,51 @@ fn a_change_is_shown_with_what_is_around_it_and_without_what_servers_write() {
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"},
         "data": {"a": "1", "b": "1", "c": "1", "d": "1", "e": "2", "f": "1", "g": "1"}
     });
-    insta::assert_snapshot!(shown(live.clone(), planned), @r#"
-    @@ -4,8 +4,9 @@
-       b: "1"
-       c: "1"
-       d: "1"
-    -  e: "1"
-    +  e: "2"
-       f: "1"
-    +  g: "1"
-     kind: ConfigMap
-     metadata:
-       name: one
-    "#);
+    assert_data_eq!(
+        shown(live.clone(), planned),
+        str![[r#"
+@@ -4,8 +4,9 @@
+   b: "1"
+   c: "1"
+   d: "1"
+-  e: "1"
++  e: "2"
+   f: "1"
++  g: "1"
+ kind: ConfigMap
+ metadata:
+   name: one
+
+"#]]
+    );
     assert_eq!(shown(live.clone(), live), "");
 }
 
 #[test]
 fn all_of_a_new_object_is_added_and_all_of_one_that_goes_is_taken_away() {
     let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "one"}});
-    insta::assert_snapshot!(shown(json!(null), object.clone()), @r"
-    @@ -0,0 +1,4 @@
-    +apiVersion: v1
-    +kind: Namespace
-    +metadata:
-    +  name: one
-    ");
-    insta::assert_snapshot!(shown(object, json!(null)), @r"
-    @@ -1,4 +0,0 @@
-    -apiVersion: v1
-    -kind: Namespace
-    -metadata:
-    -  name: one
-    ");
+    assert_data_eq!(
+        shown(json!(null), object.clone()),
+        str![[r#"
+@@ -0,0 +1,4 @@
++apiVersion: v1
++kind: Namespace
++metadata:
++  name: one
+
+"#]]
+    );
+    assert_data_eq!(
+        shown(object, json!(null)),
+        str![[r#"
+@@ -1,4 +0,0 @@
+-apiVersion: v1
+-kind: Namespace
+-metadata:
+-  name: one
+
+"#]]
+    );
 }
 
 fn secret(data: &Value, applied: &str) -> Value {
@@ -73,25 +86,29 @@ fn values_of_secrets_are_seen_to_change_and_never_shown() {
         secret(&json!({"gone": "AAAA", "longer": "AAAA", "other": "AAAA", "same": "AAAA"}), "applied-1");
     let after =
         secret(&json!({"longer": "AAAAAA==", "new": "AA==", "other": "AAAB", "same": "AAAA"}), "applied-2");
-    insta::assert_snapshot!(shown(before, after), @r"
-    @@ -1,12 +1,12 @@
-     apiVersion: v1
-     data:
-    -  gone: (3 bytes)
-    -  longer: (3 bytes)
-    -  other: (3 bytes)
-    +  longer: (4 bytes)
-    +  new: (1 byte)
-    +  other: (3 bytes, changed)
-       same: (3 bytes)
-     kind: Secret
-     metadata:
-       annotations:
-         a: b
-    -    kubectl.kubernetes.io/last-applied-configuration: (9 bytes)
-    +    kubectl.kubernetes.io/last-applied-configuration: (9 bytes, changed)
-       name: one
-    ");
+    assert_data_eq!(
+        shown(before, after),
+        str![[r#"
+@@ -1,12 +1,12 @@
+ apiVersion: v1
+ data:
+-  gone: (3 bytes)
+-  longer: (3 bytes)
+-  other: (3 bytes)
++  longer: (4 bytes)
++  new: (1 byte)
++  other: (3 bytes, changed)
+   same: (3 bytes)
+ kind: Secret
+ metadata:
+   annotations:
+     a: b
+-    kubectl.kubernetes.io/last-applied-configuration: (9 bytes)
++    kubectl.kubernetes.io/last-applied-configuration: (9 bytes, changed)
+   name: one
+
+"#]]
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use manifest::Value;
 use sandbox::Fault;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
@@ -60,7 +61,12 @@ async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
     let migrated = lab.server.migrate(&next).await.unwrap();
     assert_eq!(migrated, Some(StorageMigration { objects: 3, versions: vec!["v1".to_owned()] }));
     assert_eq!(stored_versions(&lab).await, json!(["v2"]));
-    insta::assert_snapshot!(counter.writes(), @"1 patch customresourcedefinitions/status, 3 patch widgets");
+    assert_data_eq!(
+        counter.writes().to_string(),
+        str![[r#"
+1 patch customresourcedefinitions/status, 3 patch widgets
+"#]]
+    );
     let told = lab.events().into_iter().filter_map(|event| match event {
         Event::Migrating { definition, done, total } => Some((definition, done, total)),
         _ => None,

@@ -114,7 +114,7 @@ impl ApiCall {
         }
     }
 
-    pub(super) fn as_stream(mut self) -> Self {
+    pub(super) fn streaming(mut self) -> Self {
         self.is_stream = true;
         self
     }

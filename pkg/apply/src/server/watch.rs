@@ -124,7 +124,7 @@ impl Watch {
             .with("allowWatchBookmarks", "true")
             .with("resourceVersion", version)
             .with("timeoutSeconds", &WATCH_TIMEOUT.as_secs().to_string())
-            .as_stream();
+            .streaming();
         call.action = self.action();
         if self.list.metadata_only {
             call = call.accept(METADATA);

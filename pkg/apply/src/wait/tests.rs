@@ -1,3 +1,4 @@
+use snapbox::{assert_data_eq, str};
 use std::time::Duration;
 
 use sandbox::Fault;
@@ -84,12 +85,22 @@ async fn what_blocks_is_told_whenever_it_changes_until_all_is_ready() {
     let server = lab.server.clone();
     let waiting = waiting_for(&[b.clone(), a.clone()], 60);
     let wait = tokio::spawn(async move { server.wait(&waiting).await });
-    insta::assert_snapshot!(told(&lab).await, @r"
-    Deployment default/b InProgress 0s: 0 of 1 replicas created
-    Deployment default/a InProgress 0s: 0 of 1 replicas created
-    ");
+    assert_data_eq!(
+        told(&lab).await,
+        str![[r#"
+Deployment default/b InProgress 0s: 0 of 1 replicas created
+Deployment default/a InProgress 0s: 0 of 1 replicas created
+
+"#]]
+    );
     lab.set_status(&a, &ready()).await;
-    insta::assert_snapshot!(told(&lab).await, @"Deployment default/b InProgress 0s: 0 of 1 replicas created");
+    assert_data_eq!(
+        told(&lab).await,
+        str![[r#"
+Deployment default/b InProgress 0s: 0 of 1 replicas created
+
+"#]]
+    );
     lab.set_status(&b, &ready()).await;
     assert_eq!(told(&lab).await, "");
     assert_eq!(wait.await.unwrap().unwrap(), []);
@@ -118,12 +129,16 @@ async fn at_the_deadline_what_blocks_comes_with_what_is_below_it() {
         lab.set_status(&pod, &status).await;
     }
     let blockers = lab.server.wait(&waiting_for(&[a, deployment("missing")], 60)).await.unwrap();
-    insta::assert_snapshot!(lines(&blockers, ""), @r"
-    Deployment default/a InProgress 60s: Available: 0 of 1 replicas available (MinimumReplicasUnavailable: too few)
-      Pod default/a-2 Failed 55s: container main: why CrashLoopBackOff (CrashLoopBackOff)
-      Pod default/a-1 InProgress 55s: container main: why ImagePullBackOff (ImagePullBackOff)
-    Deployment default/missing NotFound 60s: is not there
-    ");
+    assert_data_eq!(
+        lines(&blockers, ""),
+        str![[r#"
+Deployment default/a InProgress 60s: Available: 0 of 1 replicas available (MinimumReplicasUnavailable: too few)
+  Pod default/a-2 Failed 55s: container main: why CrashLoopBackOff (CrashLoopBackOff)
+  Pod default/a-1 InProgress 55s: container main: why ImagePullBackOff (ImagePullBackOff)
+Deployment default/missing NotFound 60s: is not there
+
+"#]]
+    );
 }
 
 fn definition(plural: &str) -> Value {
@@ -145,10 +160,14 @@ async fn a_definition_whose_names_are_in_use_ends_the_wait() {
     lab.create(&theirs).await;
     lab.create(&ours).await;
     let blockers = lab.server.wait(&waiting_for(&[ours, deployment("missing")], 600)).await.unwrap();
-    insta::assert_snapshot!(lines(&blockers, ""), @r#"
-    CustomResourceDefinition gadgets.example.org Failed 10s: NamesAccepted: "WidgetList" is already in use (ListKindConflict)
-    Deployment default/missing NotFound 10s: is not there
-    "#);
+    assert_data_eq!(
+        lines(&blockers, ""),
+        str![[r#"
+CustomResourceDefinition gadgets.example.org Failed 10s: NamesAccepted: "WidgetList" is already in use (ListKindConflict)
+Deployment default/missing NotFound 10s: is not there
+
+"#]]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,7 +190,12 @@ async fn objects_of_a_kind_in_a_namespace_share_a_watch() {
     lab.server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
     let counter = RequestCounter::start(lab.fixture.sandbox());
     assert_eq!(lab.server.wait(&waiting_for(&all, 60)).await.unwrap(), []);
-    insta::assert_snapshot!(counter.all(), @"1 list deployments");
+    assert_data_eq!(
+        counter.all().to_string(),
+        str![[r#"
+1 list deployments
+"#]]
+    );
     assert_eq!(lab.server.wait(&waiting_for(&[], 60)).await.unwrap(), []);
 }
 

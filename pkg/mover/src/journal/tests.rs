@@ -71,7 +71,7 @@ async fn plant(fixture: &Fixture, data: Value) {
 fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
     use MovePhase::{Aborted, Aborting, Creating, Deleting, Finished, Resuming, Verifying};
     let copy = |run: &str, phase, sign, begun: &str| {
-        let mut journal = self::started_journal();
+        let mut journal = started_journal();
         journal.run = run.to_owned();
         journal.begun = begun.to_owned();
         journal.phase = phase;

@@ -97,7 +97,7 @@ pub(super) async fn check_duplicate_clusters(
     place.check(&candidates, &running_here, &mut findings);
     match (options.source, &saved.source) {
         (Some(source), of) => {
-            check_source(source, of.as_ref().map(|of| &*of.uid), &candidates, &mut findings).await
+            check_source(source, of.as_ref().map(|of| &*of.uid), &candidates, &mut findings).await;
         }
         (None, Some(of)) if !is_source && !candidates.is_empty() => findings.warnings.push(problem(
             format!("cannot tell if the Clusters still run on the source cluster `{}`", of.address),

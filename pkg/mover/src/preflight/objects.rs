@@ -24,7 +24,7 @@ pub(crate) fn check_objects(moving: &[&ObjectFacts], stage: Stage<'_>, purpose: 
         match purpose {
             Purpose::Move => findings.problems.extend(unready),
             Purpose::Backup => {
-                findings.warnings.extend(unready.into_iter().map(|problem| remark(problem.text)))
+                findings.warnings.extend(unready.into_iter().map(|problem| remark(problem.text)));
             }
         }
         findings.problems.extend(terminating_problem(&keys_where));

@@ -1,5 +1,6 @@
 use api::{ProviderId, ProviderType};
 use manifest::{Object, provenance::Trace};
+use snapbox::{assert_data_eq, str};
 
 use super::{ComponentsError, ComponentsInput, ProviderComponents, Substitution, build_components};
 use crate::{
@@ -357,11 +358,14 @@ fn raw_leaves_variables_and_what_is_set_fills_only_those() {
 fn documents_a_server_would_refuse_are_warned_of_with_their_line() {
     let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: 1}}\n---\na: 1\n";
     let components = Run { text, target_namespace: Some("x"), ..Run::default() }.build().unwrap();
-    insta::assert_snapshot!(components.warnings.join("\n"), @r"
-    infrastructure-components.yaml:1: the object has no `metadata.name`
-    infrastructure-components.yaml:5: the object has no `kind`
-    infrastructure-components.yaml: label `a` of `ConfigMap x/without name` is a number and was left out: quote it
-    ");
+    assert_data_eq!(
+        components.warnings.join("\n"),
+        str![[r#"
+infrastructure-components.yaml:1: the object has no `metadata.name`
+infrastructure-components.yaml:5: the object has no `kind`
+infrastructure-components.yaml: label `a` of `ConfigMap x/without name` is a number and was left out: quote it
+"#]]
+    );
 }
 
 #[test]

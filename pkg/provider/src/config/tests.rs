@@ -1,3 +1,4 @@
+use snapbox::{assert_data_eq, str};
 use std::path::PathBuf;
 
 use api::{
@@ -182,17 +183,20 @@ providers:
     .unwrap_err();
     let ConfigError::Providers { problems, .. } = error else { panic!("{error}") };
     let told: Vec<String> = problems.iter().map(|p| format!("{} {}", p.index, p.reason)).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
-    0 name is empty
-    1 name must be in lower case
-    2 the name `cluster-api` belongs to CoreProvider
-    3 a CoreProvider must be named `cluster-api`
-    4 `a_b` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
-    5 url is empty
-    6 unknown provider type `addonProvider`; the types are CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
-    7 url cannot be substituted: cannot read the substitution `${` at line 1, column 1: expected a name after `${`
-    8 an entry has the keys name, type and url
-    ");
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+0 name is empty
+1 name must be in lower case
+2 the name `cluster-api` belongs to CoreProvider
+3 a CoreProvider must be named `cluster-api`
+4 `a_b` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
+5 url is empty
+6 unknown provider type `addonProvider`; the types are CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
+7 url cannot be substituted: cannot read the substitution `${` at line 1, column 1: expected a name after `${`
+8 an entry has the keys name, type and url
+"#]]
+    );
 }
 
 // Row: D-06
@@ -385,14 +389,17 @@ hosts: {git.lab: {tokn: x}}
 ";
     let found = config(file, &[]).unknown_keys();
     let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.suggestions)).collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
-    provider ["providers"]
-    somethings []
-    providers[0].uri ["url"]
-    cert-manager.externalyprovisioned ["externallyProvisioned"]
-    images.all.repo ["repository"]
-    hosts.git.lab.tokn ["token"]
-    "#);
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+provider ["providers"]
+somethings []
+providers[0].uri ["url"]
+cert-manager.externalyprovisioned ["externallyProvisioned"]
+images.all.repo ["repository"]
+hosts.git.lab.tokn ["token"]
+"#]]
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 mod kinds;
 
 use manifest::{YamlLimits, read_stream, write_stream};
+use snapbox::{assert_data_eq, str};
 
 use super::duration::whole_seconds;
 use super::{ConversionOutcome, ConversionProblem, convert};
@@ -117,7 +118,9 @@ metadata:
 spec: {clusterName: blue}
 status: {phase: Running}
 "#;
-    insta::assert_snapshot!(converted(text), @r"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
 metadata:
@@ -127,7 +130,9 @@ spec:
   minReadySeconds: 7
 status:
   failureDomain: zone-a
-");
+
+"#]]
+    );
 }
 
 // Row: D-66
@@ -149,7 +154,9 @@ spec:
   template:
     spec: {infrastructureRef: {apiVersion: i/v1, kind: I, name: i, extra: x}}
 ";
-    insta::assert_snapshot!(converted(text), @r"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineDeployment
 metadata:
@@ -180,7 +187,9 @@ spec:
 # `spec.strategy.pace` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
 # `spec.strategy.rollingUpdate.steps` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
 # `spec.template.spec.infrastructureRef.extra` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
-");
+
+"#]]
+    );
 }
 
 // Row: D-67
@@ -205,7 +214,9 @@ items:
 - metadata: {name: c}
   spec: {deletePolicy: Oldest}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: v1
 items:
 - apiVersion: cluster.x-k8s.io/v1beta2
@@ -233,7 +244,9 @@ items:
 kind: MachineSetList
 metadata:
   resourceVersion: "1"
-"#);
+
+"#]]
+    );
 }
 
 // Row: D-68
@@ -267,7 +280,9 @@ metadata:
   name: grey
   annotations: {cluster.x-k8s.io/conversion-data: nonsense}
 ";
-    insta::assert_snapshot!(converted(text), @r"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 ! `spec.infrastructureRef.apiVersion` of `Cluster blue` is `a/b/c`, expected `group/version`
 ! `spec.topology.class` of `Cluster blue` is a number, expected a string
 ! `spec.topology.controlPlane.nodeDrainTimeout` of `Cluster blue` is `soon`, expected a duration such as `1h30m`
@@ -277,5 +292,7 @@ metadata:
 ! `spec.template` of `MachineDeployment green` would set `template.spec.minReadySeconds` of v1beta2 a second time
 ! `kind` of `Spaceship red` is not a kind of `cluster.x-k8s.io/v1beta1`
 ! `metadata.annotations[cluster.x-k8s.io/conversion-data]` of `Machine grey` is not a JSON object
-");
+
+"#]]
+    );
 }

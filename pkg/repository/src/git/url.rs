@@ -40,7 +40,7 @@ pub enum RemoteUrlError {
 }
 
 impl RemoteUrl {
-    /// Parses `https://`, `http_url://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
+    /// Parses `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
     ///
     /// The key consists of host and path, so that one repository has one clone regardless of its protocol. Default
     /// ports (443, 22), repeated slashes, trailing slashes and the case of the host are ignored. The key ends with one

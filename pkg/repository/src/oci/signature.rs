@@ -34,7 +34,7 @@ const MAX_SIGNATURES: usize = 100;
 
 /// A signature and the text it signs.
 #[derive(Debug)]
-struct Signature {
+struct SignedText {
     /// The signed text.
     text: Vec<u8>,
     signature: Vec<u8>,
@@ -116,15 +116,15 @@ pub(super) async fn verify(
 }
 
 fn check_signatures(
-    found: &[Signature],
+    found: &[SignedText],
     address: &str,
     digest: &Digest,
     key: &PublicKey,
 ) -> Result<(), OciError> {
     let address = address.to_owned();
-    let by_key: Vec<&Signature> =
+    let by_key: Vec<&SignedText> =
         found.iter().filter(|signed| key.verify(&signed.text, &signed.signature)).collect();
-    let is_of_digest = |signed: &&Signature| signed.digests.iter().any(|of| *of == digest.to_string());
+    let is_of_digest = |signed: &&SignedText| signed.digests.iter().any(|of| *of == digest.to_string());
     match (found, by_key.as_slice()) {
         ([], _) => Err(OciError::Unsigned { address, digest: *digest }),
         (_, ours) if ours.iter().any(is_of_digest) => Ok(()),
@@ -145,7 +145,7 @@ async fn signatures_in_tag(
     registry: &Registry,
     repository: &str,
     digest: &Digest,
-) -> Result<Vec<Signature>, Error> {
+) -> Result<Vec<SignedText>, Error> {
     let tag = Reference::of_signature(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
     let ManifestDocument::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
@@ -158,7 +158,7 @@ async fn signatures_in_tag(
         let Ok(payload) = serde_json::from_slice::<Payload>(&text) else { continue };
         let of = (payload.critical.payload_type == PAYLOAD_TYPE).then_some(payload.critical.image.digest);
         let Ok(signature) = STANDARD.decode(signature) else { continue };
-        signatures.push(Signature { text, signature, digests: of.into_iter().collect() });
+        signatures.push(SignedText { text, signature, digests: of.into_iter().collect() });
     }
     Ok(signatures)
 }
@@ -169,7 +169,7 @@ async fn signatures_in_referrers(
     registry: &Registry,
     repository: &str,
     digest: &Digest,
-) -> Result<Vec<Signature>, Error> {
+) -> Result<Vec<SignedText>, Error> {
     let url = registry.url(repository, &format!("referrers/{digest}")).await?;
     let request = Request::get(url);
     let listed = if let Some(answer) = registry.get(repository, &request).await? {
@@ -197,7 +197,7 @@ async fn signatures_in_referrers(
 }
 
 /// The signatures in a bundle. Empty if the bundle has another format.
-fn signatures_in_bundle(bytes: &[u8]) -> Vec<Signature> {
+fn signatures_in_bundle(bytes: &[u8]) -> Vec<SignedText> {
     let read = || {
         let envelope = serde_json::from_slice::<Bundle>(bytes).ok()?.dsse_envelope?;
         let payload = STANDARD.decode(&envelope.payload).ok()?;
@@ -216,7 +216,7 @@ fn signatures_in_bundle(bytes: &[u8]) -> Vec<Signature> {
         let text = pre_authentication(&envelope.payload_type, &payload);
         let signed = envelope.signatures.iter().filter_map(|signature| {
             let signature = STANDARD.decode(&signature.sig).ok()?;
-            Some(Signature { text: text.clone(), signature, digests: of.clone() })
+            Some(SignedText { text: text.clone(), signature, digests: of.clone() })
         });
         Some(signed.collect())
     };

@@ -206,7 +206,7 @@ async fn a_host_that_sends_byte_by_byte_is_left() {
         match failure(&outcome) {
             RequestFailure::TooSlow { .. } => assert_eq!(status, 200),
             RequestFailure::Status { status: 404, message: Some(start) } => {
-                assert!(start.len() < 200, "{start}")
+                assert!(start.len() < 200, "{start}");
             }
             other => panic!("{other:?}"),
         }

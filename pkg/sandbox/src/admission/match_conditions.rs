@@ -20,7 +20,7 @@ pub(super) fn match_conditions_hold(
     if webhook.match_conditions.is_empty() {
         return Ok(true);
     }
-    let version = |value: &Value| invocation.to_webhook_version(value).into_owned();
+    let version = |value: &Value| invocation.in_webhook_version(value).into_owned();
     let mut evaluator = VapEvaluator::builder().request(cel_request(request));
     if let Some(object) = object {
         evaluator = evaluator.object(version(object));

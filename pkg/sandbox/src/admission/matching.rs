@@ -20,7 +20,7 @@ pub(super) struct Invocation<'a> {
 
 impl Invocation<'_> {
     /// Returns the object in the version that the webhook requires.
-    pub(super) fn to_webhook_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
+    pub(super) fn in_webhook_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
         if !self.converted {
             return Cow::Borrowed(object);
         }

@@ -158,7 +158,7 @@ fn review_request(
         who["groups"] = user.groups.clone().into();
     }
     let converted =
-        |value: Option<&Value>| value.map(|value| invocation.to_webhook_version(value).into_owned());
+        |value: Option<&Value>| value.map(|value| invocation.in_webhook_version(value).into_owned());
     let mut request_json = json!({
         "uid": uid,
         "kind": group_version_kind(invocation.resource, request.subresource),

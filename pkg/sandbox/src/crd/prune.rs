@@ -46,7 +46,7 @@ impl Pruner {
                 }
                 match schema.map_or(FieldSchema::Unknown, |schema| field_schema(schema, name)) {
                     FieldSchema::Known(schema) => {
-                        self.with_field(name, |pruner| pruner.prune_below(value, schema))
+                        self.with_field(name, |pruner| pruner.prune_below(value, schema));
                     }
                     FieldSchema::Unknown => {
                         self.with_field(name, |pruner| pruner.removed.push(pruner.path.clone()));
@@ -87,7 +87,7 @@ impl Pruner {
                 let Some(schema) = schema.items() else { return };
                 for (index, item) in items.iter_mut().enumerate() {
                     self.with_index(index, |pruner| {
-                        pruner.preserve(item, schema, schema.node().embedded_resource)
+                        pruner.preserve(item, schema, schema.node().embedded_resource);
                     });
                 }
             }

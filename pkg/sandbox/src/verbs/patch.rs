@@ -53,7 +53,7 @@ impl PatchType {
 /// A decoded patch.
 #[derive(Debug)]
 pub(crate) struct Patch {
-    patch_type: PatchType,
+    kind: PatchType,
     content: Value,
     strict_errors: Vec<String>,
     force: bool,
@@ -69,13 +69,13 @@ impl Patch {
                 .map_err(|why| Status::bad_request(format!("error decoding patch: {why}")))?,
             PatchType::Strategic => body::json(content).map_err(Status::bad_request)?,
         };
-        Ok(Self { patch_type: sort, content: value, strict_errors: oddities, force })
+        Ok(Self { kind: sort, content: value, strict_errors: oddities, force })
     }
 
     /// Rejects an apply to the scale of a custom resource. The real server fails to convert such a configuration.
     /// Errors: 500 with the real server's message.
     pub(crate) fn check_scale(&self, call: &Call<'_>) -> Result<(), Status> {
-        if self.patch_type != PatchType::Apply || call.resource.custom.is_none() {
+        if self.kind != PatchType::Apply || call.resource.custom.is_none() {
             return Ok(());
         }
         Err(Status::internal_without_details(format!(
@@ -88,7 +88,7 @@ impl Patch {
 
     /// Applies the patch to a value without a schema, such as a scale.
     pub(crate) fn apply_to(&self, value: &Value) -> Result<Value, Status> {
-        match self.patch_type {
+        match self.kind {
             PatchType::Json => patch::json(value, &self.content),
             PatchType::Merge | PatchType::Strategic | PatchType::Apply => patch::merge(value, &self.content),
         }
@@ -97,19 +97,19 @@ impl Patch {
 
 /// Patches the object that a call names. Returns true if an apply created the object.
 pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(WriteResult, bool), Status> {
-    if patch.patch_type == PatchType::Apply {
+    if patch.kind == PatchType::Apply {
         return apply(call, patch).await;
     }
     update::change(call, false, |live| {
         let live = live.ok_or_else(|| call.not_found())?;
-        let mut new = match patch.patch_type {
+        let mut new = match patch.kind {
             PatchType::Json => patch::json(live, &patch.content)?,
             PatchType::Merge => patch::merge(live, &patch.content)?,
             PatchType::Strategic | PatchType::Apply => {
                 patch::strategic(live, &patch.content, call.resource.schema.schema())?
             }
         };
-        let shown = match patch.patch_type {
+        let shown = match patch.kind {
             PatchType::Strategic => Some(go_value(&patch.content)),
             _ => None,
         };

@@ -36,7 +36,7 @@ pub(super) enum AuthEntry {
     Credential(Credential),
     /// A credential helper stores the credential.
     Helper {
-        /// Suffix of the program name `docker-entry-{helper}`.
+        /// Suffix of the program name `docker-credential-{helper}`.
         helper: String,
         /// Name of the registry for the program.
         server: String,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::{Contract, output::PartRole};
 use apply::ObjectKey;
-use insta::assert_snapshot;
 use manifest::{Object, YamlLimits, read_stream};
+use snapbox::{assert_data_eq, str};
 
 use super::{
     extract::{self, Extractor, LinkedSummary, v1beta2_reference},
@@ -217,29 +217,32 @@ fn workers() -> Given {
 // Row: PRV-55, D-132
 #[test]
 fn every_machine_stands_below_what_controls_it() {
-    assert_snapshot!(outline(&workers().tree(&DescribeRequest::default())), @r"
-    Cluster ns/c
-    ├─ICluster ns/c
-    ├─Plane ns/p
-    │ └─2 Machines... True Fine
-    └─Workers
-      ├─MachineDeployment ns/md, v1
-      │ ├─2 Machines... True Fine
-      │ └─Machine ns/m-3, v1 False Broken
-      ├─MachineDeployment ns/none, v1
-      ├─MachinePool ns/mp, v1
-      │ ├─BMachinePool ns/mp False Broken
-      │ └─Machine ns/m-5, v1 False Broken
-      │   ├─Boot ns/m-5 False Other
-      │   └─IMachine ns/m-5 Unknown NotFound
-      └─Other
-        ├─Machine ns/m-4, v1 True Fine
-        │ ├─Boot ns/m-4 Unknown NotFound
-        │ └─IMachine ns/m-4 Unknown NotFound
-        └─Machine ns/m-6, v1 True Fine
-          ├─Boot ns/m-6 Unknown NotFound
-          └─IMachine ns/m-6 Unknown NotFound
-    ");
+    assert_data_eq!(
+        outline(&workers().tree(&DescribeRequest::default())),
+        str![[r#"
+Cluster ns/c
+├─ICluster ns/c
+├─Plane ns/p
+│ └─2 Machines... True Fine
+└─Workers
+  ├─MachineDeployment ns/md, v1
+  │ ├─2 Machines... True Fine
+  │ └─Machine ns/m-3, v1 False Broken
+  ├─MachineDeployment ns/none, v1
+  ├─MachinePool ns/mp, v1
+  │ ├─BMachinePool ns/mp False Broken
+  │ └─Machine ns/m-5, v1 False Broken
+  │   ├─Boot ns/m-5 False Other
+  │   └─IMachine ns/m-5 Unknown NotFound
+  └─Other
+    ├─Machine ns/m-4, v1 True Fine
+    │ ├─Boot ns/m-4 Unknown NotFound
+    │ └─IMachine ns/m-4 Unknown NotFound
+    └─Machine ns/m-6, v1 True Fine
+      ├─Boot ns/m-6 Unknown NotFound
+      └─IMachine ns/m-6 Unknown NotFound
+"#]]
+    );
 }
 
 #[test]
@@ -248,18 +251,21 @@ fn machine_sets_stand_between_when_they_are_asked_for() {
     let tree = outline(&workers().tree(&request));
     let deployment = &tree[tree.find("MachineDeployment ns/md").unwrap()
         ..tree.find("\n  ├─MachineDeployment ns/none").unwrap()];
-    assert_snapshot!(deployment, @r"
-    MachineDeployment ns/md, v1
-      │ ├─MachineSet ns/ms-1, v1
-      │ │ └─Machine ns/m-1, v1 True Fine
-      │ │   ├─Boot ns/m-1 Unknown NotFound
-      │ │   └─IMachine ns/m-1 Unknown NotFound
-      │ └─MachineSet ns/ms-2, v1
-      │   ├─Machine ns/m-2, v1 True Fine
-      │   │ ├─Boot ns/m-2 Unknown NotFound
-      │   │ └─IMachine ns/m-2 Unknown NotFound
-      │   └─Machine ns/m-3, v1 False Broken
-    ");
+    assert_data_eq!(
+        deployment,
+        str![[r#"
+MachineDeployment ns/md, v1
+  │ ├─MachineSet ns/ms-1, v1
+  │ │ └─Machine ns/m-1, v1 True Fine
+  │ │   ├─Boot ns/m-1 Unknown NotFound
+  │ │   └─IMachine ns/m-1 Unknown NotFound
+  │ └─MachineSet ns/ms-2, v1
+  │   ├─Machine ns/m-2, v1 True Fine
+  │   │ ├─Boot ns/m-2 Unknown NotFound
+  │   │ └─IMachine ns/m-2 Unknown NotFound
+  │   └─Machine ns/m-3, v1 False Broken
+"#]]
+    );
 }
 
 #[test]
@@ -295,17 +301,20 @@ fn what_cannot_be_read_stays_in_the_tree_with_the_reason() {
     found.control_plane.as_mut().unwrap().object = Err(forbidden("Plane", "p"));
     found.machine_sets = Err(forbidden("MachineSet", ""));
     found.health_checks = Some(Err(forbidden("MachineHealthCheck", "")));
-    assert_snapshot!(outline(&given.tree_of(&found, &DescribeRequest::default())), @r"
-    Cluster ns/c
-    ├─ICluster ns/c
-    ├─MachineHealthChecks Unknown Forbidden
-    ├─Plane ns/p Unknown Forbidden
-    │ └─Machine ns/p-0, v1 True Fine
-    │   ├─Boot ns/p-0 Unknown NotFound
-    │   └─IMachine ns/p-0 Unknown NotFound
-    └─Workers
-      └─MachineSets Unknown Forbidden
-    ");
+    assert_data_eq!(
+        outline(&given.tree_of(&found, &DescribeRequest::default())),
+        str![[r#"
+Cluster ns/c
+├─ICluster ns/c
+├─MachineHealthChecks Unknown Forbidden
+├─Plane ns/p Unknown Forbidden
+│ └─Machine ns/p-0, v1 True Fine
+│   ├─Boot ns/p-0 Unknown NotFound
+│   └─IMachine ns/p-0 Unknown NotFound
+└─Workers
+  └─MachineSets Unknown Forbidden
+"#]]
+    );
 }
 
 // Row: D-132
@@ -314,30 +323,36 @@ fn machines_of_a_control_plane_that_is_not_named_are_shown_as_others() {
     let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\n";
     let ready = provided("i.io/v1", "IMachine", "p-0", WELL) + &provided("b.io/v1", "Boot", "p-0", WELL);
     let given = Given::new(&[cluster, &machine("p-0", "plane", WELL), &ready].concat());
-    assert_snapshot!(outline(&given.tree(&DescribeRequest::default())), @r"
-    Cluster ns/c
-    └─Workers
-      └─Other
-        └─Machine ns/p-0, v1 True Fine
-    ");
+    assert_data_eq!(
+        outline(&given.tree(&DescribeRequest::default())),
+        str![[r#"
+Cluster ns/c
+└─Workers
+  └─Other
+    └─Machine ns/p-0, v1 True Fine
+"#]]
+    );
 }
 
 #[test]
 fn templates_come_first_and_a_control_plane_names_them_as_its_contract_says() {
     let request = DescribeRequest { parts: [OptionalPart::Templates].into(), ..DescribeRequest::default() };
     let given = || Given::new(&[CLUSTER, &owner("MachineDeployment", "md", "")].concat());
-    assert_snapshot!(outline(&given().tree(&request)), @r"
-    Cluster ns/c
-    ├─ICluster ns/c
-    ├─Plane ns/p
-    │ └─Templates
-    │   └─ITemplate ns/t
-    └─Workers
-      └─MachineDeployment ns/md, v1
-        └─Templates
-          ├─BMachineDeployment ns/md
-          └─IMachineDeployment ns/md
-    ");
+    assert_data_eq!(
+        outline(&given().tree(&request)),
+        str![[r#"
+Cluster ns/c
+├─ICluster ns/c
+├─Plane ns/p
+│ └─Templates
+│   └─ITemplate ns/t
+└─Workers
+  └─MachineDeployment ns/md, v1
+    └─Templates
+      ├─BMachineDeployment ns/md
+      └─IMachineDeployment ns/md
+"#]]
+    );
     let older = outline(&given().of_older_contract().tree(&request));
     assert!(older.contains("└─IOldTemplate other/t"), "{older}");
 }
@@ -357,16 +372,19 @@ kind: MachineHealthCheck
 metadata: {name: check}
 status: {conditions: [{type: RemediationAllowed, status: 'True', reason: Allowed}]}
 ";
-    assert_snapshot!(outline(&Given::new(&[CLUSTER, binding].concat()).tree(&DescribeRequest::default())), @r"
-    Cluster ns/c
-    ├─ClusterResourceSets
-    │ ├─ClusterResourceSet ns/a
-    │ └─ClusterResourceSet ns/z
-    ├─ICluster ns/c
-    ├─MachineHealthChecks
-    │ └─MachineHealthCheck ns/check True Allowed
-    └─Plane ns/p
-    ");
+    assert_data_eq!(
+        outline(&Given::new(&[CLUSTER, binding].concat()).tree(&DescribeRequest::default())),
+        str![[r#"
+Cluster ns/c
+├─ClusterResourceSets
+│ ├─ClusterResourceSet ns/a
+│ └─ClusterResourceSet ns/z
+├─ICluster ns/c
+├─MachineHealthChecks
+│ └─MachineHealthCheck ns/check True Allowed
+└─Plane ns/p
+"#]]
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of a discovery on a server, and of its requests.
 
+use snapbox::{assert_data_eq, str};
 use std::{
     future::Future,
     pin::Pin,
@@ -81,19 +82,22 @@ async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
     let (cluster, scope) = (cluster(&lab).await, scope(&["a"]));
     let found = discover(&cluster, &scope).await.unwrap();
     assert_eq!(counter.all().total(), REQUESTS, "{}", counter.all());
-    insta::assert_snapshot!(names(&found).join("\n"), @"
-    AWSClusterStaticIdentity who
-    Cluster a/one
-    ConfigMap a/linked
-    ConfigMap a/stray
-    DockerCluster a/one
-    DockerMachine a/one-machine-0
-    KubeadmConfig a/one-machine-0
-    Machine a/one-machine-0
-    Secret a/one-ca
-    Secret a/one-kubeconfig
-    Secret a/one-machine-0
-    ");
+    assert_data_eq!(
+        names(&found).join("\n"),
+        str![[r#"
+AWSClusterStaticIdentity who
+Cluster a/one
+ConfigMap a/linked
+ConfigMap a/stray
+DockerCluster a/one
+DockerMachine a/one-machine-0
+KubeadmConfig a/one-machine-0
+Machine a/one-machine-0
+Secret a/one-ca
+Secret a/one-kubeconfig
+Secret a/one-machine-0
+"#]]
+    );
     let moving = moving(&found, &scope);
     assert!(moving.contains(&"ConfigMap a/linked".to_owned()), "{moving:?}");
     assert!(moving.contains(&"AWSClusterStaticIdentity who".to_owned()), "{moving:?}");
@@ -125,14 +129,17 @@ async fn namespaces_of_the_scope_are_looked_at_and_no_others_but_those_of_infras
     let cluster = cluster(&lab).await;
     let one = scope(&["a"]);
     let found = discover(&cluster, &one).await.unwrap();
-    insta::assert_snapshot!(moving(&found, &one).join("\n"), @"
-    AWSClusterStaticIdentity who
-    Cluster a/one
-    DockerCluster a/one
-    Secret a/one-ca
-    Secret a/one-kubeconfig
-    Secret infrastructure-docker-system/who
-    ");
+    assert_data_eq!(
+        moving(&found, &one).join("\n"),
+        str![[r#"
+AWSClusterStaticIdentity who
+Cluster a/one
+DockerCluster a/one
+Secret a/one-ca
+Secret a/one-kubeconfig
+Secret infrastructure-docker-system/who
+"#]]
+    );
     let counter = RequestCounter::start(lab.sandbox());
     let found = discover(&cluster, &scope(&["a", "b"])).await.unwrap();
     assert!(!names(&found).iter().any(|name| name.contains(" c/")), "{:?}", names(&found));
@@ -161,22 +168,25 @@ async fn a_class_of_another_namespace_is_found_with_its_templates_and_those_who_
     // The additional requests list the classes of the namespace, and the four kinds of their templates.
     assert_eq!(counter.all().total(), REQUESTS + 5, "{}", counter.all());
     let names = names(&found).into_iter().filter(|name| !name.contains(" a/"));
-    insta::assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @"
-    Cluster b/two
-    ClusterClass shared/joint
-    ClusterClass shared/small
-    DockerClusterTemplate shared/joint
-    DockerClusterTemplate shared/small
-    DockerMachineTemplate shared/both
-    DockerMachineTemplate shared/joint-control-plane
-    DockerMachineTemplate shared/joint-worker
-    DockerMachineTemplate shared/small-control-plane
-    DockerMachineTemplate shared/small-worker
-    KubeadmConfigTemplate shared/joint-worker
-    KubeadmConfigTemplate shared/small-worker
-    KubeadmControlPlaneTemplate shared/joint
-    KubeadmControlPlaneTemplate shared/small
-    ");
+    assert_data_eq!(
+        names.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+Cluster b/two
+ClusterClass shared/joint
+ClusterClass shared/small
+DockerClusterTemplate shared/joint
+DockerClusterTemplate shared/small
+DockerMachineTemplate shared/both
+DockerMachineTemplate shared/joint-control-plane
+DockerMachineTemplate shared/joint-worker
+DockerMachineTemplate shared/small-control-plane
+DockerMachineTemplate shared/small-worker
+KubeadmConfigTemplate shared/joint-worker
+KubeadmConfigTemplate shared/small-worker
+KubeadmControlPlaneTemplate shared/joint
+KubeadmControlPlaneTemplate shared/small
+"#]]
+    );
 }
 
 #[tokio::test]

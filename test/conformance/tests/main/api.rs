@@ -147,11 +147,11 @@ fn every_departure_of_the_sandbox_is_a_case_and_readers_are_told() {
         .iter()
         .flat_map(|page| page.cases.iter().map(|case| format!("{}#{}", page.name, case.heading)))
         .collect();
-    let lost: Vec<_> = known_differences.keys().filter(|departure| !cases.contains(*departure)).collect();
+    let lost: Vec<_> = departures.keys().filter(|departure| !cases.contains(*departure)).collect();
     assert!(lost.is_empty(), "listed as departures, but no cases: {lost:#?}");
     // Without departures there is nothing to tell, and the page need not be there.
     let readers = fs::read_to_string(folder().join("../../../docs/sandbox.md")).unwrap_or_default();
-    let untold = known_differences::undocumented(&known_differences, &readers);
+    let untold = known_differences::undocumented(&departures, &readers);
     assert!(untold.is_empty(), "docs/sandbox.md does not name the headings of {untold:#?}");
 }
 
@@ -162,12 +162,12 @@ fn check_report(report: &Report, departures: &BTreeMap<String, String>) {
     let unexpected: Vec<_> = report
         .differences
         .iter()
-        .filter(|difference| !known_differences.contains_key(&case(difference)))
+        .filter(|difference| !departures.contains_key(&case(difference)))
         .cloned()
         .collect();
     let mut problems = list_differences(&unexpected);
     if variable("CASES").is_none() {
-        for (case, reason) in known_differences.iter().filter(|(case, _)| !different.contains(*case)) {
+        for (case, reason) in departures.iter().filter(|(case, _)| !different.contains(*case)) {
             let _ = writeln!(
                 problems,
                 "{case} agrees now, or is no case, but is listed as a departure: {reason}"

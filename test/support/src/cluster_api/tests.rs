@@ -1,3 +1,4 @@
+use snapbox::{assert_data_eq, str};
 use std::fmt::Write as _;
 
 use api::{ProviderId, ProviderType};
@@ -19,33 +20,37 @@ async fn a_cluster_is_a_chain_of_owners() {
     let lab = lab().await;
     lab.create(cluster("team/a").control_plane(1).machines(1).machine_deployment("md", 1)).await;
     lab.wait_until_idle().await;
-    insta::assert_snapshot!(outline(&lab, "team").await, @"
-    Cluster a [cluster]
-    KubeadmControlPlane a-control-plane: owned by Cluster a [kubeadm.controlplane]
-    MachineDeployment a-md: owned by Cluster a [machinedeployment]
-    MachineSet a-md-1: controlled by MachineDeployment a-md [machineset]
-    Machine a-control-plane-0: controlled by KubeadmControlPlane a-control-plane [machine]
-    Machine a-machine-0: owned by Cluster a [machine]
-    Machine a-md-1-0: controlled by MachineSet a-md-1 [machine]
-    KubeadmConfig a-control-plane-0: controlled by Machine a-control-plane-0
-    KubeadmConfig a-machine-0: controlled by Machine a-machine-0
-    KubeadmConfig a-md-1-0: controlled by Machine a-md-1-0
-    KubeadmConfigTemplate a-md: owned by Cluster a
-    DockerCluster a: owned by Cluster a [dockercluster.infrastructure]
-    DockerMachine a-control-plane-0: controlled by Machine a-control-plane-0 [dockermachine.infrastructure]
-    DockerMachine a-machine-0: controlled by Machine a-machine-0 [dockermachine.infrastructure]
-    DockerMachine a-md-1-0: controlled by Machine a-md-1-0 [dockermachine.infrastructure]
-    DockerMachineTemplate a-control-plane: owned by Cluster a
-    DockerMachineTemplate a-md: owned by Cluster a
-    Secret a-ca: controlled by KubeadmControlPlane a-control-plane
-    Secret a-control-plane-0: controlled by KubeadmConfig a-control-plane-0
-    Secret a-etcd: controlled by KubeadmControlPlane a-control-plane
-    Secret a-kubeconfig: controlled by KubeadmControlPlane a-control-plane
-    Secret a-machine-0: controlled by KubeadmConfig a-machine-0
-    Secret a-md-1-0: controlled by KubeadmConfig a-md-1-0
-    Secret a-proxy: controlled by KubeadmControlPlane a-control-plane
-    Secret a-sa: controlled by KubeadmControlPlane a-control-plane
-    ");
+    assert_data_eq!(
+        outline(&lab, "team").await,
+        str![[r#"
+Cluster a [cluster]
+KubeadmControlPlane a-control-plane: owned by Cluster a [kubeadm.controlplane]
+MachineDeployment a-md: owned by Cluster a [machinedeployment]
+MachineSet a-md-1: controlled by MachineDeployment a-md [machineset]
+Machine a-control-plane-0: controlled by KubeadmControlPlane a-control-plane [machine]
+Machine a-machine-0: owned by Cluster a [machine]
+Machine a-md-1-0: controlled by MachineSet a-md-1 [machine]
+KubeadmConfig a-control-plane-0: controlled by Machine a-control-plane-0
+KubeadmConfig a-machine-0: controlled by Machine a-machine-0
+KubeadmConfig a-md-1-0: controlled by Machine a-md-1-0
+KubeadmConfigTemplate a-md: owned by Cluster a
+DockerCluster a: owned by Cluster a [dockercluster.infrastructure]
+DockerMachine a-control-plane-0: controlled by Machine a-control-plane-0 [dockermachine.infrastructure]
+DockerMachine a-machine-0: controlled by Machine a-machine-0 [dockermachine.infrastructure]
+DockerMachine a-md-1-0: controlled by Machine a-md-1-0 [dockermachine.infrastructure]
+DockerMachineTemplate a-control-plane: owned by Cluster a
+DockerMachineTemplate a-md: owned by Cluster a
+Secret a-ca: controlled by KubeadmControlPlane a-control-plane
+Secret a-control-plane-0: controlled by KubeadmConfig a-control-plane-0
+Secret a-etcd: controlled by KubeadmControlPlane a-control-plane
+Secret a-kubeconfig: controlled by KubeadmControlPlane a-control-plane
+Secret a-machine-0: controlled by KubeadmConfig a-machine-0
+Secret a-md-1-0: controlled by KubeadmConfig a-md-1-0
+Secret a-proxy: controlled by KubeadmControlPlane a-control-plane
+Secret a-sa: controlled by KubeadmControlPlane a-control-plane
+
+"#]]
+    );
 }
 
 #[tokio::test]
@@ -54,33 +59,46 @@ async fn the_topology_of_a_class_controls_its_parts() {
     lab.create(cluster_class("classes/quick")).await;
     lab.create(cluster("default/a").of_class("classes/quick").control_plane(0).machine_deployment("md", 0))
         .await;
-    insta::assert_snapshot!(outline(&lab, "classes").await, @"
-    ClusterClass quick
-    KubeadmControlPlaneTemplate quick: owned by ClusterClass quick
-    KubeadmConfigTemplate quick-worker: owned by ClusterClass quick
-    DockerClusterTemplate quick: owned by ClusterClass quick
-    DockerMachineTemplate quick-control-plane: owned by ClusterClass quick
-    DockerMachineTemplate quick-worker: owned by ClusterClass quick
-    ");
-    insta::assert_snapshot!(outline(&lab, "default").await, @"
-    Cluster a [cluster]
-    KubeadmControlPlane a-control-plane: controlled by Cluster a [kubeadm.controlplane]
-    MachineDeployment a-md: owned by Cluster a [machinedeployment.topology, machinedeployment]
-    MachineSet a-md-1: controlled by MachineDeployment a-md [machineset.topology, machineset]
-    KubeadmConfigTemplate a-md: owned by Cluster a
-    DockerCluster a: controlled by Cluster a [dockercluster.infrastructure]
-    DockerMachineTemplate a-control-plane: owned by Cluster a
-    DockerMachineTemplate a-md: owned by Cluster a
-    Secret a-ca: controlled by KubeadmControlPlane a-control-plane
-    Secret a-etcd: controlled by KubeadmControlPlane a-control-plane
-    Secret a-kubeconfig: controlled by KubeadmControlPlane a-control-plane
-    Secret a-proxy: controlled by KubeadmControlPlane a-control-plane
-    Secret a-sa: controlled by KubeadmControlPlane a-control-plane
-    ");
+    assert_data_eq!(
+        outline(&lab, "classes").await,
+        str![[r#"
+ClusterClass quick
+KubeadmControlPlaneTemplate quick: owned by ClusterClass quick
+KubeadmConfigTemplate quick-worker: owned by ClusterClass quick
+DockerClusterTemplate quick: owned by ClusterClass quick
+DockerMachineTemplate quick-control-plane: owned by ClusterClass quick
+DockerMachineTemplate quick-worker: owned by ClusterClass quick
+
+"#]]
+    );
+    assert_data_eq!(
+        outline(&lab, "default").await,
+        str![[r#"
+Cluster a [cluster]
+KubeadmControlPlane a-control-plane: controlled by Cluster a [kubeadm.controlplane]
+MachineDeployment a-md: owned by Cluster a [machinedeployment.topology, machinedeployment]
+MachineSet a-md-1: controlled by MachineDeployment a-md [machineset.topology, machineset]
+KubeadmConfigTemplate a-md: owned by Cluster a
+DockerCluster a: controlled by Cluster a [dockercluster.infrastructure]
+DockerMachineTemplate a-control-plane: owned by Cluster a
+DockerMachineTemplate a-md: owned by Cluster a
+Secret a-ca: controlled by KubeadmControlPlane a-control-plane
+Secret a-etcd: controlled by KubeadmControlPlane a-control-plane
+Secret a-kubeconfig: controlled by KubeadmControlPlane a-control-plane
+Secret a-proxy: controlled by KubeadmControlPlane a-control-plane
+Secret a-sa: controlled by KubeadmControlPlane a-control-plane
+
+"#]]
+    );
     let class = lab.get(kind::CLUSTER, "default/a").await.unwrap()["spec"]["topology"]["classRef"].clone();
     assert_eq!(class, json!({"name": "quick", "namespace": "classes"}));
     let set = lab.get(kind::MACHINE_SET, "default/a-md-1").await.unwrap();
-    insta::assert_snapshot!(set["metadata"]["labels"], @r#"{"cluster.x-k8s.io/cluster-name":"a","cluster.x-k8s.io/deployment-name":"a-md","machine-template-hash":"1","topology.cluster.x-k8s.io/deployment-name":"md","topology.cluster.x-k8s.io/owned":""}"#);
+    assert_data_eq!(
+        set["metadata"]["labels"].to_string(),
+        str![[r#"
+{"cluster.x-k8s.io/cluster-name":"a","cluster.x-k8s.io/deployment-name":"a-md","machine-template-hash":"1","topology.cluster.x-k8s.io/deployment-name":"md","topology.cluster.x-k8s.io/owned":""}
+"#]]
+    );
 }
 
 #[tokio::test]
@@ -88,16 +106,20 @@ async fn a_resource_set_binds_its_resources_to_clusters() {
     let lab = lab().await;
     lab.create(cluster("default/a")).await;
     lab.create(resource_set("default/network", &["a"])).await;
-    insta::assert_snapshot!(outline(&lab, "default").await, @"
-    Cluster a [cluster]
-    ClusterResourceSet network [addons]
-    ClusterResourceSetBinding a: owned by ClusterResourceSet network
-    DockerCluster a: owned by Cluster a [dockercluster.infrastructure]
-    ConfigMap network: owned by ClusterResourceSet network
-    Secret a-ca
-    Secret a-kubeconfig: owned by Cluster a
-    Secret network: owned by ClusterResourceSet network
-    ");
+    assert_data_eq!(
+        outline(&lab, "default").await,
+        str![[r#"
+Cluster a [cluster]
+ClusterResourceSet network [addons]
+ClusterResourceSetBinding a: owned by ClusterResourceSet network
+DockerCluster a: owned by Cluster a [dockercluster.infrastructure]
+ConfigMap network: owned by ClusterResourceSet network
+Secret a-ca
+Secret a-kubeconfig: owned by Cluster a
+Secret network: owned by ClusterResourceSet network
+
+"#]]
+    );
     let binding = lab.get(kind::CLUSTER_RESOURCE_SET_BINDING, "default/a").await.unwrap();
     assert_eq!(binding["spec"]["clusterName"], "a");
 }
@@ -115,10 +137,14 @@ async fn whatever_a_test_needs_is_an_object_with_owners() {
     ])
     .await;
     lab.delete(kind::AWS_CLUSTER_STATIC_IDENTITY, "shared").await;
-    insta::assert_snapshot!(outline(&lab, "team").await, @"
-    ConfigMap cloud
-    Secret keys: controlled by missing AWSClusterStaticIdentity shared
-    ");
+    assert_data_eq!(
+        outline(&lab, "team").await,
+        str![[r#"
+ConfigMap cloud
+Secret keys: controlled by missing AWSClusterStaticIdentity shared
+
+"#]]
+    );
     let cloud = lab.get(kind::CONFIG_MAP, "team/cloud").await.unwrap();
     assert_eq!(cloud["metadata"]["annotations"], json!({"by": "hand"}));
 }
@@ -159,12 +185,16 @@ async fn definitions_carry_what_clusterctl_asks_for() {
         let definition = lab.get(kind::CUSTOM_RESOURCE_DEFINITION, &name).await.unwrap();
         let _ = writeln!(found, "{}", definition["metadata"]["labels"]);
     }
-    insta::assert_snapshot!(found, @r#"
-    {"cluster.x-k8s.io/provider":"cluster-api","clusterctl.cluster.x-k8s.io":""}
-    {"cluster.x-k8s.io/provider":"infrastructure-docker","cluster.x-k8s.io/v1beta1":"v1beta1","cluster.x-k8s.io/v1beta2":"v1beta2","clusterctl.cluster.x-k8s.io":""}
-    {"cluster.x-k8s.io/provider":"infrastructure-aws","cluster.x-k8s.io/v1beta1":"v1beta1","cluster.x-k8s.io/v1beta2":"v1beta2","clusterctl.cluster.x-k8s.io":"","clusterctl.cluster.x-k8s.io/move-hierarchy":""}
-    {"clusterctl.cluster.x-k8s.io/core":"inventory"}
-    "#);
+    assert_data_eq!(
+        found,
+        str![[r#"
+{"cluster.x-k8s.io/provider":"cluster-api","clusterctl.cluster.x-k8s.io":""}
+{"cluster.x-k8s.io/provider":"infrastructure-docker","cluster.x-k8s.io/v1beta1":"v1beta1","cluster.x-k8s.io/v1beta2":"v1beta2","clusterctl.cluster.x-k8s.io":""}
+{"cluster.x-k8s.io/provider":"infrastructure-aws","cluster.x-k8s.io/v1beta1":"v1beta1","cluster.x-k8s.io/v1beta2":"v1beta2","clusterctl.cluster.x-k8s.io":"","clusterctl.cluster.x-k8s.io/move-hierarchy":""}
+{"clusterctl.cluster.x-k8s.io/core":"inventory"}
+
+"#]]
+    );
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ pub(super) enum Destination {
     },
     Folder {
         path: PathBuf,
-        /// The number of backups of the cluster to keep. `Unchanged` to keep all.
+        /// The number of backups of the cluster to keep. `None` to keep all.
         keep: Option<usize>,
     },
 }
@@ -169,7 +169,7 @@ impl BackupNamePrefix {
         format!("{}{stamp}{}", self.0, EXTENSIONS[usize::from(is_sealed)])
     }
 
-    /// Returns the time in the name of a backup of this cluster. `Unchanged` for any other name.
+    /// Returns the time in the name of a backup of this cluster. `None` for any other name.
     fn timestamp_in<'n>(&self, name: &'n str) -> Option<&'n str> {
         let rest = name.strip_prefix(&self.0)?;
         let stamp = EXTENSIONS.iter().find_map(|ending| rest.strip_suffix(ending))?;

@@ -50,7 +50,7 @@ pub(in crate::verbs) struct DecryptionFlags {
 }
 
 impl EncryptionFlags {
-    /// Returns the encryption of a backup. `Unchanged` for an unencrypted backup.
+    /// Returns the encryption of a backup. `None` for an unencrypted backup.
     pub(super) fn seal(&self, session: &Session) -> Result<Option<Encryption>, Failure> {
         if let Some(file) = &self.passphrase_file {
             return read_passphrase(file).map(Encryption::Passphrase).map(Some);

@@ -243,7 +243,7 @@ const MAX_PROVIDERS_AT_ONCE: usize = 4;
 
 pub(super) struct CollectedRelease {
     pub(super) label: String,
-    /// The provider. `Unchanged` for cert-manager.
+    /// The provider. `None` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) url: String,
     pub(super) supply: ReleaseContents,

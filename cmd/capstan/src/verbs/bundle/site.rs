@@ -137,7 +137,7 @@ const KUSTOMIZATIONS: &str = "kustomizations";
 
 #[derive(Default)]
 pub(super) struct BundledKustomization {
-    /// The folder relative to the configuration. `Unchanged` without a kustomization.
+    /// The folder relative to the configuration. `None` without a kustomization.
     pub(super) folder: Option<String>,
     /// The files by path relative to the configuration.
     pub(super) files: BTreeMap<String, Bytes>,

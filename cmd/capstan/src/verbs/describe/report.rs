@@ -50,7 +50,7 @@ fn state(seen: &ObjectSummary) -> PartState {
     }
 }
 
-/// Returns the counts of machines in their printed form. `Unchanged` if there are no counts.
+/// Returns the counts of machines in their printed form. `None` if there are no counts.
 pub(crate) fn replica_counts(counts: MachineCounts) -> Option<ReplicaCounts> {
     let MachineCounts { desired, current, available, ready, up_to_date } = counts;
     (counts != MachineCounts::default()).then_some(ReplicaCounts {

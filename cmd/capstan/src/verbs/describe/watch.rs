@@ -291,6 +291,8 @@ fn truncate(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     const SIZE: Size = Size { width: 8, height: 5 };
@@ -303,9 +305,14 @@ mod tests {
     fn a_tree_that_is_too_long_shows_its_top_and_says_how_much_is_missing() {
         assert_eq!(framed("1\n2\n3\n"), ["head", "1", "2", "3"]);
         let wide = Size { width: 80, ..SIZE };
-        assert_eq!(
-            frame(&["head".to_owned()], "1\n2\n3\n4\n5\n", wide),
-            ["head", "1", "2", "… 3 more lines; make the window larger or use --grouping"]
+        assert_data_eq!(
+            frame(&["head".to_owned()], "1\n2\n3\n4\n5\n", wide).join("\n"),
+            str![[r#"
+head
+1
+2
+… 3 more lines; make the window larger or use --grouping
+"#]]
         );
         assert_eq!(frame(&[], "1\n2\n", Size { width: 3, height: 0 }), ["… 2"]);
     }

@@ -316,14 +316,15 @@ prod…tion  new               Unknown,Deleting     -
             let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
             no_clusters_text(&ClusterOverview { clusters: Vec::new(), other_namespaces: elsewhere }, &request)
         };
-        let none = "no Clusters found in namespace `default`";
-        assert_eq!(told(&[]), none);
-        let lists = "`capstan get clusters -A` lists them";
-        assert_eq!(told(&[("a", 1)]), format!("{none}; there is one in namespace `a`: {lists}"));
-        assert_eq!(told(&[("a", 2)]), format!("{none}; there are 2 in namespace `a`: {lists}"));
-        assert_eq!(
-            told(&[("a", 2), ("b", 1)]),
-            format!("{none}; there are 3 in 2 other namespaces: {lists}")
+        let elsewhere = [&[][..], &[("a", 1)], &[("a", 2)], &[("a", 2), ("b", 1)]];
+        assert_data_eq!(
+            elsewhere.map(told).join("\n"),
+            str![[r#"
+no Clusters found in namespace `default`
+no Clusters found in namespace `default`; there is one in namespace `a`: `capstan get clusters -A` lists them
+no Clusters found in namespace `default`; there are 2 in namespace `a`: `capstan get clusters -A` lists them
+no Clusters found in namespace `default`; there are 3 in 2 other namespaces: `capstan get clusters -A` lists them
+"#]]
         );
     }
 }

@@ -52,7 +52,7 @@ pub(crate) trait LifecycleChange {
 pub(crate) struct ResultWords {
     /// The verb before the providers, such as `upgraded`.
     pub(crate) past_tense: &'static str,
-    /// The text without changes, such as `no_changes to upgrade`.
+    /// The text without changes, such as `nothing to upgrade`.
     pub(crate) no_changes: &'static str,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct ChangeResult {
     pub(crate) not_ready: Option<NotReady>,
     /// The infrastructure providers of a first installation.
     pub(crate) first_infrastructure: Option<Vec<ProviderId>>,
-    /// The result for the last line. `Unchanged` if the plan was only shown.
+    /// The result for the last line. `None` if the plan was only shown.
     pub(crate) result: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use management::{DiffDetail, LifecyclePlan, ProvidersRequest, WaitOptions};
 use crate::{
     Failure, WithContext as _,
     session::Session,
-    settings::{OutputFlag, OutputFormat},
+    settings::{OutputFlag, OutputFormat, PLAN, WAITING},
     suggested_commands::quoted,
     ui::write_private_file,
 };
@@ -23,7 +23,7 @@ const DEFAULT_WAIT: Duration = Duration::from_mins(5);
 
 /// Flags that say what to wait for in the end.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Waiting")]
+#[command(next_help_heading = WAITING)]
 pub(crate) struct WaitFlags {
     /// Fail when something is not ready in time; else it is a warning
     #[arg(long)]
@@ -86,7 +86,7 @@ pub(crate) enum DiffFormat {
 
 /// Flags of verbs that show what they would do.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Plan")]
+#[command(next_help_heading = PLAN)]
 pub(crate) struct ShowFlags {
     /// Show what would be done, and write nothing
     #[arg(long)]
@@ -135,7 +135,7 @@ impl ShowFlags {
 
 /// Flags of plans.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Plan")]
+#[command(next_help_heading = PLAN)]
 pub(crate) struct PlanFlags {
     #[command(flatten)]
     pub(super) show: ShowFlags,

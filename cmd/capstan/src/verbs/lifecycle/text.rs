@@ -211,15 +211,36 @@ objects: 1 to create, 1 to recreate
     fn the_kustomization_stands_beneath_its_provider() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
-        let text = plan(&report, DiffDetail::Hidden, None);
-        let lines = "in capi-system\n  kustomization: /etc/capi/core\n  1 unchanged\n";
-        assert!(text.contains(lines), "{text}");
+        assert_data_eq!(
+            plan(&report, DiffDetail::Hidden, None),
+            str![[r#"
+cert-manager: install v1.21.1 (two objects are missing)
+
+cluster-api: v1.13.5 to v1.14.0 in capi-system
+  kustomization: /etc/capi/core
+  1 unchanged
+
+no object would change
+
+"#]]
+        );
     }
 
     #[test]
     fn a_plan_without_a_change_says_so() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.changes = false;
-        assert!(plan(&report, DiffDetail::Hidden, None).ends_with("\nnothing would change\n"));
+        assert_data_eq!(
+            plan(&report, DiffDetail::Hidden, None),
+            str![[r#"
+cert-manager: install v1.21.1 (two objects are missing)
+
+cluster-api: v1.13.5 to v1.14.0 in capi-system
+  1 unchanged
+
+nothing would change
+
+"#]]
+        );
     }
 }

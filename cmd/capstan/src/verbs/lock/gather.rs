@@ -164,7 +164,7 @@ impl Gatherer<'_> {
 
 pub(super) struct LockTarget {
     pub(super) label: String,
-    /// The provider. `Unchanged` for cert-manager.
+    /// The provider. `None` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) version: Option<String>,
     /// True if the release may replace the locked one.

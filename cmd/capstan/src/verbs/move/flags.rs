@@ -126,7 +126,7 @@ pub(super) struct MoveClusters {
 }
 
 impl TargetFlags {
-    /// Converts the flags to those of a management cluster. `Unchanged` without a named target.
+    /// Converts the flags to those of a management cluster. `None` without a named target.
     pub(super) fn kube(&self) -> Result<Option<KubeFlags>, Failure> {
         let kube = KubeFlags {
             kubeconfig: self.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
@@ -344,6 +344,8 @@ pub(in crate::verbs) fn namespace_map(pairs: &[String]) -> Result<BTreeMap<Strin
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn texts(texts: &[&str]) -> Vec<String> {
@@ -355,9 +357,19 @@ mod tests {
         let map = |pairs: &[&str]| namespace_map(&texts(pairs));
         let pairs = [("a".to_owned(), "b".to_owned()), ("c".to_owned(), "d".to_owned())];
         assert_eq!(map(&["a=b", "c=d", ""]).unwrap(), BTreeMap::from(pairs));
-        for wrong in [&["a"][..], &["a="], &["=b"], &["A=b"], &["a=b", "a=c"], &["a=b=c"]] {
-            assert!(map(wrong).unwrap_err().message().starts_with("invalid value `"), "{wrong:?}");
-        }
+        let wrong = [&["a"][..], &["a="], &["=b"], &["A=b"], &["a=b", "a=c"], &["a=b=c"]];
+        let messages = wrong.map(|pairs| map(pairs).unwrap_err().message().to_owned());
+        assert_data_eq!(
+            messages.join("\n"),
+            str![[r#"
+invalid value `a` for `--map-namespace`
+invalid value `a=` for `--map-namespace`
+invalid value `=b` for `--map-namespace`
+invalid value `A=b` for `--map-namespace`
+invalid value `a=c` for `--map-namespace`
+invalid value `a=b=c` for `--map-namespace`
+"#]]
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(in crate::verbs) struct RestoreResult {
     pub(in crate::verbs) warnings: Vec<String>,
 }
 
-/// Plans a restore, and shows or executes the plan. `Unchanged` for a plan that was only shown.
+/// Plans a restore, and shows or executes the plan. `None` for a plan that was only shown.
 pub(in crate::verbs) fn run(
     source: &RestoreSource<'_>,
     target: &ManagementCluster,

@@ -234,26 +234,45 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
 
     #[test]
     fn what_is_to_be_done_depends_on_how_far_it_is() {
-        for (phase, next) in [
-            ("deleting", "\nthe command goes on with it; it can no longer be undone\n  capstan move "),
-            ("aborting", "\nthe command completes undoing it\n  capstan move "),
-            (
-                "finished",
-                "\nnothing is left to do; `capstan move report` tells what became of every object\n",
-            ),
-            ("aborted", "\nnothing is left to do\n"),
-        ] {
-            assert!(shown(phase).contains(next), "{phase}: {}", shown(phase));
-        }
-        assert!(shown("aborting").ends_with(" --to-kubeconfig FILE --abort\n"));
-        assert!(!shown("finished").contains("paused by it"));
+        let next = ["deleting", "aborting", "finished", "aborted"].map(|phase| {
+            let text = shown(phase);
+            format!("{phase}:\n{}", text.split_once("\n\n").unwrap().1)
+        });
+        assert_data_eq!(
+            next.join("\n"),
+            str![[r#"
+deleting:
+paused by it
+  Cluster team/one
+
+the command goes on with it; it can no longer be undone
+  capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE
+
+aborting:
+paused by it
+  Cluster team/one
+
+the command completes undoing it
+  capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE --abort
+
+finished:
+nothing is left to do; `capstan move report` tells what became of every object
+
+aborted:
+nothing is left to do
+
+"#]]
+        );
     }
 
     #[test]
     fn without_a_journal_there_was_no_move() {
-        assert_eq!(
+        assert_data_eq!(
             text(&MoveStatus { last: None, saves: Vec::new(), unseen: Vec::new() }),
-            "there was no move\n"
+            str![[r#"
+there was no move
+
+"#]]
         );
     }
 

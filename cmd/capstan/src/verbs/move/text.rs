@@ -272,7 +272,13 @@ objects: 1 to overwrite, 1 to leave; 8 stay
 
 "]]
         );
-        assert_eq!(plan(&empty(), None), "nothing would move\n");
+        assert_data_eq!(
+            plan(&empty(), None),
+            str![[r#"
+nothing would move
+
+"#]]
+        );
     }
 
     #[test]

@@ -150,6 +150,12 @@ namespaces of the target that others use by now
     fn a_move_that_had_created_nothing_is_undone_in_a_line() {
         let aborted =
             MoveAborted { removed: 0, resumed: vec![], overwritten: vec![], namespaces_left: vec![] };
-        assert_eq!(text(&aborted), "the move is undone: 0 objects removed from the target\n");
+        assert_data_eq!(
+            text(&aborted),
+            str![[r#"
+the move is undone: 0 objects removed from the target
+
+"#]]
+        );
     }
 }

@@ -169,6 +169,8 @@ fn sandbox_exists_failure(folder: &SandboxFolder) -> Failure {
 mod tests {
     use std::{collections::BTreeSet, path::Path};
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn files(folder: &Path) -> Vec<String> {
@@ -204,7 +206,10 @@ mod tests {
         fs::remove_dir_all(source.path()).unwrap();
         source.create().unwrap();
         assert_eq!(stage.sandboxes().unwrap(), [TARGET]);
-        assert!(stage.check_names().unwrap_err().message().contains("no tour has made it"));
+        assert_data_eq!(
+            stage.check_names().unwrap_err().message(),
+            str!["there is a sandbox `tour-a` already, and no tour has made it"]
+        );
         assert!(stage.create_sandboxes().is_err());
     }
 
@@ -213,7 +218,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
         let lock = stage.lock().unwrap();
-        assert_eq!(stage.lock().unwrap_err().message(), "another tour is under way");
+        assert_data_eq!(stage.lock().unwrap_err().message(), str!["another tour is under way"]);
         stage.remove(&lock).unwrap();
         assert!(stage.is_empty().unwrap());
     }

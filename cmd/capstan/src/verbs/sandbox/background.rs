@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Starts this binary as a background process, waits until the sandbox serves, and shows its warnings.
-/// `Unchanged` if another process started the sandbox at the same time.
+/// `None` if another process started the sandbox at the same time.
 pub(super) fn start(
     args: &Start,
     folder: &SandboxFolder,

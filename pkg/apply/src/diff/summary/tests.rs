@@ -1,6 +1,7 @@
 use api::output::{ChangeEffect, ChangedPart, ObjectChange};
 use manifest::Object;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use crate::diff::{DiffSummary, ObjectPair, summarise};
 
@@ -214,11 +215,15 @@ fn images_arguments_and_environment_are_told_and_the_rest_is_a_diff() {
             r#"removed environment manager B: {"fieldRef":{}} to -"#,
         ]
     );
-    insta::assert_snapshot!(summary.remaining_diff, @r#"
-               limits:
-    -            cpu: "1"
-    +            cpu: "2"
-    "#);
+    assert_data_eq!(
+        summary.remaining_diff,
+        str![[r#"
+           limits:
+-            cpu: "1"
++            cpu: "2"
+
+"#]]
+    );
 }
 
 #[test]
@@ -285,12 +290,16 @@ fn authorities_are_left_out_and_long_diffs_are_cut() {
         })
     };
     assert_eq!(summary(webhook("one", "Fail"), webhook("two", "Fail")), DiffSummary::default());
-    insta::assert_snapshot!(summary(webhook("one", "Fail"), webhook("two", "Ignore")).remaining_diff, @r"
-     - clientConfig: {}
-    -  failurePolicy: Fail
-    +  failurePolicy: Ignore
-       name: a
-    ");
+    assert_data_eq!(
+        summary(webhook("one", "Fail"), webhook("two", "Ignore")).remaining_diff,
+        str![[r#"
+ - clientConfig: {}
+-  failurePolicy: Fail
++  failurePolicy: Ignore
+   name: a
+
+"#]]
+    );
     let long = |letter: &str| {
         let data: manifest::Map<String, Value> =
             (0..90).map(|number| (format!("k{number}"), letter.repeat(200).into())).collect();

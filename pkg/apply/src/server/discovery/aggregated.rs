@@ -29,7 +29,7 @@ struct Metadata {
 struct GroupVersion {
     version: String,
     #[serde(default)]
-    resources: Vec<Resource>,
+    resources: Vec<ServedResource>,
     #[serde(default)]
     freshness: String,
 }
@@ -37,7 +37,7 @@ struct GroupVersion {
 /// A resource. Its subresources are not read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Resource {
+struct ServedResource {
     resource: String,
     response_kind: Option<ResponseKind>,
     #[serde(default)]

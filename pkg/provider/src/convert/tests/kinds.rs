@@ -1,6 +1,7 @@
 //! Conversion of a small object of each kind.
 
 use super::converted;
+use snapbox::{assert_data_eq, str};
 
 // Row: D-64
 #[test]
@@ -32,7 +33,9 @@ spec:
     uid: 1-2
   paused: false
 "#;
-    insta::assert_snapshot!(converted(text), @r"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata:
@@ -55,7 +58,9 @@ spec:
   paused: false
 # `spec.infrastructureRef.namespace` of `Cluster team/blue` has no place in v1beta2 and is left out
 # `spec.infrastructureRef.uid` of `Cluster team/blue` has no place in v1beta2 and is left out
-");
+
+"#]]
+    );
 }
 
 #[test]
@@ -97,7 +102,9 @@ spec:
     variables:
     - {name: zone, value: "", definitionFrom: ""}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata:
@@ -155,7 +162,9 @@ spec:
               - null
 # `spec.topology.rolloutAfter` of `Cluster team/blue` has no place in v1beta2 and is left out
 # `spec.topology.workers.machineDeployments[0].variables.overrides[0].definitionFrom` of `Cluster team/blue` has no place in v1beta2 and is left out
-"#);
+
+"#]]
+    );
 }
 
 // Row: D-88
@@ -183,7 +192,9 @@ status:
     - {type: Available, status: "True"}
     workers: {replicas: 0, readyReplicas: 2}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata:
@@ -214,7 +225,9 @@ status:
   workers:
     readyReplicas: 2
     replicas: 0
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -258,7 +271,9 @@ spec:
         properties:
           disk: {type: integer, default: 0, minimum: 0}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: ClusterClass
 metadata:
@@ -326,7 +341,9 @@ spec:
           apiVersion: i/v1
           kind: I
           name: i
-"#);
+
+"#]]
+    );
 }
 
 // Row: D-88
@@ -365,7 +382,9 @@ status:
   replicas: 3
   v1beta2: {readyReplicas: 3, upToDateReplicas: 2}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineDeployment
 metadata:
@@ -412,7 +431,9 @@ status:
   upToDateReplicas: 2
 # `spec.progressDeadlineSeconds` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
 # `spec.revisionHistoryLimit` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -432,7 +453,9 @@ spec:
     spec: {clusterName: blue, bootstrap: {dataSecretName: ""}, infrastructureRef: {apiVersion: i/v1, kind: I, name: i}}
 status: {fullyLabeledReplicas: 1, availableReplicas: 1, failureReason: ""}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineSet
 metadata:
@@ -461,7 +484,9 @@ status:
       availableReplicas: 1
       failureReason: ""
       fullyLabeledReplicas: 1
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -484,7 +509,9 @@ status:
   - {kind: Node, name: node-1, uid: 1-2}
   unavailableReplicas: 1
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachinePool
 metadata:
@@ -512,7 +539,9 @@ status:
   - kind: Node
     name: node-1
     uid: 1-2
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -536,7 +565,9 @@ status:
   nodeRef: {apiVersion: v1, kind: Node, name: node-1, uid: 1-2}
   deletion: {nodeDrainStartTime: "2024-01-01T00:00:00Z"}
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
 metadata:
@@ -560,7 +591,9 @@ status:
     infrastructureProvisioned: true
   nodeRef:
     name: node-1
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -585,7 +618,9 @@ status:
   currentHealthy: 0
   expectedMachines: 1
 "#;
-    insta::assert_snapshot!(converted(text), @r#"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineHealthCheck
 metadata:
@@ -614,7 +649,9 @@ spec:
 status:
   currentHealthy: 0
   expectedMachines: 1
-"#);
+
+"#]]
+    );
 }
 
 #[test]
@@ -632,7 +669,9 @@ spec:
   pods:
   - {}
 ";
-    insta::assert_snapshot!(converted(text), @r"
+    assert_data_eq!(
+        converted(text),
+        str![[r#"
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineDrainRule
 metadata:
@@ -646,5 +685,7 @@ spec:
   - selector: {}
   pods:
   - {}
-");
+
+"#]]
+    );
 }

@@ -24,7 +24,7 @@ pub(super) fn set_computed_defaults(definition: &str, object: &mut Object) {
             set_if_missing(object, "podCIDRs", |spec| Some(json!([spec.get("podCIDR")?])));
         }
         "core.v1.NodeStatus" => {
-            set_if_missing(object, "allocatable", |status| status.get("capacity").cloned())
+            set_if_missing(object, "allocatable", |status| status.get("capacity").cloned());
         }
         "core.v1.Pod" => pod(object),
         "core.v1.PodSpec" => service_account(object),

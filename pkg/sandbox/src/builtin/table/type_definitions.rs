@@ -326,7 +326,7 @@ fn add_word(field: &mut Field, word: &'static str) -> Result<(), String> {
         }
         ("set", None) => field.apply_list_type = ApplyListType::Set,
         ("map", Some(keys)) => {
-            field.apply_list_type = ApplyListType::Map(keys.split(',').map(Arc::from).collect())
+            field.apply_list_type = ApplyListType::Map(keys.split(',').map(Arc::from).collect());
         }
         ("atomic", None) => field.atomic = true,
         ("granular", None) => field.granular = true,

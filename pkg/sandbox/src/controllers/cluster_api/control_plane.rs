@@ -133,7 +133,7 @@ fn scale(
     let surge = rollout::resolve_count(control_plane.pointer(strategy), 1, wanted, true).min(1);
     match outdated {
         Some(_) if count < wanted + surge => {
-            create_machine(reader, control_plane, cluster, initialized, plan)
+            create_machine(reader, control_plane, cluster, initialized, plan);
         }
         Some(oldest) => plan.delete(oldest),
         None if count < wanted => create_machine(reader, control_plane, cluster, initialized, plan),

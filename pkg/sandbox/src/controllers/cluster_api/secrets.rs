@@ -114,7 +114,7 @@ fn client_certificate(authority_key: &str) -> Option<(String, String)> {
     Some((certificate.pem(), key.serialize_pem()))
 }
 
-/// Formats a kubeconfig like `client_certificate-go`.
+/// Formats a kubeconfig like `client-go`.
 fn kubeconfig(cluster: &Value, authority: &str, (certificate, key): &(String, String)) -> String {
     let name = name(cluster);
     let host = text(cluster, "/spec/controlPlaneEndpoint/host");

@@ -46,7 +46,7 @@ pub(super) fn affected_objects(
         (CORE, "Machine") => concerned.extend(objects_counting_machine(reader, after, place, deleted)),
         (CORE, "ClusterClass") if respecified => concerned.extend(clusters_of_class(reader, object)),
         (CORE | CONTROL_PLANE, _) if respecified => {
-            concerned.extend(machines_of_cluster(reader, after, place))
+            concerned.extend(machines_of_cluster(reader, after, place));
         }
         (_, kind) if kind.ends_with("Template") && respecified => {
             concerned.extend(template_users(reader, place));

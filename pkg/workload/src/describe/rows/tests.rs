@@ -1,4 +1,4 @@
-use insta::assert_snapshot;
+use snapbox::{assert_data_eq, str};
 
 use crate::describe::{ConditionSet, DescribeRequest, Grouping, ShownConditions, tests::Given};
 
@@ -80,19 +80,22 @@ status: {expectedMachines: 5, currentHealthy: 4}
 // Row: D-133
 #[test]
 fn each_kind_has_its_own_counts_and_condition() {
-    assert_snapshot!(current(ALL_KINDS, ""), @r"
-    Cluster ns/c, v1.36.0|3/5|1|2||False|Sad|24h|one
-    │ ||||||||  * two
-    ├─MachineHealthChecks
-    │ └─MachineHealthCheck ns/h|4/5
-    ├─Plane ns/p, v1.36.0|2/3|||1|True|Instead|60s
-    └─Workers
-      ├─!! DELETED !! MachineDeployment ns/md, |0/2||0
-      ├─MachineDeployment ns/unsaid, 
-      ├─MachinePool ns/mp, v1.35.0|2/2|2|||True|Pooled|24h
-      └─Other
-        └─Machine ns/m, |1|0|0|1|Unknown|Hm|60m|unclear
-    ");
+    assert_data_eq!(
+        current(ALL_KINDS, ""),
+        str![[r#"
+Cluster ns/c, v1.36.0|3/5|1|2||False|Sad|24h|one
+│ ||||||||  * two
+├─MachineHealthChecks
+│ └─MachineHealthCheck ns/h|4/5
+├─Plane ns/p, v1.36.0|2/3|||1|True|Instead|60s
+└─Workers
+  ├─!! DELETED !! MachineDeployment ns/md, |0/2||0
+  ├─MachineDeployment ns/unsaid, 
+  ├─MachinePool ns/mp, v1.35.0|2/2|2|||True|Pooled|24h
+  └─Other
+    └─Machine ns/m, |1|0|0|1|Unknown|Hm|60m|unclear
+"#]]
+    );
 }
 
 const TALKATIVE: &str = "
@@ -118,33 +121,39 @@ status:
 
 #[test]
 fn conditions_that_are_asked_for_stand_below_their_object() {
-    assert_snapshot!(current(TALKATIVE, "cluster"), @r"
-    Cluster ns/c
-    │           ├─Available|||||True|A|292y
-    │           ├─InfrastructureReady|||||True|B|292y
-    │           ├─Noted|||||True|C|292y|one
-    │           │ ||||||||two
-    │           ├─Paused|||||False|D|292y
-    │           ├─ScalingUp|||||True|E|292y
-    │           └─RemoteConnectionProbe|||||Unknown|F|292y|three
-    │           ||||||||four
-    └─Workers
-      └─MachineDeployment ns/md, |||||False|G|292y|five
-    ||||||||six
-    ");
-    assert_snapshot!(current(TALKATIVE, "all+"), @r"
-    Cluster ns/c
-    │           ├─Available|||||True|A|292y
-    │           ├─Noted|||||True|C|292y|one
-    │           │ ||||||||two
-    │           ├─ScalingUp|||||True|E|292y
-    │           └─RemoteConnectionProbe|||||Unknown|F|292y|three
-    │           ||||||||four
-    └─Workers
-      └─MachineDeployment ns/md, 
-                    └─Available|||||False|G|292y|five
-                    ||||||||six
-    ");
+    assert_data_eq!(
+        current(TALKATIVE, "cluster"),
+        str![[r#"
+Cluster ns/c
+│           ├─Available|||||True|A|292y
+│           ├─InfrastructureReady|||||True|B|292y
+│           ├─Noted|||||True|C|292y|one
+│           │ ||||||||two
+│           ├─Paused|||||False|D|292y
+│           ├─ScalingUp|||||True|E|292y
+│           └─RemoteConnectionProbe|||||Unknown|F|292y|three
+│           ||||||||four
+└─Workers
+  └─MachineDeployment ns/md, |||||False|G|292y|five
+||||||||six
+"#]]
+    );
+    assert_data_eq!(
+        current(TALKATIVE, "all+"),
+        str![[r#"
+Cluster ns/c
+│           ├─Available|||||True|A|292y
+│           ├─Noted|||||True|C|292y|one
+│           │ ||||||||two
+│           ├─ScalingUp|||||True|E|292y
+│           └─RemoteConnectionProbe|||||Unknown|F|292y|three
+│           ||||||||four
+└─Workers
+  └─MachineDeployment ns/md, 
+                └─Available|||||False|G|292y|five
+                ||||||||six
+"#]]
+    );
 }
 
 // Row: D-136
@@ -166,10 +175,13 @@ status:
       - {{type: A, status: 'Unknown', severity: Info, reason: Dull}}
 "
     );
-    assert_snapshot!(table(&yaml, ConditionSet::V1Beta1, "all"), @r"
-    Cluster ns/c|False|Error|Sad|24h|mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm ...
-                ├─A|Unknown|Info|Dull|292y
-                └─B|True|||292y|one
-    |||||two
-    ");
+    assert_data_eq!(
+        table(&yaml, ConditionSet::V1Beta1, "all"),
+        str![[r#"
+Cluster ns/c|False|Error|Sad|24h|mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm ...
+            ├─A|Unknown|Info|Dull|292y
+            └─B|True|||292y|one
+|||||two
+"#]]
+    );
 }

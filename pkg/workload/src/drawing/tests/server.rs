@@ -1,6 +1,7 @@
 //! Drawings of objects on a server.
 
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{cluster, install, object, resource_set},
     fixture::Fixture,
@@ -27,37 +28,41 @@ async fn what_was_discovered_is_drawn_and_nothing_that_is_secret() {
     let scope = Scope { namespaces: ["a".to_owned()].into() };
     let found = discover(&testing::cluster(&lab).await, &scope).await.unwrap();
     let graph = owner_graph(&found.graph, &scope, None).unwrap();
-    insta::assert_snapshot!(text(&graph), @"
-    Cluster a/one  [Available]
-    ├╌ ClusterResourceSetBinding one  [soft owner, see ClusterResourceSet net]
-    ├─ DockerCluster one
-    ├─ DockerMachineTemplate one-control-plane
-    ├─ DockerMachineTemplate one-md
-    ├─ KubeadmConfigTemplate one-md
-    ├─ KubeadmControlPlane one-control-plane  [Available]
-    │  ├─ Machine one-control-plane-0  [Ready]
-    │  │  ├─ DockerMachine one-control-plane-0
-    │  │  └─ KubeadmConfig one-control-plane-0
-    │  │     └─ Secret one-control-plane-0
-    │  ├─ Secret one-ca
-    │  ├─ Secret one-etcd
-    │  ├─ Secret one-kubeconfig
-    │  ├─ Secret one-proxy
-    │  └─ Secret one-sa
-    ├─ MachineDeployment one-md
-    │  └─ MachineSet one-md-1
-    │     └─ Machine one-md-1-0  [Ready]
-    │        ├─ DockerMachine one-md-1-0
-    │        └─ KubeadmConfig one-md-1-0
-    │           └─ Secret one-md-1-0
-    └─ Secret mine
-    ClusterResourceSet a/net
-    ├─ ClusterResourceSetBinding one
-    ├─ ConfigMap net
-    └─ Secret net
+    assert_data_eq!(
+        text(&graph),
+        str![[r#"
+Cluster a/one  [Available]
+├╌ ClusterResourceSetBinding one  [soft owner, see ClusterResourceSet net]
+├─ DockerCluster one
+├─ DockerMachineTemplate one-control-plane
+├─ DockerMachineTemplate one-md
+├─ KubeadmConfigTemplate one-md
+├─ KubeadmControlPlane one-control-plane  [Available]
+│  ├─ Machine one-control-plane-0  [Ready]
+│  │  ├─ DockerMachine one-control-plane-0
+│  │  └─ KubeadmConfig one-control-plane-0
+│  │     └─ Secret one-control-plane-0
+│  ├─ Secret one-ca
+│  ├─ Secret one-etcd
+│  ├─ Secret one-kubeconfig
+│  ├─ Secret one-proxy
+│  └─ Secret one-sa
+├─ MachineDeployment one-md
+│  └─ MachineSet one-md-1
+│     └─ Machine one-md-1-0  [Ready]
+│        ├─ DockerMachine one-md-1-0
+│        └─ KubeadmConfig one-md-1-0
+│           └─ Secret one-md-1-0
+└─ Secret mine
+ClusterResourceSet a/net
+├─ ClusterResourceSetBinding one
+├─ ConfigMap net
+└─ Secret net
 
-    left out: a Secret or ConfigMap that nothing links
-    ");
+left out: a Secret or ConfigMap that nothing links
+
+"#]]
+    );
     let only = owner_graph(&found.graph, &scope, Some("one")).unwrap();
     assert!(!text(&only).contains("two"), "{}", text(&only));
     for drawing in [draw(&graph, DrawingFormat::Dot), draw(&graph, DrawingFormat::Mermaid), page(&graph)] {

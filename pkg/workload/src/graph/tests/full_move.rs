@@ -1,6 +1,7 @@
 //! Moves of all objects.
 
 use super::builder::{from, graph, told};
+use snapbox::{assert_data_eq, str};
 
 // Row: PRV-55
 // Row: PRV-67
@@ -19,18 +20,22 @@ fn what_a_cluster_owns_over_any_chain_moves_with_it_and_what_nobody_links_to_it_
          MachineSet a/nobodys
          Machine a/nobodys < MachineSet nobodys",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    ConfigMap a/linked: moves with Cluster a/one
-    ConfigMap a/stray: stays
-    DockerMachine a/m: moves with Cluster a/one
-    Machine a/m: moves with Cluster a/one
-    Machine a/nobodys: stays
-    MachineDeployment a/d: moves with Cluster a/one
-    MachineSet a/nobodys: stays
-    MachineSet a/s: moves with Cluster a/one
-    Secret a/stray: stays
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+ConfigMap a/linked: moves with Cluster a/one
+ConfigMap a/stray: stays
+DockerMachine a/m: moves with Cluster a/one
+Machine a/m: moves with Cluster a/one
+Machine a/nobodys: stays
+MachineDeployment a/d: moves with Cluster a/one
+MachineSet a/nobodys: stays
+MachineSet a/s: moves with Cluster a/one
+Secret a/stray: stays
+
+"#]]
+    );
 }
 
 // Row: PRV-68
@@ -54,24 +59,28 @@ fn certificates_that_nobody_owns_are_found_by_their_names() {
          Secret a/one-two-etcd < ConfigMap stray
          ConfigMap a/stray",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    Cluster a/one-two: moves
-    ConfigMap a/one-ca: stays
-    ConfigMap a/stray: stays
-    Secret a/one-apiserver-etcd-client: moves with Cluster a/one
-    Secret a/one-ca: moves with Cluster a/one
-    Secret a/one-etcd: moves with Cluster a/one
-    Secret a/one-kubeconfig: moves with Cluster a/one
-    Secret a/one-other: stays
-    Secret a/one-proxy: moves with Cluster a/one
-    Secret a/one-sa: moves with Cluster a/one
-    Secret a/one-two-ca: moves with Cluster a/one-two
-    Secret a/one-two-etcd: stays
-    Secret a/oneca: stays
-    Secret a/three-ca: stays
-    Secret b/one-ca: stays
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/one-two: moves
+ConfigMap a/one-ca: stays
+ConfigMap a/stray: stays
+Secret a/one-apiserver-etcd-client: moves with Cluster a/one
+Secret a/one-ca: moves with Cluster a/one
+Secret a/one-etcd: moves with Cluster a/one
+Secret a/one-kubeconfig: moves with Cluster a/one
+Secret a/one-other: stays
+Secret a/one-proxy: moves with Cluster a/one
+Secret a/one-sa: moves with Cluster a/one
+Secret a/one-two-ca: moves with Cluster a/one-two
+Secret a/one-two-etcd: stays
+Secret a/oneca: stays
+Secret a/three-ca: stays
+Secret b/one-ca: stays
+
+"#]]
+    );
 }
 
 // Row: PRV-69
@@ -86,15 +95,19 @@ fn a_cluster_resource_set_moves_with_its_resources_and_bindings_even_when_nothin
          ClusterResourceSetBinding a/gone < ClusterResourceSet net for=gone
          ClusterResourceSet a/unused",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    ClusterResourceSet a/net: moves
-    ClusterResourceSet a/unused: moves
-    ClusterResourceSetBinding a/gone: moves with ClusterResourceSet a/net
-    ClusterResourceSetBinding a/one: moves with Cluster a/one
-    ConfigMap a/net: moves with ClusterResourceSet a/net
-    Secret a/net: moves with ClusterResourceSet a/net
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+ClusterResourceSet a/net: moves
+ClusterResourceSet a/unused: moves
+ClusterResourceSetBinding a/gone: moves with ClusterResourceSet a/net
+ClusterResourceSetBinding a/one: moves with Cluster a/one
+ConfigMap a/net: moves with ClusterResourceSet a/net
+Secret a/net: moves with ClusterResourceSet a/net
+
+"#]]
+    );
 }
 
 // Row: PRV-70
@@ -113,17 +126,21 @@ fn labels_count_on_an_object_and_on_its_kind() {
          Secret a/of-root < Thing root
          Thing a/plain",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    ConfigMap a/below-all: stays
-    ConfigMap a/below-labelled: stays
-    LocalIdentity a/kind: moves
-    Pool a/all: moves by its kind's label
-    Secret a/labelled: moves by its label
-    Secret a/of-kind: moves with LocalIdentity a/kind
-    Secret a/of-root: moves with Thing a/root
-    Thing a/plain: stays
-    Thing a/root: moves
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+ConfigMap a/below-all: stays
+ConfigMap a/below-labelled: stays
+LocalIdentity a/kind: moves
+Pool a/all: moves by its kind's label
+Secret a/labelled: moves by its label
+Secret a/of-kind: moves with LocalIdentity a/kind
+Secret a/of-root: moves with Thing a/root
+Thing a/plain: stays
+Thing a/root: moves
+
+"#]]
+    );
 }
 
 // Row: PRV-80
@@ -140,17 +157,21 @@ fn what_belongs_to_a_global_root_is_global_also_when_a_cluster_owns_it_too() {
          Global labelled move
          Secret a/of-labelled < Global labelled",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    Global labelled: moves by its label, kept as global
-    Global other: stays
-    Identity who: moves, kept as global
-    Secret a/below: stays
-    Secret a/both: moves with Cluster a/one, kept as global
-    Secret a/credentials: moves with Identity who, kept as global
-    Secret a/of-labelled: stays
-    Thing a/labelled: stays
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+Global labelled: moves by its label, kept as global
+Global other: stays
+Identity who: moves, kept as global
+Secret a/below: stays
+Secret a/both: moves with Cluster a/one, kept as global
+Secret a/credentials: moves with Identity who, kept as global
+Secret a/of-labelled: stays
+Thing a/labelled: stays
+
+"#]]
+    );
 }
 
 #[test]
@@ -166,17 +187,21 @@ fn an_object_without_all_its_owners_stays_and_so_does_what_needs_it() {
          DockerMachine a/n < Machine n
          Machine a/fine < Cluster one",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    Cluster a/two: stays without Deployment hive
-    DockerMachine a/m: stays as Machine a/m does
-    DockerMachine a/n: stays as Machine a/n does
-    Machine a/fine: moves with Cluster a/one
-    Machine a/m: stays as Thing a/stray does
-    Machine a/n: stays without Unknown x
-    Secret a/two-ca: stays as Cluster a/two does
-    Thing a/stray: stays
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/two: stays without Deployment hive
+DockerMachine a/m: stays as Machine a/m does
+DockerMachine a/n: stays as Machine a/n does
+Machine a/fine: moves with Cluster a/one
+Machine a/m: stays as Thing a/stray does
+Machine a/n: stays without Unknown x
+Secret a/two-ca: stays as Cluster a/two does
+Thing a/stray: stays
+
+"#]]
+    );
 }
 
 #[test]
@@ -194,23 +219,27 @@ fn rings_of_owners_are_told_once_each_and_stay_with_all_below() {
          Other a/p < Other q
          Other a/q < Other p",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/one: moves
-    Other a/p: stays
-    Other a/q: stays
-    Thing a/a: stays in a ring
-    Thing a/b: stays in a ring
-    Thing a/below: stays in a ring
-    Thing a/c: stays in a ring
-    Thing a/lower: stays in a ring
-    Thing a/self: stays in a ring
-    Thing a/x: stays in a ring
-    Thing a/y: stays in a ring
-    ring: Other a/p < Other a/q
-    ring: Thing a/a < Thing a/b < Thing a/c
-    ring: Thing a/self
-    ring: Thing a/x < Thing a/y
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/one: moves
+Other a/p: stays
+Other a/q: stays
+Thing a/a: stays in a ring
+Thing a/b: stays in a ring
+Thing a/below: stays in a ring
+Thing a/c: stays in a ring
+Thing a/lower: stays in a ring
+Thing a/self: stays in a ring
+Thing a/x: stays in a ring
+Thing a/y: stays in a ring
+ring: Other a/p < Other a/q
+ring: Thing a/a < Thing a/b < Thing a/c
+ring: Thing a/self
+ring: Thing a/x < Thing a/y
+
+"#]]
+    );
 }
 
 #[test]
@@ -223,14 +252,18 @@ fn a_class_that_a_cluster_left_behind_uses_is_kept() {
          Cluster a/lost class=a/gone
          ClusterClass a/unused",
     );
-    insta::assert_snapshot!(told(&graph, &from(&[])), @"
-    Cluster a/held: stays without Deployment hive
-    Cluster a/lost: moves
-    Cluster a/one: moves
-    ClusterClass a/small: moves, kept as used
-    ClusterClass a/unused: moves
-    Template a/t: moves with ClusterClass a/small, kept as used
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&[])),
+        str![[r#"
+Cluster a/held: stays without Deployment hive
+Cluster a/lost: moves
+Cluster a/one: moves
+ClusterClass a/small: moves, kept as used
+ClusterClass a/unused: moves
+Template a/t: moves with ClusterClass a/small, kept as used
+
+"#]]
+    );
 }
 
 #[test]
@@ -244,10 +277,14 @@ fn an_object_that_was_listed_twice_is_there_once_and_those_without_uid_are_all_t
     );
     facts.iter_mut().filter(|facts| facts.key.name != "x").for_each(|facts| facts.uid.clear());
     facts[4].owners[0].uid.clear();
-    insta::assert_snapshot!(told(&crate::Graph::new(facts), &from(&[])), @"
-    ConfigMap a/owned: stays without Secret y
-    Secret a/x: moves by its label
-    Secret a/y: moves by its label
-    Secret a/z: moves by its label
-    ");
+    assert_data_eq!(
+        told(&crate::Graph::new(facts), &from(&[])),
+        str![[r#"
+ConfigMap a/owned: stays without Secret y
+Secret a/x: moves by its label
+Secret a/y: moves by its label
+Secret a/z: moves by its label
+
+"#]]
+    );
 }

@@ -1,6 +1,7 @@
 //! The order in which objects are created.
 
 use super::builder::{from, graph, grouped};
+use snapbox::{assert_data_eq, str};
 
 #[test]
 fn owners_hard_and_soft_come_before_what_they_own() {
@@ -22,12 +23,16 @@ fn owners_hard_and_soft_come_before_what_they_own() {
          Identity who
          Machine a/lost < Unknown x",
     );
-    insta::assert_snapshot!(grouped(&graph, &graph.select(&from(&[]))), @"
-    ClusterClass a/small, ClusterResourceSet a/net, Identity who
-    Cluster a/one, Template a/t
-    ClusterResourceSetBinding a/one, ControlPlane a/cp, DockerCluster a/one, Secret a/one-ca
-    Machine a/m, Secret a/one-kubeconfig
-    DockerMachine a/m, KubeadmConfig a/m
-    Secret a/m
-    ");
+    assert_data_eq!(
+        grouped(&graph, &graph.select(&from(&[]))),
+        str![[r#"
+ClusterClass a/small, ClusterResourceSet a/net, Identity who
+Cluster a/one, Template a/t
+ClusterResourceSetBinding a/one, ControlPlane a/cp, DockerCluster a/one, Secret a/one-ca
+Machine a/m, Secret a/one-kubeconfig
+DockerMachine a/m, KubeadmConfig a/m
+Secret a/m
+
+"#]]
+    );
 }

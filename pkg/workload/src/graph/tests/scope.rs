@@ -1,6 +1,7 @@
 //! Moves of one namespace out of several.
 
 use super::builder::{from, graph, told};
+use snapbox::{assert_data_eq, str};
 
 // Row: PRV-63
 #[test]
@@ -16,17 +17,21 @@ fn only_what_is_of_the_namespace_or_of_the_whole_cluster_moves() {
          ClusterResourceSet b/net
          Identity who",
     );
-    insta::assert_snapshot!(told(&graph, &from(&["a"])), @"
-    Cluster a/one: moves
-    Cluster b/two: stays, elsewhere
-    ClusterResourceSet b/net: stays, elsewhere
-    Identity who: moves, kept as global
-    Machine a/m: moves with Cluster a/one
-    Machine b/m: stays, elsewhere
-    Pool b/all: stays, elsewhere
-    Thing b/labelled: stays, elsewhere
-    Thing b/root: stays, elsewhere
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&["a"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster b/two: stays, elsewhere
+ClusterResourceSet b/net: stays, elsewhere
+Identity who: moves, kept as global
+Machine a/m: moves with Cluster a/one
+Machine b/m: stays, elsewhere
+Pool b/all: stays, elsewhere
+Thing b/labelled: stays, elsewhere
+Thing b/root: stays, elsewhere
+
+"#]]
+    );
 }
 
 // Row: PRV-66
@@ -43,17 +48,21 @@ fn a_secret_of_a_providers_namespace_moves_with_its_owner_or_its_label() {
          Cluster provider-system/x class=a/small
          ClusterClass a/small",
     );
-    insta::assert_snapshot!(told(&graph, &from(&["a"])), @"
-    Cluster provider-system/x: stays, elsewhere
-    ClusterClass a/small: moves, kept as used
-    Identity who: moves, kept as global
-    Secret provider-system/credentials: moves with Identity who, kept as global
-    Secret provider-system/labelled: moves by its label
-    Secret provider-system/root: moves
-    Secret provider-system/unrelated: stays, elsewhere
-    Secret provider-system/x: stays, elsewhere
-    Secret provider-system/x-ca: stays, elsewhere
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&["a"])),
+        str![[r#"
+Cluster provider-system/x: stays, elsewhere
+ClusterClass a/small: moves, kept as used
+Identity who: moves, kept as global
+Secret provider-system/credentials: moves with Identity who, kept as global
+Secret provider-system/labelled: moves by its label
+Secret provider-system/root: moves
+Secret provider-system/unrelated: stays, elsewhere
+Secret provider-system/x: stays, elsewhere
+Secret provider-system/x-ca: stays, elsewhere
+
+"#]]
+    );
 }
 
 #[test]
@@ -71,19 +80,23 @@ fn a_class_of_another_namespace_comes_along_when_a_cluster_uses_it_and_is_kept()
          Cluster b/two class=shared/small
          Cluster shared/three class=shared/unused",
     );
-    insta::assert_snapshot!(told(&graph, &from(&["a"])), @"
-    Cluster a/one: moves
-    Cluster b/two: stays, elsewhere
-    Cluster shared/three: stays, elsewhere
-    ClusterClass shared/large: moves, kept as used
-    ClusterClass shared/small: moves, kept as used
-    ClusterClass shared/unused: stays, elsewhere
-    Machine a/m: moves with Cluster a/one
-    Template shared/both: moves with ClusterClass shared/small, kept as used
-    Template shared/l: moves with ClusterClass shared/large, kept as used
-    Template shared/t: moves with ClusterClass shared/small, kept as used
-    Template shared/u: stays, elsewhere
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&["a"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster b/two: stays, elsewhere
+Cluster shared/three: stays, elsewhere
+ClusterClass shared/large: moves, kept as used
+ClusterClass shared/small: moves, kept as used
+ClusterClass shared/unused: stays, elsewhere
+Machine a/m: moves with Cluster a/one
+Template shared/both: moves with ClusterClass shared/small, kept as used
+Template shared/l: moves with ClusterClass shared/large, kept as used
+Template shared/t: moves with ClusterClass shared/small, kept as used
+Template shared/u: stays, elsewhere
+
+"#]]
+    );
 }
 
 #[test]
@@ -98,24 +111,32 @@ fn a_class_is_kept_when_clusters_of_other_namespaces_use_it() {
          Cluster b/two class=a/used
          Cluster a/three class=a/own",
     );
-    insta::assert_snapshot!(told(&graph, &from(&["a"])), @"
-    Cluster a/one: moves
-    Cluster a/three: moves
-    Cluster b/two: stays, elsewhere
-    ClusterClass a/own: moves
-    ClusterClass a/used: moves, kept as used
-    Deep a/d: moves with ClusterClass a/used, kept as used
-    Template a/o: moves with ClusterClass a/own
-    Template a/t: moves with ClusterClass a/used, kept as used
-    ");
-    insta::assert_snapshot!(told(&graph, &from(&["a", "b"])), @"
-    Cluster a/one: moves
-    Cluster a/three: moves
-    Cluster b/two: moves
-    ClusterClass a/own: moves
-    ClusterClass a/used: moves
-    Deep a/d: moves with ClusterClass a/used
-    Template a/o: moves with ClusterClass a/own
-    Template a/t: moves with ClusterClass a/used
-    ");
+    assert_data_eq!(
+        told(&graph, &from(&["a"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/three: moves
+Cluster b/two: stays, elsewhere
+ClusterClass a/own: moves
+ClusterClass a/used: moves, kept as used
+Deep a/d: moves with ClusterClass a/used, kept as used
+Template a/o: moves with ClusterClass a/own
+Template a/t: moves with ClusterClass a/used, kept as used
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&graph, &from(&["a", "b"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/three: moves
+Cluster b/two: moves
+ClusterClass a/own: moves
+ClusterClass a/used: moves
+Deep a/d: moves with ClusterClass a/used
+Template a/o: moves with ClusterClass a/own
+Template a/t: moves with ClusterClass a/used
+
+"#]]
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::builder::{from, graph, only, told};
 use crate::{MoveChoice, TerminatingPolicy};
+use snapbox::{assert_data_eq, str};
 
 #[test]
 fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
@@ -17,18 +18,22 @@ fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
          Secret a/stray
          Cluster b/three",
     );
-    insta::assert_snapshot!(told(&graph, &only(&["one"])), @"
-    Cluster a/one: moves
-    Cluster a/two: stays with Cluster a/two
-    Cluster b/three: stays, elsewhere
-    Machine a/m: moves with Cluster a/one
-    Machine a/n: stays with Cluster a/two
-    Secret a/one-ca: moves with Cluster a/one
-    Secret a/stray: stays
-    Secret a/two-ca: stays with Cluster a/two
-    Thing a/two-labelled: stays with Cluster a/two
-    Thing a/two-root: stays with Cluster a/two
-    ");
+    assert_data_eq!(
+        told(&graph, &only(&["one"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/two: stays with Cluster a/two
+Cluster b/three: stays, elsewhere
+Machine a/m: moves with Cluster a/one
+Machine a/n: stays with Cluster a/two
+Secret a/one-ca: moves with Cluster a/one
+Secret a/stray: stays
+Secret a/two-ca: stays with Cluster a/two
+Thing a/two-labelled: stays with Cluster a/two
+Thing a/two-root: stays with Cluster a/two
+
+"#]]
+    );
 }
 
 #[test]
@@ -56,29 +61,33 @@ fn classes_and_resource_sets_are_copied_when_others_use_them_and_go_when_nobody_
          ClusterResourceSet a/further
          ClusterResourceSet a/unused",
     );
-    insta::assert_snapshot!(told(&graph, &only(&["one", "three"])), @"
-    Cluster a/four: stays with Cluster a/four
-    Cluster a/one: moves
-    Cluster a/three: moves
-    Cluster a/two: stays with Cluster a/two
-    ClusterClass a/both: moves, kept as used
-    ClusterClass a/mine: moves
-    ClusterClass a/theirs: stays
-    ClusterClass a/unused: stays
-    ClusterResourceSet a/all: moves, kept as used
-    ClusterResourceSet a/further: moves, kept as used
-    ClusterResourceSet a/some: moves
-    ClusterResourceSet a/unused: stays
-    ClusterResourceSetBinding a/gone: stays
-    ClusterResourceSetBinding a/one: moves with Cluster a/one
-    ClusterResourceSetBinding a/two: stays with Cluster a/two
-    ConfigMap a/all: moves with ClusterResourceSet a/all, kept as used
-    Secret a/joint: moves with ClusterResourceSet a/some, kept as used
-    Secret a/some: moves with ClusterResourceSet a/some
-    Template a/both: moves with ClusterClass a/both, kept as used
-    Template a/mine: moves with ClusterClass a/mine
-    Template a/theirs: stays
-    ");
+    assert_data_eq!(
+        told(&graph, &only(&["one", "three"])),
+        str![[r#"
+Cluster a/four: stays with Cluster a/four
+Cluster a/one: moves
+Cluster a/three: moves
+Cluster a/two: stays with Cluster a/two
+ClusterClass a/both: moves, kept as used
+ClusterClass a/mine: moves
+ClusterClass a/theirs: stays
+ClusterClass a/unused: stays
+ClusterResourceSet a/all: moves, kept as used
+ClusterResourceSet a/further: moves, kept as used
+ClusterResourceSet a/some: moves
+ClusterResourceSet a/unused: stays
+ClusterResourceSetBinding a/gone: stays
+ClusterResourceSetBinding a/one: moves with Cluster a/one
+ClusterResourceSetBinding a/two: stays with Cluster a/two
+ConfigMap a/all: moves with ClusterResourceSet a/all, kept as used
+Secret a/joint: moves with ClusterResourceSet a/some, kept as used
+Secret a/some: moves with ClusterResourceSet a/some
+Template a/both: moves with ClusterClass a/both, kept as used
+Template a/mine: moves with ClusterClass a/mine
+Template a/theirs: stays
+
+"#]]
+    );
 }
 
 #[test]
@@ -91,24 +100,32 @@ fn other_objects_that_are_shared_are_told_with_all_who_share_them() {
          Deep a/below < Template shared
          Template a/mine < Cluster one",
     );
-    insta::assert_snapshot!(told(&graph, &only(&["one"])), @"
-    Cluster a/one: moves
-    Cluster a/three: stays with Cluster a/three
-    Cluster a/two: stays with Cluster a/two
-    Deep a/below: stays with Cluster a/three
-    Template a/mine: moves with Cluster a/one
-    Template a/shared: stays with Cluster a/three
-    shared with Cluster a/three: Template a/shared
-    shared with Cluster a/two: Template a/shared
-    ");
-    insta::assert_snapshot!(told(&graph, &only(&["one", "two", "three"])), @"
-    Cluster a/one: moves
-    Cluster a/three: moves
-    Cluster a/two: moves
-    Deep a/below: moves with Cluster a/one
-    Template a/mine: moves with Cluster a/one
-    Template a/shared: moves with Cluster a/one
-    ");
+    assert_data_eq!(
+        told(&graph, &only(&["one"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/three: stays with Cluster a/three
+Cluster a/two: stays with Cluster a/two
+Deep a/below: stays with Cluster a/three
+Template a/mine: moves with Cluster a/one
+Template a/shared: stays with Cluster a/three
+shared with Cluster a/three: Template a/shared
+shared with Cluster a/two: Template a/shared
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&graph, &only(&["one", "two", "three"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/three: moves
+Cluster a/two: moves
+Deep a/below: moves with Cluster a/one
+Template a/mine: moves with Cluster a/one
+Template a/shared: moves with Cluster a/one
+
+"#]]
+    );
 }
 
 #[test]
@@ -123,18 +140,22 @@ fn what_is_labelled_and_of_no_cluster_is_copied_as_others_may_use_it() {
          Pool a/all
          Secret a/mine < Cluster one move
          Secret provider-system/labelled move";
-    insta::assert_snapshot!(told(&graph(text), &only(&["one"])), @"
-    Cluster a/one: moves
-    Cluster a/two: stays with Cluster a/two
-    Identity who: moves, kept as global
-    LocalIdentity a/who: moves, kept as used
-    Pool a/all: moves by its kind's label, kept as used
-    Secret a/labelled: moves by its label, kept as used
-    Secret a/local: moves with LocalIdentity a/who, kept as used
-    Secret a/mine: moves with Cluster a/one
-    Secret a/who: moves with Identity who, kept as global
-    Secret provider-system/labelled: moves by its label, kept as used
-    ");
+    assert_data_eq!(
+        told(&graph(text), &only(&["one"])),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/two: stays with Cluster a/two
+Identity who: moves, kept as global
+LocalIdentity a/who: moves, kept as used
+Pool a/all: moves by its kind's label, kept as used
+Secret a/labelled: moves by its label, kept as used
+Secret a/local: moves with LocalIdentity a/who, kept as used
+Secret a/mine: moves with Cluster a/one
+Secret a/who: moves with Identity who, kept as global
+Secret provider-system/labelled: moves by its label, kept as used
+
+"#]]
+    );
     let all = told(&graph(text), &only(&["one", "two"]));
     assert!(all.contains("Secret a/labelled: moves by its label\n"), "nobody is left to use it: {all}");
 }
@@ -150,12 +171,16 @@ fn what_is_being_deleted_stays_with_what_it_owns_when_it_is_to() {
          Secret a/two-ca",
     );
     let choice = MoveChoice { terminating: TerminatingPolicy::Exclude, ..from(&["a"]) };
-    insta::assert_snapshot!(told(&graph, &choice), @"
-    Cluster a/one: moves
-    Cluster a/two: stays, being deleted
-    Machine a/m1: stays, being deleted
-    Machine a/m2: moves with Cluster a/one
-    Secret a/two-ca: stays as Cluster a/two does
-    Thing a/m1: stays as Machine a/m1 does
-    ");
+    assert_data_eq!(
+        told(&graph, &choice),
+        str![[r#"
+Cluster a/one: moves
+Cluster a/two: stays, being deleted
+Machine a/m1: stays, being deleted
+Machine a/m2: moves with Cluster a/one
+Secret a/two-ca: stays as Cluster a/two does
+Thing a/m1: stays as Machine a/m1 does
+
+"#]]
+    );
 }

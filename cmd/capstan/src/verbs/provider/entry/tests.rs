@@ -1,3 +1,5 @@
+use snapbox::{assert_data_eq, str};
+
 use super::*;
 
 fn entry() -> ConfigEntry {
@@ -84,10 +86,10 @@ fn another_url_is_replaced_only_when_asked_and_alone() {
 #[test]
 fn what_cannot_be_edited_safely_is_refused() {
     let one_line = "providers: [{name: a, url: x, type: CoreProvider}]\n";
-    assert!(matches!(
-        add_entry(one_line, &entry(), false),
-        Err(EditError::Layout { found: "is written in one line" })
-    ));
+    let Err(EditError::Layout { found }) = add_entry(one_line, &entry(), false) else {
+        panic!("it was edited")
+    };
+    assert_data_eq!(found, str!["is written in one line"]);
     for text in [
         "{A: 1}\n",
         "providers:\n  name: a\n  url: x\n  type: CoreProvider\n",

@@ -1,0 +1,252 @@
+//! Walks the nodes of a template and writes the output.
+
+use super::output::RawSpan;
+use super::{At, Dot, Execution, Result, Slot};
+use crate::error::Problem;
+use crate::limits::Limit;
+use crate::parse::tree::{Branch, Invocation, Node};
+use crate::value::{Elem, Value};
+
+/// The way on after a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+/// The actions with a body that choose by a truth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    If,
+    With,
+}
+
+impl<'r> Execution<'r> {
+    /// Executes the current template with its data.
+    pub(super) fn start(&mut self, data: &Value) -> Result<()> {
+        self.variables.push(Slot { number: 0, value: data.clone(), is_interface: false });
+        let tree = self.tree;
+        self.walk(Dot { value: data, is_interface: false }, &tree.body).map(|_| ())
+    }
+
+    fn walk(&mut self, dot: Dot<'_>, nodes: &'r [Node]) -> Result<Flow> {
+        for node in nodes {
+            self.session.step().map_err(|limit| self.limit(limit))?;
+            let flow = match node {
+                Node::Text { offset, text } => {
+                    self.at = At::Text(*offset);
+                    self.mark(*offset);
+                    self.write(text.as_bytes())?;
+                    Flow::Next
+                }
+                Node::Action(pipe) => {
+                    let value = self.pipeline(dot, pipe)?;
+                    if pipe.declared.is_empty() {
+                        self.mark(pipe.offset);
+                        self.print(&value)?;
+                    }
+                    Flow::Next
+                }
+                Node::If(branch) => crate::stack::grow(|| self.choose(Choice::If, dot, branch))?,
+                Node::With(branch) => crate::stack::grow(|| self.choose(Choice::With, dot, branch))?,
+                Node::Range(branch) => crate::stack::grow(|| self.range(dot, branch))?,
+                Node::Template(invocation) => crate::stack::grow(|| self.invoke(dot, invocation))?,
+                Node::Break => Flow::Break,
+                Node::Continue => Flow::Continue,
+            };
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Records the origin of the output that follows.
+    fn mark(&mut self, offset: u32) {
+        if let Some(spans) = &mut self.spans {
+            spans.push(RawSpan { start: self.out.len(), tree: self.tree, offset });
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.reserve(bytes.len())?;
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Checks the limit of output before more is written.
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        let limit = self.session.settings.limits.output_bytes;
+        if self.out.len() + bytes > limit {
+            return Err(self.limit(Limit::Output(limit)));
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, value: &Value) -> Result<()> {
+        match value {
+            Value::String(text) => self.write(text),
+            Value::Missing => self.write(b"<no value>"),
+            _ => {
+                let limit = self.session.settings.limits.output_bytes;
+                let printed = crate::format::print(&mut self.out, value, limit);
+                printed.map_err(|error| self.failure(error.to_string()))?;
+                self.reserve(0)
+            }
+        }
+    }
+
+    fn choose(&mut self, choice: Choice, dot: Dot<'_>, branch: &'r Branch) -> Result<Flow> {
+        let mark = self.variables.len();
+        let value = self.pipeline(dot, &branch.pipe)?;
+        let flow = if value.is_true() {
+            let inner = match choice {
+                Choice::If => dot,
+                Choice::With => Dot { value: &value, is_interface: false },
+            };
+            self.walk(inner, &branch.body)
+        } else {
+            branch.otherwise.as_ref().map_or(Ok(Flow::Next), |body| self.walk(dot, body))
+        };
+        self.variables.truncate(mark);
+        flow
+    }
+
+    fn range(&mut self, dot: Dot<'_>, branch: &'r Branch) -> Result<Flow> {
+        let outer = self.variables.len();
+        let value = self.pipeline(dot, &branch.pipe)?;
+        let count = match &value {
+            Value::Missing | Value::Nil => 0,
+            Value::Int(_) | Value::Int64(_) | Value::Uint8(_) | Value::Uint64(_) => {
+                self.range_numbers(&value, branch)?
+            }
+            Value::List(list) => {
+                let is_interface = is_interface(list.elem());
+                let rounds = list.iter().cloned().enumerate();
+                #[expect(clippy::cast_possible_wrap, reason = "no list is that long")]
+                let rounds = rounds.map(|(index, item)| (Value::Int(index as i64), item));
+                self.rounds(branch, rounds, is_interface)?
+            }
+            Value::Map(map) => {
+                let entries = map.to_vec().into_iter().map(|(key, value)| (Value::String(key), value));
+                self.rounds(branch, entries, is_interface(map.elem()))?
+            }
+            Value::Object(object) => {
+                let Some(map) = object.entries() else { return Err(self.cannot_range(&value)) };
+                let entries = map.to_vec().into_iter().map(|(key, value)| (Value::String(key), value));
+                self.rounds(branch, entries, is_interface(map.elem()))?
+            }
+            _ => return Err(self.cannot_range(&value)),
+        };
+        let flow = match &branch.otherwise {
+            Some(body) if count == 0 => self.walk(dot, body)?,
+            _ => Flow::Next,
+        };
+        self.variables.truncate(outer);
+        // A `break` in the `else` of a loop ends this loop.
+        Ok(if flow == Flow::Break { Flow::Next } else { flow })
+    }
+
+    #[cold]
+    fn cannot_range(&self, value: &Value) -> super::Failure {
+        self.failure(format!("range can't iterate over {}", crate::format::display(value)))
+    }
+
+    fn range_numbers(&mut self, value: &Value, branch: &'r Branch) -> Result<usize> {
+        if branch.pipe.declared.len() > 1 {
+            let shown = crate::format::display(value);
+            return Err(self.failure(format!("can't use {shown} to iterate over more than one variable")));
+        }
+        match value {
+            Value::Int(end) => self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int(i))), false),
+            Value::Int64(end) => {
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int64(i))), false)
+            }
+            Value::Uint8(end) => {
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint8(i))), false)
+            }
+            Value::Uint64(end) => {
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint64(i))), false)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// Executes the body of a loop for each pair. Returns the number of rounds.
+    fn rounds(
+        &mut self,
+        branch: &'r Branch,
+        pairs: impl Iterator<Item = (Value, Value)>,
+        is_interface: bool,
+    ) -> Result<usize> {
+        let mark = self.variables.len();
+        let mut count = 0;
+        for (key, value) in pairs {
+            count += 1;
+            self.session.step().map_err(|limit| self.limit(limit))?;
+            self.set_loop_variables(branch, key, &value, is_interface)?;
+            let flow = self.walk(Dot { value: &value, is_interface }, &branch.body)?;
+            self.variables.truncate(mark);
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn set_loop_variables(
+        &mut self,
+        branch: &'r Branch,
+        key: Value,
+        value: &Value,
+        is_interface: bool,
+    ) -> Result<()> {
+        let declared = &branch.pipe.declared;
+        let Some(last) = declared.last() else { return Ok(()) };
+        let has_key = declared.len() > 1;
+        if branch.pipe.is_assignment {
+            if has_key {
+                self.assign(&declared[0], key, false)?;
+            }
+            return self.assign(last, value.clone(), is_interface);
+        }
+        let top = self.variables.len();
+        let slot = &mut self.variables[top - 1];
+        (slot.value, slot.is_interface) = (value.clone(), is_interface);
+        if has_key {
+            self.variables[top - 2].value = key;
+        }
+        Ok(())
+    }
+
+    fn invoke(&mut self, dot: Dot<'_>, invocation: &'r Invocation) -> Result<Flow> {
+        self.at = At::Invocation(invocation);
+        let Some(tree) = self.scope.get(&invocation.name) else {
+            let name = invocation.name.to_string();
+            let near = self.scope.near(&name);
+            let message = format!("template {} not defined", crate::format::quoted(name.as_bytes()));
+            return Err(self.failure_of(message, Problem::NoTemplate { name, near }));
+        };
+        let depth = self.session.settings.limits.depth;
+        if self.session.depth >= depth {
+            return Err(self.limit(Limit::Depth(depth)));
+        }
+        let value = match &invocation.pipe {
+            Some(pipe) => self.pipeline(dot, pipe)?,
+            None => Value::Missing,
+        };
+        let (outer, base) = (std::mem::replace(&mut self.tree, tree), self.base);
+        self.base = self.variables.len();
+        self.session.depth += 1;
+        self.start(&value)?;
+        self.session.depth -= 1;
+        self.variables.truncate(self.base);
+        (self.tree, self.base) = (outer, base);
+        Ok(Flow::Next)
+    }
+}
+
+fn is_interface(elem: Elem) -> bool {
+    matches!(elem, Elem::Any | Elem::Values)
+}

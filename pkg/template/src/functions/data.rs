@@ -1,0 +1,85 @@
+//! YAML, JSON and TOML.
+
+mod json;
+mod pretty;
+mod toml;
+
+use manifest::yaml;
+
+use super::table::made;
+use super::table::{Result, Row};
+use super::{Arguments as _, Functions};
+use crate::engine::Engine;
+use crate::value::Value;
+
+/// Adds the functions of sprig.
+pub(super) fn add_sprig(functions: &mut Functions) {
+    super::table::add(functions, json::SPRIG);
+}
+
+/// Adds the functions of Helm, two of which replace those of sprig.
+pub(super) fn add_helm(functions: &mut Functions) {
+    super::table::add(functions, ROWS);
+    super::table::add(functions, json::HELM);
+    super::table::add(functions, toml::ROWS);
+}
+
+const ROWS: &[Row] = &[
+    ("toYaml", "a", to_yaml),
+    ("toYamlPretty", "a", |run, args| {
+        let text = pretty::write(args.value(0))?;
+        made(run, text)
+    }),
+    ("fromYaml", "s", |run, args| from_yaml(run, args, false)),
+    ("fromYamlArray", "s", |run, args| from_yaml(run, args, true)),
+];
+
+fn to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
+    let Some(json) = args.value(0).to_json()? else { return Ok("".into()) };
+    let mut out = String::new();
+    yaml::write_into(&mut out, &json);
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    made(run, out)
+}
+
+/// The parts of a document that count: map or list, and the text of an error.
+fn from_yaml(run: &mut dyn Engine, args: &[Value], is_list: bool) -> Result {
+    let text = args.utf8(0);
+    run.session().create(text.len())?;
+    let limits = manifest::YamlLimits::default();
+    let result = match yaml::read_value(&text, &limits) {
+        Ok(value) => as_collection(&value, is_list).ok_or_else(|| {
+            let found = manifest::type_name(&value);
+            let found = match found.trim_start_matches("a ") {
+                "list" => "array",
+                "mapping" => "object",
+                "boolean" => "bool",
+                found => found,
+            };
+            let wanted = if is_list { "[]interface {}" } else { "map[string]interface {}" };
+            format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type {wanted}")
+        }),
+        Err(error) => {
+            Err(format!("error converting YAML to JSON: yaml: line {}: {}", error.line, error.kind))
+        }
+    };
+    Ok(result.unwrap_or_else(|message| error_value(message, is_list)))
+}
+
+/// Returns a JSON tree if it has the wanted form; null is empty.
+fn as_collection(value: &serde_json::Value, is_list: bool) -> Option<Value> {
+    match value {
+        serde_json::Value::Null if is_list => Some(Value::list(Vec::new())),
+        serde_json::Value::Null => Some(Value::map::<&str>([])),
+        serde_json::Value::Array(_) if is_list => Some(Value::from_json(value)),
+        serde_json::Value::Object(_) if !is_list => Some(Value::from_json(value)),
+        _ => None,
+    }
+}
+
+/// Returns an error as Helm's readers do: as the key `Error` or the only item.
+fn error_value(message: String, is_list: bool) -> Value {
+    if is_list { Value::list(vec![message.into()]) } else { Value::map([("Error", message.into())]) }
+}

@@ -1,0 +1,40 @@
+//! Go's `text/template` with the functions of sprig and Helm.
+//!
+//! ```text
+//! text ─► parse ─► Templates ─► render ─► output, positions of its pieces
+//!                    │            ├ Value: the data
+//!                    │            └ Session: limits, options, randomness
+//!                    └ Functions: of Go, sprig, Helm, the host
+//! ```
+//!
+//! Deliberately absent: reflection over Rust types, `html/template`, reading of files, the environment, the clock.
+
+#![allow(clippy::format_push_string, reason = "short texts, off the path of every output")]
+#![allow(clippy::unnecessary_wraps, reason = "the functions of a table have one type")]
+
+mod engine;
+mod error;
+mod exec;
+mod fault;
+mod format;
+mod functions;
+mod limits;
+mod parse;
+mod random;
+mod session;
+mod stack;
+mod templates;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use engine::Engine;
+pub use error::{Error, ParseError, Problem, RenderError};
+pub use exec::{Output, Span};
+pub use fault::Fault;
+pub use functions::{Arguments, Function, Functions};
+pub use limits::{Limit, Limits};
+pub use session::{MissingKey, Session, Settings};
+pub use templates::Templates;
+pub use value::{Elem, Kind, List, Map, Object, Shared, Signature, Str, TooDeep, Type, Value};

@@ -1,0 +1,184 @@
+//! The state of one run over several templates: limits, options, randomness, and the maps that templates changed.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use regex::bytes::Regex;
+
+use crate::limits::{Limit, Limits};
+use crate::random::Random;
+use crate::value::{Map, Str, Value};
+
+/// The result of a key that a map does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingKey {
+    /// No value: further fields have no value either. Go's default.
+    #[default]
+    NoValue,
+    /// The zero value of the element type: a further field of nil is an error. Helm's choice.
+    Zero,
+    /// An error. Helm's `--strict`.
+    Error,
+}
+
+/// The options of a session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The limits of each render.
+    pub limits: Limits,
+    /// The result of a key that a map does not have.
+    pub missing_key: MissingKey,
+    /// Removes `<no value>` from the output, as Helm does.
+    pub omit_no_value: bool,
+    /// Lets `fail` and `required` return an empty text, as Helm's lint does.
+    pub lint: bool,
+    /// The seed of random values and keys. Two runs with the same seed give the same output. `None` asks the system.
+    pub seed: Option<u64>,
+    /// The time that `now` returns.
+    pub now: Timestamp,
+    /// The local time zone.
+    pub zone: TimeZone,
+    /// Finds a time zone by its name; without it only `UTC` and `Local` are known.
+    pub find_zone: Option<fn(&str) -> Option<TimeZone>>,
+    /// Records the template position of each piece of output.
+    pub trace: bool,
+}
+
+impl Default for Settings {
+    /// Go's options, at the start of 1970 in UTC.
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            missing_key: MissingKey::default(),
+            omit_no_value: false,
+            lint: false,
+            seed: None,
+            now: Timestamp::UNIX_EPOCH,
+            zone: TimeZone::UTC,
+            find_zone: None,
+            trace: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Helm's options.
+    pub fn helm() -> Self {
+        Self { missing_key: MissingKey::Zero, omit_no_value: true, ..Self::default() }
+    }
+}
+
+/// The state of one run. Templates that are rendered in one session share random values and changed maps.
+///
+/// When the session ends, the maps that templates changed are emptied, so that maps which contain themselves are freed.
+pub struct Session {
+    pub(crate) settings: Settings,
+    pub(crate) steps: u64,
+    pub(crate) created: u64,
+    /// The current nesting of templates.
+    pub(crate) depth: usize,
+    /// The current nesting of each included template.
+    pub(crate) included: HashMap<Str, usize>,
+    pub(crate) random: Random,
+    regexes: HashMap<Str, Rc<Regex>>,
+    changed: Vec<Map>,
+    host: Option<Rc<dyn Any>>,
+}
+
+impl Session {
+    /// Starts a session.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            random: Random::new(settings.seed),
+            settings,
+            steps: 0,
+            created: 0,
+            depth: 0,
+            included: HashMap::new(),
+            regexes: HashMap::new(),
+            changed: Vec::new(),
+            host: None,
+        }
+    }
+
+    /// Starts a session with a value that functions of the host find with [`Session::host`].
+    #[must_use]
+    pub fn with_host(mut self, host: Rc<dyn Any>) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// Returns the value of the host, if it has this type.
+    pub fn host<T: 'static>(&self) -> Option<Rc<T>> {
+        self.host.clone()?.downcast().ok()
+    }
+
+    /// The options.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Sets an entry of a map.
+    pub fn set(&mut self, map: &Map, key: Str, value: Value) {
+        if matches!(value, Value::Map(_) | Value::List(_)) && map.record() {
+            self.changed.push(map.clone());
+        }
+        map.insert(key, value);
+    }
+
+    /// Resets the counters before a render.
+    pub(crate) fn start(&mut self) {
+        (self.steps, self.created, self.depth) = (0, 0, 0);
+        self.included.clear();
+    }
+
+    /// Counts one step.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), Limit> {
+        self.steps += 1;
+        if self.steps > self.settings.limits.steps {
+            return Err(Limit::Steps(self.settings.limits.steps));
+        }
+        Ok(())
+    }
+
+    /// Counts bytes before a function creates them.
+    ///
+    /// # Errors
+    /// The limit, if the result would be too long.
+    pub fn create(&mut self, bytes: usize) -> Result<(), Limit> {
+        if bytes > self.settings.limits.output_bytes {
+            return Err(Limit::Output(self.settings.limits.output_bytes));
+        }
+        self.created = self.created.saturating_add(bytes as u64);
+        if self.created > self.settings.limits.created_bytes {
+            return Err(Limit::Created(self.settings.limits.created_bytes));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn regex(&self, pattern: &[u8]) -> Option<Rc<Regex>> {
+        self.regexes.get(pattern).cloned()
+    }
+
+    pub(crate) fn keep_regex(&mut self, pattern: &[u8], regex: Regex) -> Rc<Regex> {
+        const MOST: usize = 256;
+        if self.regexes.len() >= MOST {
+            self.regexes.clear();
+        }
+        let regex = Rc::new(regex);
+        self.regexes.insert(pattern.into(), regex.clone());
+        regex
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for map in self.changed.drain(..) {
+            map.clear();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Sets of parsed templates.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Error, near_names};
+use crate::exec::{Execution, Output};
+use crate::functions::Functions;
+use crate::parse::{parse, tree::Tree};
+use crate::session::Session;
+use crate::value::Value;
+
+/// A set of templates that invoke each other. It can be shared between threads and rendered many times.
+#[derive(Clone, Debug)]
+pub struct Templates {
+    name: Arc<str>,
+    functions: Arc<Functions>,
+    trees: HashMap<Arc<str>, Arc<Tree>>,
+}
+
+impl Templates {
+    /// Creates an empty set. Its name occurs in errors and names the texts of `tpl`.
+    pub fn new(name: &str, functions: Arc<Functions>) -> Self {
+        Self { name: name.into(), functions, trees: HashMap::new() }
+    }
+
+    /// Parses a text, and adds the template and all its definitions. An existing template is replaced, unless the new
+    /// one is empty.
+    ///
+    /// # Errors
+    /// `Error::Parse` with Go's text. The set is unchanged.
+    pub fn parse(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        let trees = parse(name, text, &self.functions).map_err(Error::Parse)?;
+        for tree in trees {
+            if !(tree.is_empty() && self.trees.contains_key(&tree.name)) {
+                self.trees.insert(tree.name.clone(), Arc::new(tree));
+            }
+        }
+        Ok(())
+    }
+
+    /// Renders a template.
+    ///
+    /// # Errors
+    /// `Error::Render` with Go's text and the position; `Error::NoTemplate` with near names.
+    pub fn render(&self, name: &str, data: &Value, session: &mut Session) -> Result<Output, Error> {
+        let scope = Scope { own: self, base: None };
+        let Some(tree) = scope.get(name) else { return Err(scope.no_template(name)) };
+        session.start();
+        let trace = session.settings.trace;
+        Execution::new(&scope, session, tree).run(data, trace)
+    }
+
+    /// The name of the set.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The functions of the set.
+    pub fn functions(&self) -> &Arc<Functions> {
+        &self.functions
+    }
+
+    /// True if a template exists.
+    pub fn contains(&self, name: &str) -> bool {
+        self.trees.contains_key(name)
+    }
+}
+
+/// A set of templates over those of the callers: what one execution can invoke.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'s> {
+    pub(crate) own: &'s Templates,
+    pub(crate) base: Option<&'s Scope<'s>>,
+}
+
+impl<'s> Scope<'s> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'s Tree> {
+        let mut scope = self;
+        loop {
+            if let Some(tree) = scope.own.trees.get(name) {
+                return Some(tree);
+            }
+            scope = scope.base?;
+        }
+    }
+
+    /// Creates a set for a nested text.
+    pub(crate) fn overlay(&self) -> Templates {
+        Templates::new(self.own.name(), self.own.functions.clone())
+    }
+
+    /// Parses a nested text. An empty template does not hide one of the callers.
+    pub(crate) fn parse(&self, overlay: &mut Templates, text: &str) -> Result<Arc<Tree>, Error> {
+        let trees = parse(self.own.name(), text, &self.own.functions).map_err(Error::Parse)?;
+        let mut main = None;
+        for tree in trees {
+            let tree = Arc::new(tree);
+            if tree.name == self.own.name {
+                main = Some(tree.clone());
+            }
+            if !(tree.is_empty() && (overlay.contains(&tree.name) || self.get(&tree.name).is_some())) {
+                overlay.trees.insert(tree.name.clone(), tree);
+            }
+        }
+        main.ok_or_else(|| self.no_template(self.own.name()))
+    }
+
+    pub(crate) fn no_template(&self, name: &str) -> Error {
+        Error::NoTemplate { name: name.to_owned(), set: self.own.name().to_owned(), near: self.near(name) }
+    }
+
+    /// Returns existing names that are similar to a name.
+    pub(crate) fn near(&self, name: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut scope = Some(self);
+        while let Some(current) = scope {
+            names.extend(current.own.trees.keys().map(ToString::to_string));
+            scope = current.base;
+        }
+        near_names(name, names)
+    }
+}

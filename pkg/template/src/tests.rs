@@ -1,0 +1,158 @@
+//! Behaviour of whole templates.
+
+mod hostile;
+mod recorded;
+
+use std::sync::Arc;
+
+use crate::{Error, Functions, Output, Problem, Session, Settings, Templates, Value};
+
+fn helm(text: &str) -> Templates {
+    let mut templates = Templates::new("set", Arc::new(Functions::helm()));
+    templates.parse("t", text).expect("a valid template");
+    templates
+}
+
+fn values() -> Value {
+    Value::from_json(&serde_json::from_str(include_str!("tests/values.json")).expect("JSON"))
+}
+
+fn output(text: &str, settings: Settings) -> Result<Output, Error> {
+    helm(text).render("t", &values(), &mut Session::new(settings))
+}
+
+fn rendered(text: &str) -> String {
+    output(text, Settings::helm()).expect("output").into_text()
+}
+
+fn problem(text: &str, settings: Settings) -> Problem {
+    match output(text, settings) {
+        Err(Error::Render(error)) => error.innermost().problem.clone(),
+        other => panic!("expected a render error, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_template_set_is_shared_between_threads() {
+    let templates = helm("{{ .name | upper }}");
+    let render = || {
+        let output = templates.render("t", &values(), &mut Session::new(Settings::helm()));
+        output.expect("output").into_text()
+    };
+    let outputs: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(render)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
+    });
+    assert_eq!(outputs, ["WEB"; 4]);
+}
+
+#[test]
+fn a_nil_path_is_named_with_similar_keys() {
+    let expected = Problem::Nil {
+        path: ".nested.imago".to_owned(),
+        field: "tag".to_owned(),
+        near: vec!["image".to_owned()],
+    };
+    assert_eq!(problem("{{ .nested.imago.tag }}", Settings::helm()), expected);
+    let inside = "{{ define \"x\" }}{{ .nested.imago.tag }}{{ end }}{{ include \"x\" . }}";
+    assert_eq!(problem(inside, Settings::helm()), expected);
+}
+
+#[test]
+fn a_missing_key_in_strict_mode_names_similar_keys() {
+    let strict = Settings { missing_key: crate::MissingKey::Error, ..Settings::helm() };
+    let expected = Problem::MissingKey { path: ".nestd".to_owned(), near: vec!["nested".to_owned()] };
+    assert_eq!(problem("{{ .nestd }}", strict), expected);
+}
+
+#[test]
+fn an_unknown_function_names_similar_functions() {
+    let mut templates = Templates::new("set", Arc::new(Functions::helm()));
+    match templates.parse("t", "line one\n{{ .x | nident 2 }}") {
+        Err(Error::Parse(error)) => {
+            assert_eq!((error.line, error.template.as_str()), (2, "t"));
+            assert!(error.near.contains(&"nindent".to_owned()), "{:?}", error.near);
+        }
+        other => panic!("expected a parse error, got {other:?}"),
+    }
+}
+
+#[test]
+fn an_error_inside_an_include_keeps_every_position() {
+    let text = "{{ define \"x\" }}\n{{ fail \"no\" }}{{ end }}\n\n{{ include \"x\" . }}";
+    let Err(Error::Render(error)) = output(text, Settings::helm()) else { panic!("expected an error") };
+    assert_eq!((error.line, error.innermost().line), (4, 2));
+    assert_eq!(error.innermost().problem, Problem::Failed { message: "no".to_owned() });
+}
+
+#[test]
+fn lint_mode_passes_over_required_and_fail() {
+    let lint = Settings { lint: true, ..Settings::helm() };
+    let text = "[{{ required \"x\" .missing }}{{ fail \"y\" }}]";
+    assert_eq!(output(text, lint).expect("output").into_text(), "[]");
+}
+
+#[test]
+fn a_seed_repeats_random_values() {
+    let text = "{{ randAlphaNum 20 }} {{ uuidv4 }} {{ randInt 1 1000000 }} {{ randBytes 9 }} {{ shuffle \"abcdefgh\" }}";
+    let run = |seed| output(text, Settings { seed, ..Settings::helm() }).expect("output").into_text();
+    assert_eq!(run(Some(1)), run(Some(1)));
+    assert_ne!(run(Some(1)), run(Some(2)));
+    assert_ne!(run(None), run(None));
+}
+
+#[test]
+fn the_clock_is_that_of_the_settings() {
+    let now = jiff::Timestamp::from_second(1_700_000_000).expect("a time");
+    let text = "{{ now | date \"2006-01-02 15:04:05\" }} {{ now | unixEpoch }} {{ ago 1699999990 }}";
+    let output = output(text, Settings { now, ..Settings::helm() }).expect("output");
+    assert_eq!(output.into_text(), "2023-11-14 22:13:20 1700000000 10s");
+}
+
+#[test]
+fn spans_name_the_action_that_wrote_each_piece() {
+    let text = "a: 1\nb: {{ .name }}{{ .missing }}\n{{ template \"x\" . }}{{ define \"x\" }}\nc: {{ .count }}{{ end }}";
+    let output = output(text, Settings { trace: true, ..Settings::helm() }).expect("output");
+    let shown: Vec<(String, usize, &str)> = output
+        .spans
+        .iter()
+        .map(|span| {
+            let text = String::from_utf8_lossy(&output.bytes[span.output.clone()]).into_owned();
+            (text, span.line, span.template.as_str())
+        })
+        .collect();
+    let expected = [("a: 1\nb: ", 1, "t"), ("web", 2, "t"), ("\n", 2, "t"), ("\nc: ", 3, "x"), ("3", 4, "x")];
+    assert_eq!(shown, expected.map(|(text, line, template)| (text.to_owned(), line, template)));
+}
+
+#[test]
+fn without_trace_there_are_no_spans() {
+    assert_eq!(output("{{ .name }}", Settings::helm()).expect("output").spans, []);
+}
+
+#[test]
+fn binary_texts_survive_encoding() {
+    assert_eq!(rendered("{{ \"/wD+gA==\" | b64dec | b64enc }}"), "/wD+gA==");
+    assert_eq!(rendered("{{ \"é\" | trunc 1 | printf \"%q\" }}"), "\"\\xc3\"");
+}
+
+#[test]
+fn a_change_of_a_map_is_seen_by_later_templates_of_a_session() {
+    let mut templates = helm("{{ $_ := set . \"extra\" (dict \"k\" \"v\") }}");
+    templates.parse("u", "{{ .extra.k }}").expect("a valid template");
+    let (data, mut session) = (values(), Session::new(Settings::helm()));
+    templates.render("t", &data, &mut session).expect("output");
+    assert_eq!(templates.render("u", &data, &mut session).expect("output").into_text(), "v");
+}
+
+#[test]
+fn a_map_that_contains_itself_is_freed_with_its_session() {
+    let data = values();
+    output("{{ $a := dict \"x\" (list 1) }}{{ $_ := set $a \"self\" $a }}", Settings::helm())
+        .expect("output");
+    let mut session = Session::new(Settings::helm());
+    helm("{{ $_ := set . \"self\" . }}").render("t", &data, &mut session).expect("output");
+    drop(session);
+    let Value::Map(map) = data else { panic!("a map") };
+    assert!(map.is_empty(), "the session empties the maps that templates changed");
+}
