@@ -76,7 +76,17 @@ fn wait(kubeconfig: &str, sandboxes: &Sandboxes) {
 /// Returns stderr without lines about waiting, which vary.
 fn without_waiting(tour: &RunOutput) -> String {
     let screen = tour.messages();
-    screen.split_inclusive('\n').filter(|line| !line.starts_with("waiting ")).collect()
+    let lines = screen.lines().filter(|line| !line.starts_with("waiting "));
+    lines.map(|line| without_moved_count(line) + "\n").collect()
+}
+
+/// Replaces the number of moved objects, which depends on the progress of the simulated controllers.
+fn without_moved_count(line: &str) -> String {
+    if !line.contains(" objects on the ") && !line.contains(": moved ") {
+        return line.to_owned();
+    }
+    let words = line.split(' ').map(|word| if word.parse::<usize>().is_ok() { "[..]" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -147,11 +157,11 @@ You can now create your first workload cluster by running the following:
 
 done in [..]: installed cert-manager v1.0.0 and 4 providers; 72 objects created
 paused 2 Clusters and ClusterClasses
-created 31 objects on the target
-verified 31 objects on the target
-deleted 31 objects on the source
+created [..] objects on the target
+verified [..] objects on the target
+deleted [..] objects on the source
 resumed 2 Clusters and ClusterClasses
-done in [..]: moved 31 objects
+done in [..]: moved [..] objects
 cluster `demo` is available
 
 "#]]
@@ -172,16 +182,14 @@ cluster `demo` is available
 
     let again = quickstart(&sandboxes, &[]);
     assert_eq!(again.status, 0, "{again}");
-    let (_, tour) = screen.split_once("--- stderr\n").unwrap();
     assert_data_eq!(
-        without_waiting(&again).strip_suffix(tour).unwrap(),
+        again.messages().lines().take(5).collect::<Vec<_>>().join("\n"),
         str![[r#"
 exit 0
 --- stderr
 removing the last tour
 done in [..]: deleted sandbox `tour-a`
 done in [..]: deleted sandbox `tour-b`
-
 "#]]
     );
 

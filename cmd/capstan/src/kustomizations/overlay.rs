@@ -166,7 +166,7 @@ impl LazyKustomization {
 
     /// Returns the location for a run in another folder: an absolute path, or a URL without credentials.
     pub(super) fn portable_location(&self) -> String {
-        let path = self.fetcher.environment.resolve(&self.location);
+        let path = self.fetcher.environment.resolve(&self.source);
         if path.is_dir() { path.display().to_string() } else { self.location.clone() }
     }
 
@@ -183,7 +183,7 @@ impl LazyOverlay for LazyKustomization {
     fn load(&self) -> LocalBoxFuture<'_, &dyn Overlay> {
         Box::pin(async {
             let prepare =
-                || KustomizationOverlay::prepare(&self.location, self.lock_check.clone(), &self.fetcher);
+                || KustomizationOverlay::prepare(&self.source, self.lock_check.clone(), &self.fetcher);
             let layer: &dyn Overlay = self.overlay.get_or_init(prepare).await;
             layer
         })
