@@ -18,7 +18,7 @@ Install, render, upgrade and move everything a Cluster API management cluster ru
 
 A drop-in for clusterctl: the same verbs, flags, files and labels.
 
-Usage: capstan [COMMAND]
+Usage: capstan [OPTIONS] [COMMAND]
 
 Commands:
   quickstart  Show everything once, on two sandboxes: install, generate, apply, describe, move
@@ -131,7 +131,7 @@ exit 0
 --- stdout
 Show the configuration
 
-Usage: capstan config <COMMAND>
+Usage: capstan config [OPTIONS] <COMMAND>
 
 Commands:
   repositories  List the providers and where their releases are

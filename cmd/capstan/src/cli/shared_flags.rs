@@ -24,7 +24,11 @@ pub(super) fn hide(mut command: Command, program: &str) -> (Command, String) {
             push_group(&mut list, heading, &names);
         }
     }
-    command = command.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg });
+    // The usage mentions hidden flags too.
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    command =
+        command.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg }).override_usage(usage);
     (command, format!("Shared flags, explained by `{program} help {TOPIC}`:\n{list}"))
 }
 
