@@ -101,7 +101,7 @@ pub enum EngineOutcome {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum EngineError {
-    /// Objects that cannot be applied anywhere, as reported by [`crate::desire`].
+    /// Objects that cannot be applied anywhere, as reported by [`crate::build_desired_set`].
     #[error("{} cannot be applied", count(objects.len()))]
     InvalidObjects { objects: Vec<InvalidObject> },
     /// Objects that cannot be applied onto existing objects, as reported by [`Engine::plan`].

@@ -113,7 +113,7 @@ pub enum PlanError {
 
 /// Plans the application of a set.
 ///
-/// A write onto an [`Unobserved`](crate::Observation::Unseen) object may detect the object. Then the caller adds the object
+/// A write onto an [`Unobserved`](crate::Observation::Unobserved) object may detect the object. Then the caller adds the object
 /// to `live` and plans again. An object that was scheduled and never written is still subject to its adoption policy.
 /// Shape: every desired object and every item of the set gets one step, and every missing namespace one more. Steps are
 /// in the order of execution; steps of one wave, stage and priority run concurrently. The same input gives the same

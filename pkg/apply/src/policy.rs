@@ -45,7 +45,7 @@ pub enum UpdatePolicy {
     Replace,
     /// Server-side apply: fields of other managers stay.
     SsaMerge,
-    /// Server-side apply that takes over the fields of the managers in [`ApplyOptions::take_over_fields`].
+    /// Server-side apply that takes over the fields of the managers in [`ApplyOptions::take_over`].
     SsaOverride,
 }
 

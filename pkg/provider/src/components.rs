@@ -75,7 +75,7 @@ pub struct ProviderComponents {
     pub target_namespace: String,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The files of the kustomization, as in [`OverlayResult`](crate::Layered).
+    /// The files of the kustomization, as in [`OverlayResult`](crate::OverlayResult).
     pub overlay_files: BTreeMap<String, Bytes>,
 }
 

@@ -22,7 +22,7 @@ pub trait Overlay: fmt::Debug + Send + Sync {
 
 /// A kustomization that is loaded on first use, because a run may not need its provider.
 pub trait LazyOverlay: fmt::Debug + Send + Sync {
-    /// The folder or url, as in [`Overlay::place`].
+    /// The folder or url, as in [`Overlay::location`].
     fn location(&self) -> &str;
 
     /// Returns the kustomization. The first call fetches its remote parts. Errors are reported when the kustomization

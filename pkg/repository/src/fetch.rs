@@ -45,7 +45,7 @@ pub fn read_file(context: &RepositoryContext, path: &Path) -> Result<File, Error
 /// A host counts as GitHub Enterprise if a GitHub token or the GitHub kind is set for it.
 /// Source: clusterctl v1.14 client/cluster/template.go. Differs: requests are retried, and `/raw/` urls work.
 /// # Errors
-/// [`transport::Error::FetchUrl`] for any other url form; [`Error::NoFile`]; any failure of the request.
+/// [`transport::Error::FetchUrl`] for any other url form; [`Error::UnknownFile`]; any failure of the request.
 pub async fn fetch_template(context: &RepositoryContext, url: &str) -> Result<File, Error> {
     let url = parse_address(url.trim())?;
     if url.scheme() != "https" {

@@ -7,7 +7,7 @@ use crate::{Error, File};
 
 /// The releases of one provider in any kind of repository.
 pub trait Repository: fmt::Debug + Send + Sync {
-    /// The version in the provider url, without any I/O. Use [`crate::latest`] to resolve `latest`.
+    /// The version in the provider url, without any I/O. Use [`crate::latest_version`] to resolve `latest`.
     /// # Errors
     /// Fails if the version is neither a semantic version nor `latest`, or is `latest` and the host cannot list
     /// versions.

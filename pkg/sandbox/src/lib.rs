@@ -20,7 +20,7 @@
 //! let request = http::Request::get("/api/v1/namespaces/default/secrets").body(String::new())?;
 //! assert_eq!(sandbox.call(request.clone()).await?.status(), 503);
 //! assert_eq!(sandbox.call(request).await?.status(), 200);
-//! sandbox.settle().await;
+//! sandbox.wait_until_idle().await;
 //! assert_eq!(sandbox.audit().since(0).len(), 2);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! # }).unwrap();

@@ -168,7 +168,7 @@ impl TestEnvironment {
         run.stderr
     }
 
-    /// Runs the binary like [`World::run_line`] with each line. Returns all screens as one text.
+    /// Runs the binary like [`Self::run_line`] with each line. Returns all screens as one text.
     pub fn screens<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) -> String {
         let screen = |line: L| format!("$ capstan {}\n{}", line.as_ref(), self.run_line(line.as_ref()));
         lines.into_iter().map(screen).collect::<Vec<_>>().join("\n")

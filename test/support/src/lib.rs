@@ -1,14 +1,14 @@
 //! Shared test helpers: fake hosts, the binary in an isolated environment, a sandbox with Cluster API objects.
 //!
 //! ```
-//! use support::{cluster_api::{self, cluster}, counter::Counter, fixture::Fixture, kind};
+//! use support::{cluster_api::{self, cluster}, fixture::Fixture, kind, request_counter::RequestCounter};
 //!
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! let lab = Fixture::start().await;
 //! cluster_api::install(&lab).await;
 //! lab.create(cluster("default/a").control_plane(1).machine_deployment("md", 2)).await;
 //!
-//! let counter = Counter::start(lab.sandbox());
+//! let counter = RequestCounter::start(lab.sandbox());
 //! assert_eq!(lab.list(kind::MACHINE).await.len(), 3);
 //! assert_eq!(counter.all().to_string(), "1 list machines");
 //! # });

@@ -39,7 +39,7 @@ struct ObjectWrite<'a> {
 impl Server {
     /// Applies an object by force with server-side apply, in the version of its manifest.
     /// # Errors
-    /// A conflict if the live object does not match [`ApplyRequest::onto`].
+    /// A conflict if the live object does not match [`ApplyRequest::precondition`].
     pub async fn apply(
         &self,
         kind: &ApiKind,

@@ -21,7 +21,7 @@ const HEADER_BYTES: u64 = 4 << 10;
 impl GitRemote {
     /// Reads one file of a commit. Symlinks inside the repository are followed.
     /// # Errors
-    /// [`GitFailure::UnknownPath`] with similar names; [`GitFailure::LinkEscapes`]; [`GitFailure::NoFile`] for folders,
+    /// [`GitFailure::UnknownPath`] with similar names; [`GitFailure::LinkEscapes`]; [`GitFailure::NotAFile`] for folders,
     /// submodules and Git LFS pointers; [`transport::Error::TooLarge`]; [`transport::Error::UnsafeName`].
     pub async fn read(&self, commit: &GitCommit, path: &str) -> Result<Bytes, Error> {
         check_file(path)?;

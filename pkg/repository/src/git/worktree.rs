@@ -42,7 +42,7 @@ impl GitRemote {
     /// An unfinished worktree is created again. Untracked files are kept. Files have exactly the content of the
     /// repository: the user's filters and line endings are not applied.
     /// # Errors
-    /// [`GitFailure::ForeignFolder`] if the folder contains anything else; [`GitFailure::LocalChangesPolicy`] if refused;
+    /// [`GitFailure::ForeignFolder`] if the folder contains anything else; [`GitFailure::LocalChanges`] if refused;
     /// [`GitFailure::LinkEscapes`] if a symlink of the commit points outside its tree. No file is written in that
     /// case. Any Git error.
     pub async fn worktree(

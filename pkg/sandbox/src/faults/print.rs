@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Effect, Fault, RequestFilter};
 
 impl fmt::Display for Fault {
-    /// Writes the syntax that [`DecodeError::parse`] reads.
+    /// Writes the syntax that [`Fault::parse`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.effect, self.requests)?;
         if self.skip > 0 {

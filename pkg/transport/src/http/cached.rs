@@ -97,7 +97,7 @@ pub fn remove_cached(context: &Context, request: &Request) {
     }
 }
 
-/// Like [`keep`], but caches the response under another address, for files with a stable name and a changing location.
+/// Like [`fetch_cached`], but caches the response under another address, for files with a stable name and a changing location.
 pub fn fetch_cached_as<'a>(
     context: &'a Context,
     name: &'a Url,
