@@ -8,6 +8,7 @@
 
 mod arguments;
 mod builtin;
+mod crypto;
 mod data;
 mod dates;
 mod defaults;

@@ -7,6 +7,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 pub(crate) struct Random {
     /// `None` until the first use without a seed.
     key: Option<[u8; 32]>,
+    is_seeded: bool,
     counter: u64,
     block: [u8; 32],
     /// The number of bytes of the block that were used.
@@ -16,7 +17,12 @@ pub(crate) struct Random {
 impl Random {
     pub(crate) fn new(seed: Option<u64>) -> Self {
         let key = seed.map(|seed| sha256(&[b"capstan template seed", &seed.to_be_bytes()]));
-        Self { key, counter: 0, block: [0; 32], used: 32 }
+        Self { is_seeded: seed.is_some(), key, counter: 0, block: [0; 32], used: 32 }
+    }
+
+    /// True for a source whose bytes are repeatable.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.is_seeded
     }
 
     /// Fills a buffer. An error means that the system has no random numbers.

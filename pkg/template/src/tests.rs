@@ -1,5 +1,6 @@
 //! Behaviour of whole templates.
 
+mod crypto;
 mod hostile;
 mod recorded;
 

@@ -21,6 +21,7 @@ impl Functions {
         super::types::add(&mut functions);
         super::paths::add(&mut functions);
         super::encoding::add(&mut functions);
+        super::crypto::add(&mut functions);
         super::random::add(&mut functions);
         super::regexes::add(&mut functions);
         super::semver::add(&mut functions);

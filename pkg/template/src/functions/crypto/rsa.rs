@@ -1,0 +1,72 @@
+//! New RSA keys. The crate `ring` checks them and signs with them, but cannot make them.
+
+use num_bigint::{BigInt, BigUint};
+
+use super::keys;
+use super::prime::prime;
+use crate::random::Random;
+
+/// A private key as the numbers of PKCS#1.
+pub(super) struct PrivateKey {
+    numbers: [BigUint; 8],
+}
+
+/// Makes a key of this many bits, with the exponent 65537.
+pub(super) fn generate(random: &mut Random, bits: u64) -> Result<PrivateKey, String> {
+    let one = BigUint::from(1_u32);
+    let exponent = BigUint::from(65_537_u32);
+    loop {
+        let (mut p, mut q) = (prime(random, bits / 2)?, prime(random, bits / 2)?);
+        if p < q {
+            std::mem::swap(&mut p, &mut q);
+        }
+        let modulus = &p * &q;
+        let (before_p, before_q) = (&p - &one, &q - &one);
+        // Keys whose primes are close are weak; they practically do not occur.
+        if (&p - &q).bits() < bits / 2 - 100 || modulus.bits() != bits {
+            continue;
+        }
+        let totient = &before_p * &before_q;
+        let (Some(private), Some(inverse)) = (inverse(&exponent, &totient), inverse(&q, &p)) else {
+            continue;
+        };
+        let numbers =
+            [modulus, exponent, private.clone(), p, q, &private % &before_p, &private % &before_q, inverse];
+        return Ok(PrivateKey { numbers });
+    }
+}
+
+/// Returns the inverse of a number by Euclid's algorithm.
+fn inverse(number: &BigUint, modulus: &BigUint) -> Option<BigUint> {
+    let modulus = BigInt::from(modulus.clone());
+    let (mut old, mut current) = (BigInt::from(number.clone()), modulus.clone());
+    let (mut old_factor, mut factor) = (BigInt::from(1), BigInt::ZERO);
+    while current != BigInt::ZERO {
+        let quotient = &old / &current;
+        (old, current) = (current.clone(), old - &quotient * current);
+        (old_factor, factor) = (factor.clone(), old_factor - &quotient * factor);
+    }
+    if old != BigInt::from(1) {
+        return None;
+    }
+    let positive = (old_factor % &modulus + &modulus) % &modulus;
+    positive.to_biguint()
+}
+
+impl PrivateKey {
+    /// Returns the key in the form of PKCS#1.
+    pub(super) fn der(&self) -> Vec<u8> {
+        yasna::construct_der(|writer| {
+            writer.write_sequence(|writer| {
+                writer.next().write_u8(0);
+                for number in &self.numbers {
+                    writer.next().write_bigint_bytes(&number.to_bytes_be(), true);
+                }
+            });
+        })
+    }
+
+    pub(super) fn pem(&self) -> String {
+        keys::pem("RSA PRIVATE KEY", &self.der())
+    }
+}
