@@ -20,11 +20,14 @@ pub enum ExitStatus {
 impl ExitStatus {
     /// All codes with their meaning, for the reference pages.
     pub const TABLE: [(ExitStatus, &'static str); 5] = [
-        (ExitStatus::Success, "all that was asked was done"),
-        (ExitStatus::Failure, "something was not done; stderr says what, why and what to do next"),
-        (ExitStatus::Unhealthy, "what was looked at is not well; only where `--exit-status` asks for it"),
-        (ExitStatus::Bug, "a defect of capstan itself"),
-        (ExitStatus::Interrupted, "ended by Ctrl-C"),
+        (ExitStatus::Success, "the command succeeded"),
+        (
+            ExitStatus::Failure,
+            "the command failed; stderr shows the failed step, the reason and the next step",
+        ),
+        (ExitStatus::Unhealthy, "the inspected objects are unhealthy; only with `--exit-status`"),
+        (ExitStatus::Bug, "a bug in capstan"),
+        (ExitStatus::Interrupted, "interrupted by Ctrl-C"),
     ];
 
     /// Returns the number that the shell sees.

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn each_member_is_told_in_one_line() {
+    fn each_member_is_printed_on_one_line() {
         let ErrorChain { kind, lines, .. } = error_chain(&Example::Several(vec![outer()]));
         assert_eq!(kind, None);
         assert_eq!(lines, ["several", "outer: inner: foreign"]);

@@ -179,7 +179,7 @@ pub struct ProviderList {
 pub struct ProviderEntry {
     /// Name of the provider within its type.
     pub name: String,
-    /// Provider type.
+    /// Type of the provider.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
     /// URL of the provider components.
@@ -194,7 +194,7 @@ pub struct ProviderEntry {
 pub struct ProviderRelease {
     /// Name of the provider within its type.
     pub name: String,
-    /// Provider type.
+    /// Type of the provider.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
     /// Location of the releases.

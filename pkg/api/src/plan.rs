@@ -95,7 +95,7 @@ pub struct SavedUpgradeOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedReference {
-    /// The provider.
+    /// Type and name of the provider.
     pub provider: ProviderId,
     /// The version. None if the version is irrelevant.
     pub version: Option<String>,
@@ -105,7 +105,7 @@ pub struct SavedReference {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedKustomization {
-    /// The provider.
+    /// Type and name of the provider.
     pub provider: ProviderId,
     /// An absolute path, or a URL without credentials.
     pub place: String,
@@ -115,7 +115,7 @@ pub struct SavedKustomization {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedProvider {
-    /// The provider.
+    /// Type and name of the provider.
     pub provider: ProviderId,
     /// The namespace of the provider.
     pub namespace: String,
@@ -170,10 +170,10 @@ pub enum ObservedState {
 #[derive(Debug, thiserror::Error)]
 pub enum SavedPlanError {
     /// The file is not a saved plan.
-    #[error("it is no saved plan")]
+    #[error("the file is not a saved plan")]
     Unreadable(#[source] serde_json::Error),
     /// The plan has another format.
-    #[error("it has format {found}, and this version reads format {}", SavedPlan::FORMAT)]
+    #[error("the plan has format {found}; this version of capstan reads format {}", SavedPlan::FORMAT)]
     UnsupportedFormat {
         /// The format number in the file.
         found: u64,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_another_format_is_told_apart_from_what_is_no_plan() {
+    fn plans_of_another_format_and_invalid_plans_are_distinguished() {
         let later = br#"{"format": 3, "steps": []}"#;
         assert!(matches!(SavedPlan::parse(later), Err(SavedPlanError::UnsupportedFormat { found: 3 })));
         assert!(matches!(SavedPlan::parse(b"{}"), Err(SavedPlanError::Unreadable(_))));

@@ -9,7 +9,7 @@ use crate::ProviderType;
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ProviderId {
-    /// Provider type.
+    /// Type of the provider.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
     /// Name within the type, such as `aws`.

@@ -15,16 +15,16 @@ pub struct ProviderRef {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderRefError {
     /// The name before the colon is missing.
-    #[error("`{0}` names no provider; the form is name[:version]")]
+    #[error("`{0}` has no provider name; use the form name[:version]")]
     EmptyName(String),
     /// The version after the colon is missing.
-    #[error("`{0}` ends in a colon; the form is name[:version], and the version cannot be empty")]
+    #[error("`{0}` has an empty version; use the form name[:version]")]
     EmptyVersion(String),
     /// More than one colon.
-    #[error("`{0}` has more than one colon; the form is name[:version]")]
+    #[error("`{0}` has several colons; use the form name[:version]")]
     TooManyParts(String),
     /// Kubernetes would reject the name.
-    #[error("`{text}` does not name a provider")]
+    #[error("`{text}` is not a valid provider name")]
     InvalidName {
         /// The rejected reference.
         text: String,
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_says_why() {
+    fn invalid_references_are_refused_with_a_reason() {
         assert!(matches!(ProviderRef::parse(":v1"), Err(ProviderRefError::EmptyName(_))));
         assert!(matches!(ProviderRef::parse("aws:"), Err(ProviderRefError::EmptyVersion(_))));
         assert!(matches!(ProviderRef::parse("aws:v1:x"), Err(ProviderRefError::TooManyParts(_))));

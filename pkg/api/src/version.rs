@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_semantic_version_is_refused() {
+    fn invalid_semantic_versions_are_refused() {
         for text in ["", "v", "latest", "v1", "v1.2", "v1.02.0", "1.2.3.4", "vv1.2.3", "main", "v1.2.3-"] {
             assert!(Version::parse(text).is_err(), "{text}");
         }

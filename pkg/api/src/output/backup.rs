@@ -56,7 +56,7 @@ pub struct BackupSource {
 pub enum BackupEncryption {
     /// Not encrypted.
     None,
-    /// Encrypted with public keys of age. The file does not name their owners.
+    /// Encrypted with age public keys. The file does not name their owners.
     PublicKeys,
     /// Encrypted with a passphrase.
     Passphrase,
@@ -126,7 +126,7 @@ impl BackupEncryption {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::PublicKeys => "public keys of age",
+            Self::PublicKeys => "age public keys",
             Self::Passphrase => "passphrase",
         }
     }

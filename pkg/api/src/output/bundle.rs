@@ -63,7 +63,7 @@ pub struct BundleVerification {
 pub struct BundleLoad {
     /// The target folder or registry.
     pub target: String,
-    /// Loaded entries.
+    /// Entries that were loaded.
     pub contents: Vec<LoadedContent>,
     /// Settings that clusterctl.yaml needs to use the loaded entries.
     pub configuration: String,

@@ -26,7 +26,7 @@ pub struct OwnerGraph {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphObject {
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Owners: first owner references in the order of the object, then soft owners.
     pub owners: Vec<GraphOwner>,

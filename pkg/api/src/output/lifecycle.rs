@@ -48,7 +48,7 @@ pub struct CertManagerPlan {
     /// Installed version, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Planned version.
+    /// Planned version, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Reason for the action, if it needs an explanation.
@@ -106,8 +106,8 @@ impl fmt::Display for CertManagerPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (from, to) = (self.from.as_deref().unwrap_or("nothing"), self.to.as_deref().unwrap_or("nothing"));
         match (self.action, &self.why) {
-            (CertManagerAction::None, _) => f.write_str("not looked at"),
-            (CertManagerAction::External, _) => f.write_str("taken care of by somebody else"),
+            (CertManagerAction::None, _) => f.write_str("not checked"),
+            (CertManagerAction::External, _) => f.write_str("managed externally"),
             (CertManagerAction::Keep, _) if self.from.is_none() => f.write_str("stays"),
             (CertManagerAction::Keep, _) => write!(f, "stays at {from}"),
             (CertManagerAction::Install, None) => write!(f, "install {to}"),
@@ -127,7 +127,7 @@ pub struct ProviderReport {
     pub id: ProviderId,
     /// Namespace of the provider.
     pub namespace: String,
-    /// Installed version.
+    /// Installed version; absent if the provider is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Planned version; absent if the provider is deleted.
@@ -146,7 +146,7 @@ pub struct ProviderReport {
 pub struct StepReport {
     /// Kind of action.
     pub action: StepAction,
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Reason for the action, if it needs an explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -242,7 +242,7 @@ impl fmt::Display for ObjectName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Health as one word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
     pub health: String,

@@ -71,7 +71,7 @@ pub enum MoveAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StayingObject {
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Reason for skipping the object.
     pub why: String,
@@ -110,7 +110,7 @@ pub struct MoveState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovedObject {
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Outcome as text.
     pub outcome: String,

@@ -14,7 +14,7 @@ pub struct StatusReport {
     /// Providers of an unfinished first installation; empty if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfinished_init: Vec<UnfinishedInstallation>,
-    /// Unfinished upgrade.
+    /// Upgrade that was interrupted; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_upgrade: Option<UnfinishedUpgrade>,
     /// Unfinished move from or to the cluster.
@@ -115,7 +115,7 @@ pub struct ProviderHealth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriftedObject {
-    /// The object.
+    /// Kind, namespace and name of the object.
     pub object: ObjectName,
     /// Fields that differ from the applied state.
     pub fields: Vec<DriftedField>,

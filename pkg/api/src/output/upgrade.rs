@@ -21,7 +21,7 @@ pub struct UpgradePlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContractUpgrade {
-    /// The contract.
+    /// Contract that every provider would implement.
     pub contract: Contract,
     /// True if `upgrade apply --contract` accepts the contract.
     pub supported: bool,
@@ -39,7 +39,7 @@ pub struct ProviderUpgrade {
     pub id: ProviderId,
     /// Namespace of the provider.
     pub namespace: String,
-    /// Installed version.
+    /// Version that is installed.
     pub current: String,
     /// Next version; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
