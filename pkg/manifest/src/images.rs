@@ -31,32 +31,32 @@ pub struct ImageReference<'a> {
 #[allow(missing_docs)]
 pub enum ImageReferenceError {
     /// The text is empty.
-    #[error("it is empty")]
+    #[error("the reference is empty")]
     Empty,
     /// The registry or path is missing; container runtimes complete them differently.
-    #[error("it is short for `{canonical}`")]
+    #[error("the name is not fully qualified; use `{canonical}`")]
     NotCanonical {
         /// The completed reference of the same image.
         canonical: String,
     },
     /// A path element has capital letters.
-    #[error("repository names have no capital letters")]
+    #[error("repository names must be in lower case")]
     Uppercase,
     /// The path exceeds the limit of registries.
-    #[error("its path has {length} characters, the limit is {limit}")]
+    #[error("the path has {length} characters; the limit is {limit}")]
     TooLong {
         /// The number of characters in the path, without the registry.
         length: usize,
         limit: usize,
     },
     /// The part after `@` is no sha256, sha384 or sha512 digest in lower-case hexadecimal.
-    #[error("`{digest}` is no digest")]
+    #[error("`{digest}` is not a valid digest")]
     Digest { digest: String },
     /// The part after `:` is no valid tag.
-    #[error("`{tag}` is no tag")]
+    #[error("`{tag}` is not a valid tag")]
     Tag { tag: String },
     /// The registry or path violates the grammar.
-    #[error("`{part}` is no image name")]
+    #[error("`{part}` is not a valid image name")]
     Name { part: String },
 }
 
@@ -83,7 +83,7 @@ pub struct InvalidImage {
     pub container: String,
     /// The invalid reference.
     pub image: String,
-    /// The reason.
+    /// The reason why the reference is invalid.
     #[source]
     pub reason: ImageReferenceError,
 }

@@ -10,7 +10,7 @@ mod tests;
 
 /// A set of objects with several Namespaces, so the target is ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("found {} objects of kind `Namespace`, provider components have at most one", names.len())]
+#[error("found {} objects of kind `Namespace`; provider components must have at most one", names.len())]
 pub struct AmbiguousNamespace {
     /// The names of the Namespaces, in input order.
     pub names: Vec<String>,

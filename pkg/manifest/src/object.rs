@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_object_has_is_found_or_empty() {
+    fn common_fields_are_found_or_empty() {
         let full = object(json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": "a", "namespace": "b", "labels": {"x": "1", "y": 2}, "annotations": {"z": "3"}}
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mapping_is_named() {
+    fn a_value_that_is_not_a_mapping_is_refused_with_its_type() {
         assert_eq!(Object::try_from(json!([])), Err(NotAMapping { found: "a list" }));
     }
 }

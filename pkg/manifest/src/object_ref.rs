@@ -11,7 +11,7 @@ pub struct ObjectRef {
     pub kind: String,
     /// The namespace; empty for cluster-scoped objects, and if the installer sets it later.
     pub namespace: String,
-    /// The name.
+    /// The name; empty if the object has none.
     pub name: String,
 }
 

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_come_first_then_cert_manager_objects_backwards_then_the_rest() {
+    fn namespaces_come_first_then_cert_manager_objects_then_the_rest() {
         let mut all = objects(&[
             ("v1", "ServiceAccount", "a"),
             ("cert-manager.io/v1", "Certificate", "b"),

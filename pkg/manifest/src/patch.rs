@@ -26,13 +26,13 @@ pub enum Patch {
 #[derive(Debug, thiserror::Error)]
 pub enum PatchError {
     /// The patch is neither a mapping nor a list.
-    #[error("a patch is a mapping of fields or a list of operations, this is {found}")]
+    #[error("a patch must be a mapping of fields or a list of operations, not {found}")]
     Form { found: &'static str },
     /// The list is no JSON patch.
-    #[error("the list is no JSON patch")]
+    #[error("the list is not a valid JSON patch")]
     Operations(#[source] serde_json::Error),
     /// An operation that fails, for example on a missing path.
-    #[error("operation {number} (`{path}`) cannot be carried out")]
+    #[error("cannot apply operation {number} (`{path}`)")]
     Operation {
         /// The position of the operation, from 1.
         number: usize,
@@ -44,7 +44,7 @@ pub enum PatchError {
     #[error(transparent)]
     Strategic(#[from] StrategicError),
     /// The result is no object.
-    #[error("the patch leaves no object")]
+    #[error("the result of the patch is not an object")]
     NoObject(#[source] NotAMapping),
 }
 

@@ -229,10 +229,10 @@ impl fmt::Display for StreamWarningKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RespelledKey(key) => {
-                write!(formatter, "a key without quotes is read as `{key}`: quote it")
+                write!(formatter, "an unquoted key is read as `{key}`: quote the key")
             }
-            Self::DuplicateKey(key) => write!(formatter, "key `{key}` stands twice, the last one counts"),
-            Self::TextAfterEnd => formatter.write_str("what follows the end of the document is left out"),
+            Self::DuplicateKey(key) => write!(formatter, "duplicate key `{key}`: the last value is used"),
+            Self::TextAfterEnd => formatter.write_str("text after the end of the document is ignored"),
         }
     }
 }

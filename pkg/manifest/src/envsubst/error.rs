@@ -78,9 +78,9 @@ impl fmt::Display for SubstitutionErrorKind {
         match self {
             Self::MissingClosingBrace => f.write_str("expected `}` or an operator after the name"),
             Self::VariableName => f.write_str("expected a name after `${`"),
-            Self::Argument => f.write_str("an argument of its operator is missing or has no end"),
-            Self::BadSubstitution => f.write_str("its operator cannot be used like this"),
-            Self::TooDeep => write!(f, "more than {MAX_DEPTH} substitutions inside each other"),
+            Self::Argument => f.write_str("the operator has a missing or unterminated argument"),
+            Self::BadSubstitution => f.write_str("the operator is invalid here"),
+            Self::TooDeep => write!(f, "substitutions are nested more than {MAX_DEPTH} levels deep"),
         }
     }
 }
@@ -94,16 +94,16 @@ pub enum RenderError {
     #[error(transparent)]
     Missing(MissingVariables),
     /// A substring has a negative length. Differs: drone/envsubst crashes.
-    #[error("`{written}` at {at} asks for a part of {length} bytes")]
+    #[error("`{written}` at {at} requests a substring of {length} bytes")]
     NegativeLength { length: i64, at: TextPosition, written: String },
     /// Nested replacements give too long a text. Differs: drone/envsubst takes all memory.
-    #[error("`{written}` at {at} gives more than the limit of {limit_bytes} bytes")]
+    #[error("`{written}` at {at} produces more than the limit of {limit_bytes} bytes")]
     TooLong { limit_bytes: usize, at: TextPosition, written: String },
     /// Patterns with several `*` need too many comparisons on a long value. Differs: drone/envsubst has no limit.
     #[error("`{written}` at {at} needs more than the limit of {limit_steps} comparisons")]
     PatternTooSlow { limit_steps: u64, at: TextPosition, written: String },
     /// A substitution leaves half a character. Differs: drone/envsubst prints the broken text.
-    #[error("`{written}` at {at} cuts a character of its value in two")]
+    #[error("`{written}` at {at} splits a character of its value")]
     CutCharacter { at: TextPosition, written: String },
 }
 
@@ -126,7 +126,7 @@ impl fmt::Display for MissingVariables {
 /// One name that has neither value nor default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingVariable {
-    /// The name.
+    /// The name without `$` and braces.
     pub name: String,
     /// Every position outside of arguments, in the order of the text; never empty.
     pub positions: Vec<TextPosition>,

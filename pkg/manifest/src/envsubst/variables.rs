@@ -20,7 +20,7 @@ pub struct Variables {
 /// A name outside of arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The name.
+    /// The name without `$` and braces.
     pub name: String,
     /// The default of the first use: all its arguments, joined, with nested names as `${NAME}`.
     ///
@@ -40,7 +40,7 @@ impl Variable {
 /// A name that occurs only in arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedVariable {
-    /// The name.
+    /// The name without `$` and braces.
     pub name: String,
     /// Every position, in the order of the text.
     pub positions: Vec<TextPosition>,

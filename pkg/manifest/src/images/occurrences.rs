@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn named_images_are_replaced_where_they_stand_and_containers_are_left_alone() {
+    fn named_images_are_replaced_and_containers_stay() {
         let mut object = deployment();
         override_text_images(&mut object, &|reference| {
             let change = ImageOverride { repository: "lab.local".into(), ..ImageOverride::default() };

@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 
@@ -125,7 +126,7 @@ fn images_are_listed_containers_first() {
 }
 
 #[test]
-fn overrides_reach_containers_and_init_containers_by_the_name_of_the_image() {
+fn overrides_reach_all_containers_by_image_name() {
     let mut object = deployment(&["quay.io/b:1", "quay.io/a:1"]);
     override_images(&mut object, &|image| {
         (image.name != "a")
@@ -149,12 +150,11 @@ fn every_image_that_cannot_be_read_is_named_with_its_container() {
     let mut object = deployment(&["nginx", "quay.io/fine:1", ""]);
     let errors = override_images(&mut object, &|_| None).unwrap_err();
     let texts: Vec<_> = errors.iter().map(|error| format!("{error}: {}", error.reason)).collect();
-    assert_eq!(
-        texts,
-        [
-            "image `nginx` of container `manager` in `Deployment capi-system/capi` is not valid: \
-             it is short for `docker.io/library/nginx`",
-            "image `` of container `manager` in `Deployment capi-system/capi` is not valid: it is empty",
-        ]
+    assert_data_eq!(
+        texts.join("\n"),
+        str![[r#"
+image `nginx` of container `manager` in `Deployment capi-system/capi` is not valid: the name is not fully qualified; use `docker.io/library/nginx`
+image `` of container `manager` in `Deployment capi-system/capi` is not valid: the reference is empty
+"#]]
     );
 }

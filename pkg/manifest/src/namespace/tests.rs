@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 
@@ -37,9 +38,9 @@ fn the_only_namespace_object_names_the_target() {
 fn two_namespace_objects_are_refused_with_their_names() {
     let error = target_namespace(&[named("Namespace", "a"), named("Namespace", "b")]).unwrap_err();
     assert_eq!(error.names, ["a", "b"]);
-    assert_eq!(
+    assert_data_eq!(
         error.to_string(),
-        "found 2 objects of kind `Namespace`, provider components have at most one"
+        str!["found 2 objects of kind `Namespace`; provider components must have at most one"]
     );
 }
 
@@ -147,18 +148,19 @@ fn the_namespace_in_dns_names_is_replaced_once_per_name() {
 }
 
 #[test]
-fn dns_names_that_are_no_strings_are_refused_with_their_place() {
+fn dns_names_that_are_not_strings_are_refused_with_their_path() {
     let metadata = json!({"name": "c", "namespace": "old"});
     let with = |spec: Value| json!({"kind": "Certificate", "metadata": metadata, "spec": spec});
-    assert_eq!(
-        refused(with(json!({"dnsNames": ["a", 1]}))),
-        "`spec.dnsNames[1]` of `Certificate target/c` must be a string, not a number"
+    let told =
+        [json!({"dnsNames": ["a", 1]}), json!({"dnsNames": "a"}), json!(1)].map(|spec| refused(with(spec)));
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+`spec.dnsNames[1]` of `Certificate target/c` must be a string, not a number
+`spec.dnsNames` of `Certificate target/c` must be a list, not a string
+`spec` of `Certificate target/c` must be a mapping, not a number
+"#]]
     );
-    assert_eq!(
-        refused(with(json!({"dnsNames": "a"}))),
-        "`spec.dnsNames` of `Certificate target/c` must be a list, not a string"
-    );
-    assert_eq!(refused(with(json!(1))), "`spec` of `Certificate target/c` must be a mapping, not a number");
     assert_eq!(moved(with(Value::Null))["spec"], Value::Null);
 }
 

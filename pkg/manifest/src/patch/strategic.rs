@@ -19,14 +19,14 @@ const ELEMENT_ORDER: &str = "$setElementOrder/";
 pub enum StrategicError {
     /// An unknown directive.
     #[error(
-        "`{directive}` in `{path}` is no directive; there are `$patch: delete`, `replace` and `merge`, `$deleteFromPrimitiveList/…` and `$retainKeys`"
+        "unknown directive `{directive}` in `{path}`; use `$patch: delete`, `replace` or `merge`, `$deleteFromPrimitiveList/…` or `$retainKeys`"
     )]
     Directive { directive: String, path: String },
     /// An element without the merge key of its list.
-    #[error("an element of `{path}` has no `{key}`, by which elements are told apart")]
+    #[error("an element of `{path}` has no merge key `{key}`")]
     NoKey { path: String, key: &'static str },
     /// A value of a type that strategic merge cannot use.
-    #[error("`{path}` is {found}, it must be {expected}")]
+    #[error("`{path}` must be {expected}, not {found}")]
     Type { path: String, expected: &'static str, found: &'static str },
 }
 

@@ -27,7 +27,7 @@ fn fields(contents: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn a_field_is_of_what_set_it_last_and_others_of_the_origin() {
+fn a_field_is_attributed_to_the_step_that_set_it_last() {
     let contents = [
         json!({"kind": "X", "spec": {"count": 1, "size": 1, "gone": 1, "same": [1]}}),
         json!({"kind": "X", "spec": {"count": 2, "size": 2, "same": [1], "new": {"x": 1, "y": {}}}}),
@@ -50,13 +50,13 @@ fn items_of_a_list_keep_their_past_when_others_come_and_go() {
 }
 
 #[test]
-fn what_is_left_empty_was_set_by_what_emptied_it() {
+fn an_emptied_field_is_attributed_to_the_step_that_emptied_it() {
     let contents = [json!({"a": {"b": 1}, "c": [1], "d": {}}), json!({"a": {}, "c": [], "d": {}})];
     assert_eq!(fields(&contents), ["/a a", "/c a"]);
 }
 
 #[test]
-fn what_stands_where_a_mark_was_is_of_the_mark() {
+fn replaced_text_is_attributed_to_its_mark() {
     let read = |text: &str| {
         let value = crate::yaml::read_value(text, &YamlLimits::default()).unwrap();
         Object::try_from(value).unwrap()
@@ -77,13 +77,13 @@ fn what_stands_where_a_mark_was_is_of_the_mark() {
 }
 
 #[test]
-fn a_pointer_is_one_that_other_tools_read() {
+fn pointers_follow_rfc_6901() {
     let contents = [json!({}), json!({"a/b~c": 1})];
     assert_eq!(fields(&contents), ["/a~1b~0c a"]);
 }
 
 #[test]
-fn comments_tell_the_origin_above_and_other_setters_behind_each_value() {
+fn comments_show_the_origin_above_and_changes_beside_values() {
     let long = "word ".repeat(30);
     let object = changed(&[
         json!({"kind": "X", "old": true, "list": [{"name": "a"}]}),
@@ -114,7 +114,7 @@ quoted: \"1\" # a";
 }
 
 #[test]
-fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
+fn a_custom_origin_text_takes_one_line() {
     let mut object = changed(&[json!({"a": 1, "b": 1}), json!({"a": 2, "b": 2})]);
     object.map_origins(|setter| FieldOrigin { field: "line\nbreak".to_owned(), ..setter.clone() });
     let text = write_traced_stream(std::slice::from_ref(&object));
@@ -122,7 +122,7 @@ fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
 }
 
 #[test]
-fn a_setter_in_the_file_of_the_origin_is_told_by_its_place() {
+fn an_origin_in_the_same_file_is_shown_by_its_place() {
     let mut object = Object::try_from(json!({"a": 1})).unwrap();
     object.start_provenance(&setter("base"));
     object.as_map_mut().insert("a".to_owned(), json!(2));
@@ -133,7 +133,7 @@ fn a_setter_in_the_file_of_the_origin_is_told_by_its_place() {
 }
 
 #[test]
-fn an_object_that_is_not_traced_is_printed_as_ever() {
+fn an_untraced_object_is_printed_without_comments() {
     let object = Object::try_from(json!({"a": 1, "b": ["x\ny\n"]})).unwrap();
     let objects = [object];
     assert_eq!(write_traced_stream(&objects), write_stream(&objects));

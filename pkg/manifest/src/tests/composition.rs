@@ -136,7 +136,7 @@ fn assert_printed(name: &str, case: &Case, printed: &str) {
 
 // Row: PRV-21, PRV-24, PRV-56, PRV-57, PRV-58, PRV-59
 #[test]
-fn provider_components_come_out_as_the_peer_prints_them() {
+fn provider_components_are_printed_as_by_clusterctl() {
     let (Some(golden), Some(corpus)) = (golden(), corpus()) else { return };
     let mut compared = 0;
     for (name, case) in succeeding(&golden, &["provider-", "images-"]) {
@@ -150,7 +150,7 @@ fn provider_components_come_out_as_the_peer_prints_them() {
 
 // Row: PRV-41, PRV-60
 #[test]
-fn cluster_templates_come_out_as_the_peer_prints_them() {
+fn cluster_templates_are_printed_as_by_clusterctl() {
     let Some(golden) = golden() else { return };
     let mut compared = 0;
     for (name, case) in succeeding(&golden, &["cluster-", "yaml-"]) {

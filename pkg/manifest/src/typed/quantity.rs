@@ -13,13 +13,13 @@ mod tests;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum InvalidQuantity {
     /// The text is empty.
-    #[error("it is empty")]
+    #[error("the text is empty")]
     Empty,
     /// The number is missing or malformed.
-    #[error("it does not start with a number")]
+    #[error("the text does not start with a number")]
     Number,
     /// The text behind the number is no unit.
-    #[error("`{suffix}` is no unit")]
+    #[error("unknown unit `{suffix}`")]
     Suffix { suffix: String },
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Mismatch {
 /// stacks. Real schemas have fewer than 60 levels.
 const DEPTH_LIMIT: usize = 1_000;
 
-const DURATION: &str = "a span of time such as `10m`";
+const DURATION: &str = "a duration such as `10m`";
 
 /// The position of a value, linked to its parent on the stack; only errors need the path.
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl Walker {
     /// Rewrites one value. Returns true if the value is not empty, so that an optional field stays.
     fn value(&mut self, kind: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
         if place.depth > DEPTH_LIMIT {
-            return self.reject(place, "nested less deeply", "a value at the limit");
+            return self.reject(place, "within the nesting limit", "deeper");
         }
         if value.is_null() {
             *value = zero(kind);
@@ -145,7 +145,7 @@ impl Walker {
                 _ => self.mismatch(place, "a boolean", value),
             },
             FieldKind::Int32 => {
-                self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "an integer of 32 bits")
+                self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "a 32-bit integer")
             }
             FieldKind::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
             FieldKind::Float => match value {
@@ -155,7 +155,7 @@ impl Walker {
             FieldKind::IntOrText if value.is_string() => true,
             FieldKind::IntOrText => {
                 let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
-                self.integer(value, place, range, "an integer of 32 bits or a string");
+                self.integer(value, place, range, "a 32-bit integer or a string");
                 true
             }
             FieldKind::Bytes => self.rewrite(value, place, "base64", canonical_base64),

@@ -25,15 +25,13 @@ pub enum YamlErrorKind {
     #[error("{0}")]
     Syntax(Cow<'static, str>),
     /// A byte sequence is not UTF-8.
-    #[error("invalid UTF-8 at byte {offset}, YAML is read as UTF-8 text only")]
+    #[error("invalid UTF-8 at byte {offset}: YAML must be UTF-8 text")]
     InvalidUtf8 {
         /// The offset of the first invalid byte, from 0.
         offset: usize,
     },
     /// A character that YAML forbids.
-    #[error(
-        "character U+{code:04X} at byte {offset} is not allowed in YAML, write it as an escape in double quotes"
-    )]
+    #[error("character U+{code:04X} at byte {offset} is not allowed in YAML: use an escape in double quotes")]
     ForbiddenCharacter {
         /// The code point of the character.
         code: u32,
@@ -74,10 +72,10 @@ pub enum YamlErrorKind {
     #[error("nested deeper than the limit of {limit}")]
     TooDeep { limit: usize },
     /// The text exceeds the size limit.
-    #[error("{size_bytes} bytes of text are over the limit of {limit_bytes}")]
+    #[error("{size_bytes} bytes of text exceed the limit of {limit_bytes}")]
     TooLarge { size_bytes: usize, limit_bytes: usize },
     /// The text with its expanded aliases exceeds the size limit.
-    #[error("the text and its aliases take more than the limit of {limit_bytes} bytes")]
+    #[error("the text with expanded aliases exceeds the limit of {limit_bytes} bytes")]
     AliasesTooLarge { limit_bytes: usize },
     /// Nearly all of the document comes from repeated aliases.
     #[error("the document expands its aliases excessively")]

@@ -273,7 +273,7 @@ fn wording(kind: &ErrorKind) -> Cow<'static, str> {
         K::InvalidQuotedScalarHexEscape => "did not find expected hexadecimal digits in an escape",
         K::UndeclaredTagHandle => "found a tag handle that is not defined",
         K::ExpectedDocumentStart => "did not find expected `---` after a directive",
-        K::CommentNotSeparated => "a comment must be separated by a blank",
+        K::CommentNotSeparated => "a comment must be separated by a space",
         other => return Cow::Owned(clean_message(&other.to_string())),
     })
 }

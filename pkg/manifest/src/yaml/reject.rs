@@ -11,7 +11,7 @@ use memchr::{memchr, memmem, memrchr};
 use super::YamlErrorKind;
 use super::error::Fault;
 
-pub(super) const TAB: &str = "found a tab where only spaces may stand";
+pub(super) const TAB: &str = "found a tab where only spaces are allowed";
 
 /// Rejects all directives other than `%YAML 1.1` and `%TAG` in the text before a document.
 pub(super) fn directives(prologue: &str) -> Result<(), Fault> {
@@ -33,7 +33,7 @@ pub(super) fn anchor_name(name: &str, offset: usize) -> Result<(), Fault> {
     if name.bytes().all(is_plain) {
         return Ok(());
     }
-    Err(syntax("an anchor is named with ASCII letters, digits, `_` and `-` only", offset))
+    Err(syntax("an anchor name must consist of ASCII letters, digits, `_` and `-`", offset))
 }
 
 /// Rejects tabs where a key may start: at the start of a line, and after only `-`, `?` and `:`.

@@ -68,7 +68,7 @@ fn a_unit_without_a_number_is_zero() {
 
 // Row: D-87
 #[test]
-fn what_is_no_quantity_says_why() {
+fn invalid_quantities_are_refused_with_a_reason() {
     let suffix = |suffix: &str| Err(InvalidQuantity::Suffix { suffix: suffix.to_owned() });
     assert_eq!(canonical(""), Err(InvalidQuantity::Empty));
     assert_eq!(canonical("  "), Err(InvalidQuantity::Empty));
