@@ -42,9 +42,9 @@ pub(crate) struct Variable {
 /// An object or a variable that already exists.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConflictError {
-    #[error("`{id}` is there twice: from {first} and from {second}")]
+    #[error("duplicate object `{id}`: from {first} and from {second}")]
     Object { id: Box<ResId>, first: String, second: String },
-    #[error("the variable `{name}` is there twice: in {first} and in {second}")]
+    #[error("duplicate variable `{name}`: in {first} and in {second}")]
     Variable { name: String, first: String, second: String },
 }
 
@@ -231,6 +231,8 @@ mod tests {
     use manifest::Object;
     use serde_json::json;
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
     use crate::TreePath;
     use crate::resource::ObjectOrigin;
@@ -263,17 +265,20 @@ mod tests {
     }
 
     #[test]
-    fn two_objects_with_one_id_are_told_with_both_places() {
+    fn two_objects_with_one_id_are_refused_with_both_files() {
         let mut all = gathered(&["a", "b"]);
         let clashes = all.absorb(gathered(&["b", "c"]));
         let texts: Vec<String> = clashes.iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["`ConfigMap.v1.[noGrp]/b.[noNs]` is there twice: from `/b` and from `/b`"]);
+        assert_data_eq!(
+            texts.join("\n"),
+            str!["duplicate object `ConfigMap.v1.[noGrp]/b.[noNs]`: from `/b` and from `/b`"]
+        );
         let names = all.iter().map(|(_, resource)| resource.object.name()).collect::<Vec<_>>();
         assert_eq!(names, ["a", "b", "c"]);
     }
 
     #[test]
-    fn an_object_that_is_left_empty_or_taken_away_leaves_the_others_in_place() {
+    fn removing_an_object_keeps_the_positions_of_others() {
         let mut all = gathered(&["a", "b", "c"]);
         let at = |all: &Accumulator, name: &str| all.find_by_id(config_map(name).id()).unwrap();
         let (first, second) = (at(&all, "a"), at(&all, "b"));

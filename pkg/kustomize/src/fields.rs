@@ -53,11 +53,11 @@ pub(crate) struct ReferenceTable {
 /// An invalid field spec, or an invalid field it leads to. Kinds are written as `KustomizationKind.version.group`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FieldError {
-    #[error("two field specs for `{path}` of `{kind}` differ in `create`: give both the same")]
+    #[error("two field specs for `{path}` of `{kind}` differ in `create`: set both to the same value")]
     Conflict { kind: String, path: String },
     #[error("a field spec of `{kind}` has no `path`")]
     NoPath { kind: String },
-    #[error("`{path}` of `{id}` must be {expected}, this is {found}")]
+    #[error("`{path}` of `{id}` must be {expected}, not {found}")]
     WrongType { id: Box<ResId>, path: String, expected: &'static str, found: &'static str },
 }
 
@@ -279,6 +279,8 @@ impl FieldTables {
 mod tests {
     use serde_json::json;
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn spec(kind: &str, path: &str, create: bool) -> FieldSpec {
@@ -319,15 +321,19 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_is_not_added_where_one_for_some_of_its_kinds_is_there() {
+    fn a_spec_is_not_added_if_one_exists_for_some_of_its_kinds() {
         let mut table: FieldTable = [spec("Pod", "a", true)].into_iter().collect();
-        let told = |result: Result<(), FieldError>| result.map_err(|problem| problem.to_string());
-        assert_eq!(told(table.add(spec("", "a", true))), Ok(()));
-        assert_eq!(told(table.add(spec("Job", "a", false))), Ok(()));
+        assert!(table.add(spec("", "a", true)).is_ok());
+        assert!(table.add(spec("Job", "a", false)).is_ok());
         assert_eq!(table.specs, [spec("Pod", "a", true), spec("Job", "a", false)]);
-        let conflict = "two field specs for `a` of `*` differ in `create`: give both the same";
-        assert_eq!(told(table.add(spec("", "a", false))), Err(conflict.to_owned()));
-        let nowhere = "a field spec of `Pod` has no `path`";
-        assert_eq!(told(table.add(spec("Pod", "", false))), Err(nowhere.to_owned()));
+        let told = [spec("", "a", false), spec("Pod", "", false)]
+            .map(|spec| table.add(spec).unwrap_err().to_string());
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r#"
+two field specs for `a` of `*` differ in `create`: set both to the same value
+a field spec of `Pod` has no `path`
+"#]]
+        );
     }
 }

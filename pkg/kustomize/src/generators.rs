@@ -32,25 +32,25 @@ pub(crate) enum GeneratedKind {
 /// `create`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GeneratorError {
-    #[error("`name` is missing: the object needs one")]
+    #[error("`name` is missing")]
     Nameless,
-    #[error("this is no `key=value`")]
+    #[error("expected `key=value`")]
     NotAPair,
-    #[error("`{0}` is neither a path nor `key=path`")]
+    #[error("`{0}` must have the form `path` or `key=path`")]
     NotAFileSource(String),
     #[error("line {line} of `{file}` is not UTF-8")]
     NotText { file: String, line: usize },
-    #[error("the key `{key}` is there twice: from {first} and from {second}")]
+    #[error("duplicate key `{key}`: from {first} and from {second}")]
     RepeatedKey { key: String, first: String, second: String },
-    #[error("the key `{0}` will be refused: letters, digits, `-`, `_` and `.` may stand in it, at most 253")]
+    #[error("Kubernetes rejects the key `{0}`: use at most 253 letters, digits, `-`, `_` and `.`")]
     InvalidKey(String),
-    #[error("`{0}` is no behavior and counts as `create`: write `create`, `merge` or `replace`")]
+    #[error("unknown behavior `{0}` is treated as `create`: use `create`, `merge` or `replace`")]
     UnknownBehavior(String),
-    #[error("`{id}` is not there: nothing to {behavior}; without `behavior` it is created")]
+    #[error("cannot {behavior} `{id}`: the object does not exist; remove `behavior` to create it")]
     NoExistingObject { id: Box<ResId>, behavior: &'static str },
-    #[error("`{id}` is there already, from {first}: set `behavior` to `merge` or `replace`")]
+    #[error("`{id}` already exists, from {first}: set `behavior` to `merge` or `replace`")]
     Exists { id: Box<ResId>, first: String },
-    #[error("`{id}` was the name of several objects: {}", candidates.join(", "))]
+    #[error("`{id}` matches several objects: {}", candidates.join(", "))]
     Ambiguous { id: Box<ResId>, candidates: Vec<String> },
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn run(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 
 /// Appends the hash to the names of the objects that need one.
 pub(crate) fn append(objects: &mut Accumulator) {
-    let setter = Arc::new(FieldOrigin { field: "hash of the content".to_owned(), ..FieldOrigin::default() });
+    let setter = Arc::new(FieldOrigin { field: "content hash".to_owned(), ..FieldOrigin::default() });
     objects.edit_all(|resource| {
         if resource.needs_hash {
             let name = format!("{}-{}", resource.object.name(), hash(&resource.object));

@@ -30,17 +30,15 @@ const CHART_HOME: &str = "charts";
 /// A chart that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HelmError {
-    #[error(
-        "the chart `{0}` is rendered by the program `helm`, which may not run: must specify --enable-helm"
-    )]
+    #[error("cannot render chart `{0}` with `helm`: must specify --enable-helm")]
     Disabled(String),
-    #[error("`name` is missing: which chart is meant?")]
+    #[error("`name` of the chart is missing")]
     Nameless,
-    #[error("there is no chart at `{0}`, and no `repo` to take it from")]
+    #[error("no chart at `{0}`, and no `repo` to pull the chart from")]
     NoChart(TreePath),
-    #[error("`valuesMerge` may be `override`, `merge` or `replace`, not `{0}`")]
+    #[error("`valuesMerge` must be `override`, `merge` or `replace`, not `{0}`")]
     UnknownMerge(String),
-    #[error("`{file}` holds no values: {reason}")]
+    #[error("cannot read values from `{file}`: {reason}")]
     InvalidValues { file: TreePath, reason: String },
 }
 
@@ -127,8 +125,8 @@ fn find(
     match scope.fetch(field, &chart.name, FetchRequest::ChartPull(pull))? {
         FetchedContent::Folder { root, .. } => Some(root),
         FetchedContent::Bytes(_) => {
-            let (entry, reason) = (chart.name.clone(), "the answer is no folder".to_owned());
-            scope.report(field, LoadError::FetchFailed { entry, done: "fetched", reason });
+            let (entry, reason) = (chart.name.clone(), "helm returned no folder".to_owned());
+            scope.report(field, LoadError::FetchFailed { entry, verb: "fetch", reason });
             None
         }
     }

@@ -26,7 +26,7 @@ pub struct Gvk {
 pub struct ResId {
     /// The group, version and kind.
     pub gvk: Gvk,
-    /// The name.
+    /// The name in `metadata.name`.
     pub name: Arc<str>,
     namespace: Arc<str>,
 }

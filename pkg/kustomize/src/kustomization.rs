@@ -81,7 +81,7 @@ impl Kustomization {
         let value =
             yaml::read_value(text, &YamlLimits::default()).map_err(|error| unreadable(error.to_string()))?;
         if value.is_null() {
-            return Err(unreadable("it is empty".to_owned()));
+            return Err(unreadable("the file is empty".to_owned()));
         }
         let mut faults = Vec::new();
         let (kustomization, warnings) =

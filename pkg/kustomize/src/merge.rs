@@ -19,9 +19,9 @@ const DIRECTIVE: &str = "$patch";
 pub(crate) enum MergeError {
     #[error("`{path}` is {found} in the patch and {expected} in the object")]
     Type { path: String, expected: &'static str, found: &'static str },
-    #[error("an element of `{path}` has no `{}`, by which elements are told apart", keys.join("` and no `"))]
+    #[error("an element of `{path}` has no merge key `{}`", keys.join("` or `"))]
     NoKey { path: String, keys: Vec<String> },
-    #[error("`$patch` in `{path}` is none of `delete`, `replace` and `merge`")]
+    #[error("`$patch` in `{path}` must be `delete`, `replace` or `merge`")]
     Directive { path: String },
 }
 

@@ -11,9 +11,9 @@ use crate::{Reorder, ResId};
 /// Invalid `sortOptions`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OrderError {
-    #[error("`{0}` is no order: write `fifo` or `legacy`")]
+    #[error("unknown order `{0}`: use `fifo` or `legacy`")]
     Unknown(String),
-    #[error("`legacySortOptions` goes with `order: legacy` alone")]
+    #[error("`legacySortOptions` requires `order: legacy`")]
     ListsWithoutLegacy,
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use crate::tests::build;
 
     #[test]
-    fn kinds_in_no_list_come_by_group_with_the_core_group_last_and_namespaces_among_them() {
+    fn unlisted_kinds_are_ordered_by_group_with_the_core_group_last() {
         let kinds = [
             "v1, kind: Namespace",
             "v1, kind: Service",

@@ -155,8 +155,8 @@ fn is_runnable(scope: &mut Scope<'_, '_>, config: &PluginConfig, wanted: &'stati
 fn describe_program(config: &Object) -> &'static str {
     let function = ["config.kubernetes.io/function", "config.k8s.io/function"];
     match function.iter().find_map(|key| config.annotation(key)) {
-        Some(text) if text.contains("container") => "a function in a container",
-        Some(text) if text.contains("starlark") => "a function in Starlark",
+        Some(text) if text.contains("container") => "a container function",
+        Some(text) if text.contains("starlark") => "a Starlark function",
         Some(_) | None => "a program",
     }
 }

@@ -26,13 +26,13 @@ use referents::{ReferenceQuery, Referent, Referents, Referrer, RewriteTarget};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReferenceError {
     #[error(
-        "`{path}` of `{id}` refers to `{name}`, which was the name of {}: rename one of them",
+        "`{path}` of `{id}` refers to `{name}`, the name of several objects: {}; rename all but one",
         list(found)
     )]
     Several { id: Box<ResId>, path: String, name: String, found: Vec<ResId> },
-    #[error("`{path}` of `{id}` leads to a mapping without `name`")]
+    #[error("`{path}` of `{id}` refers to a mapping without `name`")]
     Nameless { id: Box<ResId>, path: String },
-    #[error("a service account among `subjects` of `{id}` has a `namespace` that is no string")]
+    #[error("`namespace` of a service account in `subjects` of `{id}` must be a string")]
     SubjectNamespace { id: Box<ResId> },
 }
 

@@ -44,8 +44,10 @@ impl BuildProblem {
         let text = self.error.to_string();
         let Some(file) = self.location.files.last() else { return text };
         let own = format!("`{file}`");
+        let unreadable = format!("cannot read {own}: ");
         match text.strip_prefix(&own) {
             Some(rest) => rest.trim_start().to_owned(),
+            None if text.starts_with(&unreadable) => text.replacen(&unreadable, "", 1),
             None => {
                 [" of ", " in "].iter().fold(text, |text, word| text.replace(&format!("{word}{own}"), ""))
             }
@@ -75,5 +77,5 @@ impl fmt::Display for BuildReport {
 /// Formats suggested names; empty if there are none.
 pub(crate) fn format_suggestions(near: &[impl AsRef<str>]) -> String {
     let names: Vec<String> = near.iter().map(|name| format!("`{}`", name.as_ref())).collect();
-    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
+    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
 }

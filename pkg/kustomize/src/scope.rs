@@ -48,15 +48,15 @@ pub(crate) type Step = fn(&mut Scope<'_, '_>, &mut Accumulator);
 /// A file or folder of a kustomization that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoadError {
-    #[error("`{entry}` is not there: neither a file nor a folder at `{path}`")]
+    #[error("cannot find `{entry}`: no file or folder at `{path}`")]
     Missing { entry: String, path: TreePath },
-    #[error("`{0}` is a folder, a file is needed")]
+    #[error("`{0}` must be a file, not a folder")]
     NotAFile(String),
-    #[error("`{file}` lies outside `{root}`")]
+    #[error("`{file}` is outside `{root}`")]
     Outside { file: TreePath, root: TreePath },
-    /// `done` is `fetched` or `rendered`.
-    #[error("`{entry}` cannot be {done}: {reason}")]
-    FetchFailed { entry: String, done: &'static str, reason: String },
+    /// `verb` is `fetch` or `render`.
+    #[error("cannot {verb} `{entry}`: {reason}")]
+    FetchFailed { entry: String, verb: &'static str, reason: String },
 }
 
 impl BuildState<'_> {
@@ -177,11 +177,11 @@ impl<'a> Scope<'_, 'a> {
         match self.session.fetch_results.get(&request) {
             Some(Err(reason)) => {
                 let (entry, reason) = (entry.to_owned(), reason.clone());
-                let done = match request {
-                    FetchRequest::ChartTemplate(_) => "rendered",
-                    FetchRequest::Remote(_) | FetchRequest::ChartPull(_) => "fetched",
+                let verb = match request {
+                    FetchRequest::ChartTemplate(_) => "render",
+                    FetchRequest::Remote(_) | FetchRequest::ChartPull(_) => "fetch",
                 };
-                self.report(field, LoadError::FetchFailed { entry, done, reason });
+                self.report(field, LoadError::FetchFailed { entry, verb, reason });
                 None
             }
             Some(Ok(answer)) => Some(answer.clone()),

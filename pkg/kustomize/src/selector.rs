@@ -16,9 +16,9 @@ use labels::{LabelSelectorError, Requirements};
 /// A selector that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectorError {
-    #[error("`{field}: {text}` is no regular expression: {reason}")]
+    #[error("`{field}: {text}` is not a valid regular expression: {reason}")]
     Pattern { field: &'static str, text: String, reason: String },
-    #[error("`{field}: {text}` cannot be read: {problem}")]
+    #[error("`{field}: {text}` is invalid: {problem}")]
     Labels { field: &'static str, text: String, problem: LabelSelectorError },
 }
 

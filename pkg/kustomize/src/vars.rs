@@ -29,17 +29,15 @@ const DEFAULT_FIELD: &str = "metadata.name";
 /// An invalid variable. The variants `NotAScalar` and `Unused` are warnings.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VarError {
-    #[error("`{id}` could be {}: add `namespace` to `objref`", candidates.join(" or "))]
+    #[error("`{id}` matches {}: add `namespace` to `objref`", candidates.join(" and "))]
     Ambiguous { id: Box<ResId>, candidates: Vec<String> },
-    #[error("the variable `{name}` takes its value from `{id}`, which is not there")]
+    #[error("cannot read variable `{name}`: no object `{id}`")]
     NoObject { name: String, id: Box<ResId> },
-    #[error("the variable `{name}` takes its value from `{field}` of `{id}`: {reason}")]
+    #[error("cannot read variable `{name}` from `{field}` of `{id}`: {reason}")]
     NoField { name: String, field: String, id: Box<ResId>, reason: String },
-    #[error(
-        "the variable `{name}` stands for {found} and is put nowhere: only single values can stand in a text"
-    )]
+    #[error("the variable `{name}` is {found} and is not substituted: text can contain only single values")]
     NotAScalar { name: String, found: &'static str },
-    #[error("the variable `{0}` is used nowhere")]
+    #[error("the variable `{0}` is unused")]
     Unused(String),
 }
 

@@ -14,13 +14,13 @@ use super::target;
 /// An entry of the wrong kind.
 #[derive(Debug, thiserror::Error)]
 enum EntryError {
-    #[error("`{0}` is absolute; a folder is named by a relative path")]
+    #[error("`{0}` must be a relative path")]
     Absolute(String),
     #[error("`{0}` is of kind Component: list it under `components`")]
     ComponentAsResource(TreePath),
-    #[error("`{0}` is a file; a component is a folder with a kustomization")]
+    #[error("`{0}` is a file; a component must be a folder with a kustomization")]
     NotAFolder(String),
-    #[error("`{0}` is of kind Kustomization, a Component is needed here: list it under `resources`")]
+    #[error("`{0}` is of kind Kustomization: list it under `resources`")]
     NotAComponent(TreePath),
 }
 

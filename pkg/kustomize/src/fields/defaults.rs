@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_the_fields_of_the_peer() {
+    fn every_table_has_the_fields_of_kustomize() {
         let tables = tables();
         let named = [
             ("namePrefix", &tables.name_prefix),

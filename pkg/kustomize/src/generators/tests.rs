@@ -1,3 +1,5 @@
+use snapbox::{assert_data_eq, str};
+
 use super::*;
 use crate::tests::build_top as build;
 use crate::{Build, BuildOptions, FetchResults, MemoryTree, TreePath};
@@ -44,7 +46,7 @@ fn a_secret_is_base64_in_lines_of_70_characters() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_binary_data() {
+fn bytes_that_are_not_utf8_become_binary_data() {
     let files = [
         (
             "/top/kustomization.yaml",
@@ -88,7 +90,7 @@ fn onto_base(generator: &str) -> Result<String, String> {
 
 // Row: KUS-36
 #[test]
-fn a_merge_adds_to_the_object_and_a_replacement_takes_its_place_both_under_its_name() {
+fn merge_and_replace_keep_the_name_of_the_object() {
     let merged =
         onto_base("{name: a, behavior: merge, literals: [w=2, z=2], options: {labels: {m: top}}}").unwrap();
     let expected = "apiVersion: v1\ndata:\n  w: \"2\"\n  x: \"1\"\n  z: \"2\"\nkind: ConfigMap\nmetadata:\n  labels:\n    \
@@ -101,52 +103,54 @@ fn a_merge_adds_to_the_object_and_a_replacement_takes_its_place_both_under_its_n
 }
 
 #[test]
-fn what_is_there_needs_a_behavior_and_what_is_not_may_have_none() {
+fn generators_need_a_behavior_only_for_existing_objects() {
     let cases = [
-        (
-            "{name: base-a}",
-            "`ConfigMap.v1.[noGrp]/base-a.[noNs]` is there already, from configMapGenerator[0] in \
-             `/base/kustomization.yaml`: set `behavior` to `merge` or `replace`",
-        ),
-        (
-            "{name: b, behavior: merge}",
-            "`ConfigMap.v1.[noGrp]/b.[noNs]` is not there: nothing to merge; without `behavior` it is created",
-        ),
-        (
-            "{name: a, namespace: other, behavior: replace}",
-            "`ConfigMap.v1.[noGrp]/a.other` is not there: nothing to replace; without `behavior` it is created",
-        ),
-        ("{literals: [a=b]}", "`name` is missing: the object needs one"),
+        "{name: base-a}",
+        "{name: b, behavior: merge}",
+        "{name: a, namespace: other, behavior: replace}",
+        "{literals: [a=b]}",
     ];
-    for (generator, expected) in cases {
-        let told = onto_base(generator).unwrap_err();
-        assert_eq!(told, format!("/top/kustomization.yaml: configMapGenerator[0]: {expected}"));
-    }
+    let told = cases.map(|generator| onto_base(generator).unwrap_err());
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+/top/kustomization.yaml: configMapGenerator[0]: `ConfigMap.v1.[noGrp]/base-a.[noNs]` already exists, from configMapGenerator[0] in `/base/kustomization.yaml`: set `behavior` to `merge` or `replace`
+/top/kustomization.yaml: configMapGenerator[0]: cannot merge `ConfigMap.v1.[noGrp]/b.[noNs]`: the object does not exist; remove `behavior` to create it
+/top/kustomization.yaml: configMapGenerator[0]: cannot replace `ConfigMap.v1.[noGrp]/a.other`: the object does not exist; remove `behavior` to create it
+/top/kustomization.yaml: configMapGenerator[0]: `name` is missing
+"#]]
+    );
 }
 
 #[test]
-fn every_fault_of_the_sources_is_told_and_no_value() {
+fn all_faults_of_sources_are_reported_without_values() {
     let generator = "secretGenerator: [{name: a, options: {disableNameSuffixHash: true}, literals: [secret, =secret, k=secret, k=secret], files: [x=, a=b=c, gone]}]";
     let told = build(&[("/top/kustomization.yaml", generator)]).unwrap_err();
-    let place = "/top/kustomization.yaml: secretGenerator[0]";
-    let expected = [
-        format!("{place}.literals[0]: this is no `key=value`"),
-        format!("{place}.literals[1]: this is no `key=value`"),
-        format!("{place}.files[0]: `x=` is neither a path nor `key=path`"),
-        format!("{place}.files[1]: `a=b=c` is neither a path nor `key=path`"),
-        format!("{place}.files[2]: `gone` is not there: neither a file nor a folder at `/top/gone`"),
-        format!("{place}: the key `k` is there twice: from literals[2] and from literals[3]"),
-    ];
-    assert_eq!(told, expected.join("; "));
+    assert_data_eq!(
+        told.replace("; /top", "\n/top"),
+        str![[r#"
+/top/kustomization.yaml: secretGenerator[0].literals[0]: expected `key=value`
+/top/kustomization.yaml: secretGenerator[0].literals[1]: expected `key=value`
+/top/kustomization.yaml: secretGenerator[0].files[0]: `x=` must have the form `path` or `key=path`
+/top/kustomization.yaml: secretGenerator[0].files[1]: `a=b=c` must have the form `path` or `key=path`
+/top/kustomization.yaml: secretGenerator[0].files[2]: cannot find `gone`: no file or folder at `/top/gone`
+/top/kustomization.yaml: secretGenerator[0]: duplicate key `k`: from literals[2] and from literals[3]
+"#]]
+    );
     assert!(!told.contains("secret,") && !told.contains("=secret"), "{told}");
 }
 
 // Row: D-236
 #[test]
-fn what_the_peer_lets_pass_is_warned_of() {
+fn input_that_kustomize_accepts_gives_warnings() {
     let text = format!("{NO_HASH}configMapGenerator: [{{name: a, behavior: Merge, literals: [a/b=1]}}]");
     let (text, warnings) = build(&[("/top/kustomization.yaml", &text)]).unwrap();
     assert!(text.contains("a/b: \"1\""), "{text}");
-    let told: Vec<&str> = warnings.iter().map(|text| text.split(": ").nth(2).unwrap()).collect();
-    assert_eq!(told, ["the key `a/b` will be refused", "`Merge` is no behavior and counts as `create`"]);
+    assert_data_eq!(
+        warnings.join("\n"),
+        str![[r#"
+/top/kustomization.yaml: configMapGenerator[0].literals[0]: Kubernetes rejects the key `a/b`: use at most 253 letters, digits, `-`, `_` and `.`
+/top/kustomization.yaml: configMapGenerator[0]: unknown behavior `Merge` is treated as `create`: use `create`, `merge` or `replace`
+"#]]
+    );
 }

@@ -1,3 +1,5 @@
+use snapbox::{assert_data_eq, str};
+
 use crate::{Build, BuildOptions, BuildOutput, BuildReport, FetchResults, MemoryTree, TreePath};
 
 use super::*;
@@ -57,7 +59,7 @@ fn a_chart_in_the_tree_is_not_pulled() {
 
 // Row: D-248
 #[test]
-fn a_chart_without_values_is_rendered_with_those_of_the_kustomization_alone() {
+fn a_chart_without_values_uses_those_of_the_kustomization() {
     let wanted_with = |chart: &str| {
         let text = format!("helmCharts: [{chart}]\n");
         only_request(
@@ -104,7 +106,7 @@ fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
 }
 
 #[test]
-fn a_chart_that_helm_does_not_render_is_told_as_such() {
+fn a_failed_render_reports_the_reason_of_helm() {
     let files =
         [("/top/kustomization.yaml", "helmCharts: [{name: c}]\n"), ("/top/charts/c/values.yaml", "a: 1")];
     let template = only_request(&files, &FetchResults::new());
@@ -113,33 +115,31 @@ fn a_chart_that_helm_does_not_render_is_told_as_such() {
         &FetchResults::from([(template, Err("no such function".to_owned()))]),
         HelmPermission::On,
     );
-    let expected = "/top/kustomization.yaml: helmCharts[0]: `c` cannot be rendered: no such function";
-    assert_eq!(told.unwrap_err().to_string(), expected);
+    assert_data_eq!(
+        told.unwrap_err().to_string(),
+        str!["/top/kustomization.yaml: helmCharts[0]: cannot render `c`: no such function"]
+    );
 }
 
 #[test]
-fn what_stands_in_the_way_of_a_chart_is_told() {
+fn charts_that_cannot_be_rendered_are_refused_with_a_reason() {
     let cases = [
-        (
-            HelmPermission::Off,
-            "{name: c}",
-            "the chart `c` is rendered by the program `helm`, which may not run: must specify --enable-helm",
-        ),
-        (HelmPermission::On, "{repo: x}", "`name` is missing: which chart is meant?"),
-        (
-            HelmPermission::On,
-            "{name: c}",
-            "there is no chart at `/top/charts/c`, and no `repo` to take it from",
-        ),
-        (
-            HelmPermission::On,
-            "{name: c, valuesMerge: x}",
-            "`valuesMerge` may be `override`, `merge` or `replace`, not `x`",
-        ),
+        (HelmPermission::Off, "{name: c}"),
+        (HelmPermission::On, "{repo: x}"),
+        (HelmPermission::On, "{name: c}"),
+        (HelmPermission::On, "{name: c, valuesMerge: x}"),
     ];
-    for (helm, chart, expected) in cases {
+    let told = cases.map(|(helm, chart)| {
         let text = format!("helmCharts: [{chart}]");
-        let told = run(&[("/top/kustomization.yaml", &text)], &FetchResults::new(), helm).unwrap_err();
-        assert_eq!(told.to_string(), format!("/top/kustomization.yaml: helmCharts[0]: {expected}"));
-    }
+        run(&[("/top/kustomization.yaml", &text)], &FetchResults::new(), helm).unwrap_err().to_string()
+    });
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+/top/kustomization.yaml: helmCharts[0]: cannot render chart `c` with `helm`: must specify --enable-helm
+/top/kustomization.yaml: helmCharts[0]: `name` of the chart is missing
+/top/kustomization.yaml: helmCharts[0]: no chart at `/top/charts/c`, and no `repo` to pull the chart from
+/top/kustomization.yaml: helmCharts[0]: `valuesMerge` must be `override`, `merge` or `replace`, not `x`
+"#]]
+    );
 }

@@ -9,11 +9,11 @@ use crate::report::format_suggestions;
 /// A file with an invalid form. An empty field stands for the whole file.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum DecodeError {
-    #[error("there is no field `{field}`{}", format_suggestions(suggestions))]
+    #[error("unknown field `{field}`{}", format_suggestions(suggestions))]
     UnknownField { field: String, suggestions: Vec<&'static str> },
-    #[error("{} must be {expected}, this is {found}", place_text(field))]
+    #[error("{} must be {expected}, not {found}", place_text(field))]
     WrongType { field: String, expected: &'static str, found: String },
-    #[error("`apiVersion` of a {kind} must be `{expected}`, this is `{found}`")]
+    #[error("`apiVersion` of a {kind} must be `{expected}`, not `{found}`")]
     WrongVersion { kind: &'static str, expected: &'static str, found: String },
 }
 
@@ -106,7 +106,7 @@ impl FromValue for bool {
 }
 
 impl FromValue for i64 {
-    const EXPECTED: &'static str = "a whole number";
+    const EXPECTED: &'static str = "a 64-bit integer";
 
     fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         value.as_i64()

@@ -1,3 +1,5 @@
+use snapbox::{assert_data_eq, str};
+
 use super::*;
 
 fn read(text: &str) -> Result<(Kustomization, Vec<String>), Vec<String>> {
@@ -16,16 +18,18 @@ fn keys_match_in_any_case_and_null_is_nothing() {
 }
 
 #[test]
-fn every_fault_of_a_file_is_told() {
+fn all_faults_of_a_file_are_reported() {
     let faults = read("resource: []\ncommonLabels: {a: yes}\npatches: [{target: {nmae: x}}]\nreplicas: 3")
         .unwrap_err();
-    let expected = [
-        "there is no field `patches[0].target.nmae`; is `name` meant?",
-        "`commonLabels.a` must be a string, this is a boolean",
-        "`replicas` must be a list, this is a number",
-        "there is no field `resource`; is `resources` meant?",
-    ];
-    assert_eq!(faults, expected);
+    assert_data_eq!(
+        faults.join("\n"),
+        str![[r#"
+unknown field `patches[0].target.nmae`; did you mean `name`?
+`commonLabels.a` must be a string, not a boolean
+`replicas` must be a list, not a number
+unknown field `resource`; did you mean `resources`?
+"#]]
+    );
 }
 
 // Row: D-229
@@ -34,9 +38,12 @@ fn an_old_field_becomes_its_successor_with_a_warning() {
     let (read, warnings) = read("bases: [b]\nresources: [a]\nimageTags: [{name: x}]").unwrap();
     assert_eq!(read.resources, ["a", "b"]);
     assert_eq!(read.images.len(), 1);
-    assert_eq!(
-        warnings,
-        ["`bases` is deprecated: use `resources`", "`imageTags` is deprecated: use `images`"]
+    assert_data_eq!(
+        warnings.join("\n"),
+        str![[r#"
+`bases` is deprecated: use `resources`
+`imageTags` is deprecated: use `images`
+"#]]
     );
 }
 
@@ -46,19 +53,18 @@ fn a_component_has_a_version_of_its_own() {
     for text in ["kind: Component", "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1"] {
         assert_eq!(read(text).unwrap().0.kind, KustomizationKind::Component);
     }
-    let faults = read("kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1").unwrap_err();
-    assert_eq!(
-        faults,
-        ["`apiVersion` of a Component must be `kustomize.config.k8s.io/v1alpha1`, this is \
-         `kustomize.config.k8s.io/v1beta1`"]
-    );
-    assert_eq!(
-        read("kind: Pod").unwrap_err(),
-        ["`kind` must be `Kustomization` or `Component`, this is `Pod`"]
+    let told = ["kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1", "kind: Pod"]
+        .map(|text| read(text).unwrap_err().join("\n"));
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+`apiVersion` of a Component must be `kustomize.config.k8s.io/v1alpha1`, not `kustomize.config.k8s.io/v1beta1`
+`kind` must be `Kustomization` or `Component`, not `Pod`
+"#]]
     );
 }
 
 #[test]
-fn an_empty_file_is_no_kustomization() {
-    assert_eq!(read("# nothing\n").unwrap_err(), ["`/k` cannot be read: it is empty"]);
+fn an_empty_file_is_refused() {
+    assert_data_eq!(read("# nothing\n").unwrap_err().join("\n"), str!["cannot read `/k`: the file is empty"]);
 }

@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 
@@ -93,7 +94,7 @@ fn elements_of_a_list_with_several_keys_stay_and_new_ones_come_first() {
 }
 
 #[test]
-fn directives_speak_of_mappings_and_what_others_know_is_a_field() {
+fn directives_apply_to_mappings_and_foreign_ones_are_fields() {
     check(
         "apps/v1/Deployment",
         &[
@@ -137,30 +138,28 @@ fn a_text_that_had_to_be_quoted_stays_a_text() {
 
 // Row: D-235
 #[test]
-fn what_does_not_go_together_is_named_with_its_path() {
+fn merge_conflicts_are_refused_with_their_path() {
     let refused = |spec: &str, patch: &str| merged("v1/Pod", spec, patch).unwrap_err();
-    for (spec, patch, expected) in [
-        (
-            "{x: {k: 1}}",
-            "{x: {k: {z: 1}}}",
-            "`spec.x.k` is a mapping in the patch and a number in the object",
-        ),
-        ("{x: [1]}", "{x: {y: 1}}", "`spec.x` is a mapping in the patch and a list in the object"),
-        ("{x: {y: 1}}", "{x: q}", "`spec.x` is a string in the patch and a mapping in the object"),
-        (
-            "{containers: [{name: a}]}",
-            "{containers: [{image: z}]}",
-            "an element of `spec.containers` has no `name`, by which elements are told apart",
-        ),
-        (
-            "{containers: [{name: a}]}",
-            "{containers: [z]}",
-            "`spec.containers[]` is a string in the patch and a mapping in the object",
-        ),
-        ("{}", "{x: {$patch: foo}}", "`$patch` in `spec.x` is none of `delete`, `replace` and `merge`"),
-    ] {
-        assert_eq!(refused(spec, patch), expected);
-    }
+    let told = [
+        ("{x: {k: 1}}", "{x: {k: {z: 1}}}"),
+        ("{x: [1]}", "{x: {y: 1}}"),
+        ("{x: {y: 1}}", "{x: q}"),
+        ("{containers: [{name: a}]}", "{containers: [{image: z}]}"),
+        ("{containers: [{name: a}]}", "{containers: [z]}"),
+        ("{}", "{x: {$patch: foo}}"),
+    ]
+    .map(|(spec, patch)| refused(spec, patch));
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+`spec.x.k` is a mapping in the patch and a number in the object
+`spec.x` is a mapping in the patch and a list in the object
+`spec.x` is a string in the patch and a mapping in the object
+an element of `spec.containers` has no merge key `name`
+`spec.containers[]` is a string in the patch and a mapping in the object
+`$patch` in `spec.x` must be `delete`, `replace` or `merge`
+"#]]
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerA
 
 /// A warning about an unknown option.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` means nothing here: write some of {list}", list = OPTIONS.join(", "))]
+#[error("unknown option `{0}`: use any of {list}", list = OPTIONS.join(", "))]
 struct UnknownOption(String);
 
 /// Reads the options of the top kustomization. Warns about unknown options.
@@ -145,9 +145,10 @@ fn line(name: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Build, BuildOptions, FetchResults, MemoryTree, Reorder};
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
+    use crate::{Build, BuildOptions, FetchResults, MemoryTree, Reorder};
 
     fn build(files: &[(&str, &str)]) -> (String, Vec<String>) {
         let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
@@ -162,7 +163,7 @@ mod tests {
                           config.kubernetes.io/path: a\n";
 
     #[test]
-    fn objects_tell_of_the_build_what_is_asked_at_the_top() {
+    fn build_annotations_follow_the_top_kustomization() {
         let (text, warnings) = build(&[
             (
                 "/top/kustomization.yaml",
@@ -189,14 +190,17 @@ mod tests {
             by("", "kustomization.yaml", "ConfigMapGenerator")
         );
         assert_eq!(text, expected);
-        let told = "/top/kustomization.yaml: buildMetadata[3]: `other` means nothing here: write some of managedByLabel, \
-                    originAnnotations, transformerAnnotations";
-        assert_eq!(warnings, [told]);
+        assert_data_eq!(
+            warnings.join("\n"),
+            str![
+                "/top/kustomization.yaml: buildMetadata[3]: unknown option `other`: use any of managedByLabel, originAnnotations, transformerAnnotations"
+            ]
+        );
     }
 
     // Row: D-249
     #[test]
-    fn what_is_told_of_the_build_survives_a_patch_of_all_annotations() {
+    fn build_annotations_survive_a_patch_of_all_annotations() {
         let patches = [
             "- {op: replace, path: /metadata/annotations, value: {x: y}}",
             "- {op: remove, path: /metadata/annotations}",
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_for_the_build_go_where_nothing_is_asked() {
+    fn internal_annotations_are_removed_by_default() {
         let (text, _) = build(&[("/top/kustomization.yaml", "resources: [a.yaml]"), ("/top/a.yaml", OBJECT)]);
         assert_eq!(text, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
     }

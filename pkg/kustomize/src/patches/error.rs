@@ -9,35 +9,35 @@ use super::operations::FailedOperation;
 /// A patch that cannot be read or applied; the variants from `Unmatched` on are warnings.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PatchError {
-    #[error("there is no patch: write it under `patch`, or the path of its file under `path`")]
+    #[error("the patch is missing: set `patch` or `path`")]
     NoBody,
-    #[error("both `patch` and `path` are given: keep one")]
+    #[error("`patch` cannot be combined with `path`")]
     TwoBodies,
-    #[error("holds no patch: it is empty")]
+    #[error("the patch is empty")]
     Empty,
-    #[error("this is {found}; a patch is a mapping (strategic merge) or a list of operations (JSON patch)")]
+    #[error("a patch must be a mapping (strategic merge) or a list of operations (JSON patch), not {found}")]
     Form { found: &'static str },
-    #[error("a list of operations needs a `target` that says which objects it is for")]
+    #[error("a list of operations requires a `target`")]
     NoTarget,
-    #[error("{count} patches share one `target`: give each an entry of its own, or leave out the target")]
+    #[error("{count} patches share one `target`: use one entry per patch, or remove the target")]
     SeveralWithTarget { count: usize },
-    #[error("no object is or was `{id}`{}", format_suggestions(suggestions))]
+    #[error("no object matches `{id}`{}", format_suggestions(suggestions))]
     NoObject { id: Box<ResId>, suggestions: Vec<String> },
-    #[error("{count} objects are or were `{id}`: say which with a `target`")]
+    #[error("{count} objects match `{id}`: select one with `target`")]
     SeveralObjects { id: Box<ResId>, count: usize },
-    #[error("cannot be merged into `{id}`: {problem}")]
+    #[error("cannot merge the patch into `{id}`: {problem}")]
     Merge { id: Box<ResId>, problem: MergeError },
-    #[error("cannot be applied to `{id}`: {failed}")]
+    #[error("cannot apply the patch to `{id}`: {failed}")]
     Operation { id: Box<ResId>, failed: Box<FailedOperation> },
     /// A warning only: shared patches often match no objects.
     #[error("no object matches the `target`: the patch changes nothing")]
     Unmatched,
-    #[error("the path `{path}` is taken for `{meant}`: what is before the first slash does not count")]
+    #[error("the path `{path}` is read as `{meant}`: text before the first slash is ignored")]
     CutPath { path: String, meant: String },
-    #[error("`{field}` is no directive here, it is written into the object; only `$patch` is one")]
+    #[error("`{field}` is not a directive here and becomes a field; only `$patch` is a directive")]
     ForeignDirective { field: String },
-    #[error("`$patch: replace` is for fields and lists; for a whole object it does nothing")]
+    #[error("`$patch: replace` has no effect on an object; use it for fields and lists")]
     ReplacesObject,
-    #[error("sets `{path}` of `{id}` to another value than {first} did")]
+    #[error("overwrites `{path}` of `{id}`, which {first} set to another value")]
     Conflict { id: Box<ResId>, path: String, first: String },
 }

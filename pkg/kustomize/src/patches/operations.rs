@@ -9,7 +9,7 @@ use crate::report::format_suggestions;
 
 /// An element of a list that is no valid operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operation {number} is none: {reason}")]
+#[error("operation {number} is invalid: {reason}")]
 pub(crate) struct InvalidOperation {
     /// The number of the element, from 1.
     number: usize,
@@ -111,12 +111,12 @@ impl Operations {
             reason,
             suggestions: Vec::new(),
         };
-        let patched = Object::try_from(value).map_err(|_| whole("what is left is no object"))?;
+        let patched = Object::try_from(value).map_err(|_| whole("the result is not an object"))?;
         if patched.kind().is_empty() {
-            return Err(whole("what is left has no `kind`"));
+            return Err(whole("the result has no `kind`"));
         }
         if patched.name().is_empty() && !object.name().is_empty() {
-            return Err(whole("what is left has no `metadata.name`"));
+            return Err(whole("the result has no `metadata.name`"));
         }
         object.replace_fields(patched.into_fields());
         output::stringify_annotations(object);
@@ -144,10 +144,10 @@ impl FailedOperation {
             _ => operation.path(),
         };
         let reason = match (why, operation) {
-            (PatchErrorKind::TestFailed, _) => "there is another value, or none",
+            (PatchErrorKind::TestFailed, _) => "the value differs or is missing",
             (PatchErrorKind::CannotMoveInsideItself, _) => "a value cannot be moved into itself",
-            (_, PatchOperation::Add(_)) => "there is nothing to add it to, or the list is shorter",
-            _ => "there is nothing at that path",
+            (_, PatchOperation::Add(_)) => "the parent is missing, or the list is shorter",
+            _ => "the path does not exist",
         };
         let near = suggest_fields(path, value);
         Self {

@@ -15,20 +15,20 @@ use super::settings::PluginSettings;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PluginError {
     #[error(
-        "`{kind}` of `{api_version}` is {what}: only the plugins of kustomize itself are run, those of `apiVersion: builtin`"
+        "`{kind}` of `{api_version}` is {what}: capstan runs only built-in plugins (`apiVersion: builtin`)"
     )]
     External { api_version: String, kind: String, what: &'static str },
-    #[error("there is no built-in plugin `{kind}`{}", format_suggestions(suggestions))]
+    #[error("unknown built-in plugin `{kind}`{}", format_suggestions(suggestions))]
     Unknown { kind: String, suggestions: Vec<&'static str> },
-    #[error("`{kind}` is no {wanted}: list it under `{list}`")]
+    #[error("`{kind}` is not a {wanted}: list it under `{list}`")]
     WrongList { kind: String, wanted: &'static str, list: &'static str },
     #[error("`{kind}` in `{file}`: {fault}")]
     Settings { kind: String, file: TreePath, fault: DecodeError },
-    #[error("`{kind}` in `{file}` needs `{field}`")]
+    #[error("`{kind}` in `{file}` requires `{field}`")]
     MissingField { kind: String, file: TreePath, field: &'static str },
-    #[error("`{kind}` in `{file}`: `{field}` may be {choice}, not `{found}`")]
+    #[error("`{kind}` in `{file}`: `{field}` must be {choice}, not `{found}`")]
     InvalidChoice { kind: String, file: TreePath, field: &'static str, choice: &'static str, found: String },
-    #[error("`{kind}` in `{file}` changes objects, which a validator may not: list it under `transformers`")]
+    #[error("`{kind}` in `{file}` changes objects, but a validator cannot: list it under `transformers`")]
     ValidatorChangesObject { kind: String, file: TreePath },
 }
 

@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use crate::tests::{build, built, error_text};
 
@@ -45,7 +46,7 @@ fn a_reference_may_hold_any_name_the_object_had() {
 }
 
 #[test]
-fn what_no_object_was_called_stays() {
+fn references_to_unknown_names_stay() {
     let resources = pod("c") + &object("v1", "Secret", "name: c", "");
     assert_eq!(
         named(&[("/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: p-"), ("/r.yaml", &resources)]),
@@ -55,7 +56,7 @@ fn what_no_object_was_called_stays() {
 
 // Row: KUS-12
 #[test]
-fn of_several_the_one_with_the_same_ends_is_meant() {
+fn among_several_candidates_the_same_prefix_and_suffix_wins() {
     let base = config_map("c") + &pod("c");
     let top = pod("c").replace("name: p}", "name: top}");
     let mut files = vec![
@@ -86,7 +87,7 @@ fn an_object_in_another_namespace_is_not_meant() {
 }
 
 #[test]
-fn a_list_of_names_is_rewritten_name_by_name_by_the_first_kind_that_has_it() {
+fn each_name_of_a_list_is_rewritten_by_the_first_matching_kind() {
     let resources = config_map("c")
         + &object("v1", "Secret", "name: c", "")
         + &object("v1", "Secret", "name: s", "")
@@ -163,7 +164,7 @@ fn an_object_in_the_namespace_already_is_followed_too() {
 }
 
 #[test]
-fn a_reference_to_several_objects_is_told_with_all_of_them() {
+fn an_ambiguous_reference_is_refused_with_all_candidates() {
     let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
     let told = error_text(&[
         ("/kustomization.yaml", "resources: [a, b, r.yaml]"),
@@ -173,34 +174,41 @@ fn a_reference_to_several_objects_is_told_with_all_of_them() {
         ("/b/r.yaml", &account("name: sa")),
         ("/r.yaml", &binding("ClusterRoleBinding", subjects)),
     ]);
-    assert_eq!(
+    assert_data_eq!(
         told,
-        "/kustomization.yaml: `subjects` of `ClusterRoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` refers to `sa`, which was \
-         the name of `ServiceAccount.v1.[noGrp]/sa.na` and `ServiceAccount.v1.[noGrp]/sa.nb`: rename one of them"
+        str![
+            "/kustomization.yaml: `subjects` of `ClusterRoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` refers to `sa`, the name of several objects: `ServiceAccount.v1.[noGrp]/sa.na` and `ServiceAccount.v1.[noGrp]/sa.nb`; rename all but one"
+        ]
     );
 }
 
 #[test]
-fn subjects_that_cannot_be_read_are_told() {
+fn invalid_subjects_are_refused() {
     let kustomization = "resources: [r.yaml]\nnamePrefix: p-";
     let with = |subjects: &str| {
         let resources = account("name: sa") + &binding("RoleBinding", &format!("subjects: [{subjects}]"));
         error_text(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])
     };
-    let id = "RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]";
-    assert_eq!(
-        with("{kind: ServiceAccount}"),
-        format!("/kustomization.yaml: `subjects` of `{id}` leads to a mapping without `name`")
-    );
+    let mut told = vec![with("{kind: ServiceAccount}")];
     for namespace in ["5", "null", "[a]"] {
-        let reason =
-            format!("a service account among `subjects` of `{id}` has a `namespace` that is no string");
         let subject = format!("{{kind: ServiceAccount, name: sa, namespace: {namespace}}}");
-        assert_eq!(with(&subject), format!("/kustomization.yaml: {reason}"));
+        told.push(with(&subject));
         let binding = binding("RoleBinding", &format!("subjects: [{subject}]"));
         let unnamed = [("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &*binding)];
-        assert_eq!(error_text(&unnamed), format!("/kustomization.yaml: {}", reason.replace("p-rb", "rb")));
+        told.push(error_text(&unnamed));
     }
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+/kustomization.yaml: `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` refers to a mapping without `name`
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` must be a string
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` must be a string
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` must be a string
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` must be a string
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` must be a string
+/kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` must be a string
+"#]]
+    );
 }
 
 #[test]

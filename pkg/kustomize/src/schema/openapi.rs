@@ -14,15 +14,13 @@ const VERSIONS: [&str; 2] = ["v1.21.2", "v1_21_2"];
 /// An invalid `openapi` field.
 #[derive(Debug, thiserror::Error)]
 enum SchemaError {
-    #[error("`openapi` has both `path` and `version`: keep one")]
+    #[error("`openapi.path` cannot be combined with `openapi.version`")]
     Both,
-    #[error(
-        "`openapi.version` is `{0}`; only `v1.21.2` is built in, another schema is given by `openapi.path`"
-    )]
+    #[error("`openapi.version` must be `v1.21.2`, not `{0}`: set `openapi.path` for another schema")]
     Version(String),
-    #[error("there is no field `openapi.{0}`: write `path` or `version`")]
+    #[error("unknown field `openapi.{0}`: use `path` or `version`")]
     UnknownField(String),
-    #[error("`{file}` is no OpenAPI schema: `definitions` must be a mapping, this is {found}")]
+    #[error("`{file}` is not an OpenAPI schema: `definitions` must be a mapping, not {found}")]
     NoDefinitions { file: TreePath, found: &'static str },
 }
 

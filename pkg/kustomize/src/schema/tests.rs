@@ -26,7 +26,7 @@ fn keys(schema: &Schema, api_version: &str, kind: &str, path: &str) -> String {
 }
 
 #[test]
-fn lists_of_built_in_kinds_have_their_keys_and_only_under_the_exact_version() {
+fn lists_of_built_in_kinds_have_merge_keys_for_the_exact_version() {
     let pod = "spec.template.spec.containers";
     for (api_version, kind, path, expected) in [
         ("apps/v1", "Deployment", pod, "[name]"),
@@ -143,7 +143,7 @@ fn containers(top: &str, component: &str, base: &str) -> [usize; 2] {
 }
 
 #[test]
-fn built_in_definitions_stay_beside_a_schema_that_comes_after_a_custom_kind_or_a_merge() {
+fn a_later_schema_keeps_the_built_in_definitions() {
     let (openapi, patches) = ("openapi: {path: o.yaml}", "patches: [{path: p.yaml}]");
     let merged =
         "resources: [c.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}'}]";

@@ -16,7 +16,7 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 enum ObjectError {
     #[error("object {index} of `{file}` has no {missing}")]
     Nameless { file: TreePath, index: usize, missing: &'static str },
-    #[error("item {index} of a list in `{file}` is {found}; an object is a mapping")]
+    #[error("item {index} of a list in `{file}` must be a mapping, not {found}")]
     NotAnItem { file: TreePath, index: usize, found: &'static str },
 }
 
@@ -79,7 +79,7 @@ fn missing_field(object: &Object) -> Option<&'static str> {
         Some("kind")
     } else if object.name().is_empty() && object.annotation(LOCAL_CONFIG).is_none() {
         let is_written = object.get(&["metadata", "name"]).is_some_and(|name| !name.is_null() && *name != "");
-        Some(if is_written { "metadata.name that is a string" } else { "metadata.name" })
+        Some(if is_written { "metadata.name of type string" } else { "metadata.name" })
     } else {
         None
     }

@@ -26,15 +26,15 @@ pub(crate) struct Root {
 /// A folder that cannot be a root here.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RootError {
-    #[error("`{candidate}` contains `{visited}`, which led here")]
+    #[error("cycle detected: `{candidate}` contains `{visited}`, which includes it")]
     Cycle { candidate: TreePath, visited: TreePath },
-    #[error("folders lead to folders more than {MAX_LEVELS} levels deep")]
+    #[error("kustomizations are nested more than {MAX_LEVELS} levels deep")]
     TooDeep,
-    #[error("`{folder}` lies outside `{top}`")]
+    #[error("`{folder}` is outside `{top}`")]
     Outside { folder: TreePath, top: TreePath },
-    #[error("`{0}` holds none of `kustomization.yaml`, `kustomization.yml`, `Kustomization`")]
+    #[error("`{0}` contains no `kustomization.yaml`, `kustomization.yml` or `Kustomization`")]
     NoKustomization(TreePath),
-    #[error("`{folder}` holds several kustomizations ({}): keep one", found.join(", "))]
+    #[error("`{folder}` contains several kustomization files ({}): keep one", found.join(", "))]
     SeveralKustomizations { folder: TreePath, found: Vec<&'static str> },
 }
 

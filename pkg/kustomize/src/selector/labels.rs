@@ -5,9 +5,11 @@
 pub(crate) enum LabelSelectorError {
     #[error("a requirement has no key")]
     NoKey,
-    #[error("`{0}` is none of `KEY`, `!KEY`, `KEY=VALUE`, `KEY!=VALUE`, `KEY in (…)`, `KEY notin (…)`")]
+    #[error(
+        "invalid requirement `{0}`: use `KEY`, `!KEY`, `KEY=VALUE`, `KEY!=VALUE`, `KEY in (…)` or `KEY notin (…)`"
+    )]
     Form(String),
-    #[error("the values in `{0}` need parentheses around them")]
+    #[error("the values in `{0}` must be in parentheses")]
     Values(String),
 }
 

@@ -29,7 +29,7 @@ spec:
 ";
 
 #[test]
-fn each_field_tells_the_entry_that_set_it_last_and_the_file_the_entry_names() {
+fn provenance_names_the_last_entry_and_the_file_it_names() {
     let objects = traced(&[
         (
             "/prod/kustomization.yaml",
@@ -81,14 +81,14 @@ fn each_field_tells_the_entry_that_set_it_last_and_the_file_the_entry_names() {
     let expected = [
         "/data/b /part/kustomization.yaml: configMapGenerator[0]".to_owned(),
         format!("/metadata/labels/team {prod}: labels[0]"),
-        "/metadata/name hash of the content".to_owned(),
+        "/metadata/name content hash".to_owned(),
         format!("/metadata/namespace {prod}: namespace"),
     ];
     assert_eq!(fields(settings), expected);
 }
 
 #[test]
-fn a_replacement_and_a_transformer_of_a_file_are_told_with_the_file() {
+fn provenance_names_files_of_replacements_and_transformers() {
     let objects = traced(&[
         (
             "/kustomization.yaml",

@@ -16,7 +16,7 @@ use crate::scope::Scope;
 
 /// An invalid entry of `images`.
 #[derive(Debug, thiserror::Error)]
-#[error("`{name}` is read as a regular expression, and is none: {reason}")]
+#[error("`{name}` is not a valid regular expression: {reason}")]
 pub(crate) struct ImageError {
     name: String,
     reason: String,

@@ -46,7 +46,7 @@ pub(crate) enum SubjectSelection {
 
 /// Two objects with the same id after the move.
 #[derive(Debug, thiserror::Error)]
-#[error("in one namespace two objects are `{id}`: one from {first} and one from {second}")]
+#[error("duplicate object `{id}` in one namespace: from {first} and from {second}")]
 struct NamespaceConflict {
     id: Box<ResId>,
     first: String,

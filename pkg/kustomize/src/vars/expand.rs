@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_replaced_and_what_is_none_stays() {
+    fn variables_are_replaced_and_other_text_stays() {
         let mut values = VariableValues::default();
         for (name, value) in
             [("A", json!("a")), ("E", json!("")), ("N", json!(8)), ("R", json!("$(A)")), ("M", json!({}))]

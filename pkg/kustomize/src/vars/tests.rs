@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::kustomization::entries::{FieldSpecEntry, VarField};
@@ -24,7 +25,7 @@ fn var(name: &str, object: &str, field: &str) -> String {
 }
 
 #[test]
-fn faults_and_unused_variables_are_told_where_they_are() {
+fn faults_and_unused_variables_are_reported_with_their_place() {
     let vars = [
         var("A", "kind: Service, name: s", ""),
         var("A", "kind: Service, name: s", "spec.ports[0].port"),
@@ -34,26 +35,22 @@ fn faults_and_unused_variables_are_told_where_they_are() {
     ];
     let text = format!("resources: [s.yaml]\nvars: [{}]", vars.join(", "));
     let files = |text| [("/top/kustomization.yaml", text), ("/top/s.yaml", SERVICE)];
-    let place = "/top/kustomization.yaml: vars";
-    let expected = [
-        format!("{place}[1]: the variable `A` is there twice: in {place}[0] and in {place}[1]"),
-        format!(
-            "{place}[2]: the variable `B` takes its value from `Service.v1.[noGrp]/gone.[noNs]`, which is not there"
-        ),
-        format!(
-            "{place}[3]: the variable `C` takes its value from `spec.none` of `Service.v1.[noGrp]/s.[noNs]`: there is no \
-                 `none`"
-        ),
-    ];
-    assert_eq!(messages(&files(&text)), expected.join("; "));
+    assert_data_eq!(
+        messages(&files(&text)).replace("; /top", "\n/top"),
+        str![[r#"
+/top/kustomization.yaml: vars[1]: duplicate variable `A`: in /top/kustomization.yaml: vars[0] and in /top/kustomization.yaml: vars[1]
+/top/kustomization.yaml: vars[2]: cannot read variable `B`: no object `Service.v1.[noGrp]/gone.[noNs]`
+/top/kustomization.yaml: vars[3]: cannot read variable `C` from `spec.none` of `Service.v1.[noGrp]/s.[noNs]`: `none` not found
+"#]]
+    );
     let text = format!("resources: [s.yaml]\nvars: [{}, {}]", vars[0], vars[4]);
-    let expected = [
-        format!("{place}[0]: the variable `A` is used nowhere"),
-        format!(
-            "{place}[1]: the variable `D` stands for a mapping and is put nowhere: only single values can stand in a text"
-        ),
-    ];
-    assert_eq!(messages(&files(&text)), expected.join("; "));
+    assert_data_eq!(
+        messages(&files(&text)).replace("; /top", "\n/top"),
+        str![[r#"
+/top/kustomization.yaml: vars[0]: the variable `A` is unused
+/top/kustomization.yaml: vars[1]: the variable `D` is a mapping and is not substituted: text can contain only single values
+"#]]
+    );
 }
 
 #[test]
@@ -72,9 +69,12 @@ fn variables_of_two_targets_may_not_share_a_name() {
         ("/top/two/kustomization.yaml", &two),
         ("/top/two/s.yaml", SERVICE),
     ]);
-    let at = |name: &str| format!("/top/kustomization.yaml > /top/{name}/kustomization.yaml: vars[0]");
-    let expected = format!("the variable `A` is there twice: in {} and in {}", at("one"), at("two"));
-    assert_eq!(text, format!("/top/kustomization.yaml: resources[1]: {expected}"));
+    assert_data_eq!(
+        text,
+        str![
+            "/top/kustomization.yaml: resources[1]: duplicate variable `A`: in /top/kustomization.yaml > /top/one/kustomization.yaml: vars[0] and in /top/kustomization.yaml > /top/two/kustomization.yaml: vars[0]"
+        ]
+    );
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
 
 // Row: D-237
 #[test]
-fn texts_are_written_alone_in_lists_and_in_mappings_and_other_objects_not_at_all() {
+fn variables_are_replaced_in_texts_lists_and_mappings_only() {
     let object = |spec: &Value| {
         let value = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec});
         Resource::new(Object::try_from(value).unwrap(), Arc::new(ObjectOrigin::File(TreePath::new("a"))))

@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use crate::tests::{build, built, error_text};
 
@@ -38,7 +39,7 @@ nameReference: [{kind: ConfigMap, version: v1, fieldSpecs: [{path: spec/cm}, {pa
 }
 
 #[test]
-fn a_folder_hands_its_tables_up() {
+fn field_tables_of_a_folder_reach_its_parent() {
     let fields = "commonLabels: [{path: spec/match, kind: Thing, create: true}]";
     let mut files = vec![
         ("/kustomization.yaml", "resources: [base, mine]\ncommonLabels: {a: b}"),
@@ -54,7 +55,7 @@ fn a_folder_hands_its_tables_up() {
 }
 
 #[test]
-fn a_spec_for_one_kind_that_comes_first_takes_the_place_of_the_built_in_one() {
+fn an_earlier_spec_for_one_kind_replaces_the_built_in_one() {
     let fields = "commonLabels: [{path: metadata/labels, kind: Thing, create: true}]";
     let labelled = |kustomization: &str, base: &str| {
         let files = [
@@ -76,7 +77,7 @@ fn a_spec_for_one_kind_that_comes_first_takes_the_place_of_the_built_in_one() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_at_its_entry() {
+fn faults_of_a_file_are_reported_at_its_entry() {
     let kustomization = "resources: [t.yaml]\nconfigurations: [1.yaml, 2.yaml, gone.yaml, 3.yaml]";
     let told = error_text(&[
         ("/kustomization.yaml", kustomization),
@@ -85,15 +86,16 @@ fn what_is_wrong_with_a_file_is_told_at_its_entry() {
         ("/2.yaml", "images: [{kind: Thing}]"),
         ("/3.yaml", "commonLabels: [{path: metadata/labels, kind: Thing}]"),
     ]);
-    let expected = [
-        "configurations[0]: there is no field `nameReference[0].fieldSpec`; is `fieldSpecs` meant?",
-        "configurations[0]: there is no field `namoPrefix`; is `namePrefix` meant?",
-        "configurations[1]: a field spec of `Thing` has no `path`",
-        "configurations[2]: `gone.yaml` is not there: neither a file nor a folder at `/gone.yaml`",
-        "configurations: two field specs for `metadata/labels` of `*` differ in `create`: give both the same",
-    ];
-    let expected: Vec<String> = expected.iter().map(|line| format!("/kustomization.yaml: {line}")).collect();
-    assert_eq!(told, expected.join("\n"));
+    assert_data_eq!(
+        told,
+        str![[r#"
+/kustomization.yaml: configurations[0]: unknown field `nameReference[0].fieldSpec`; did you mean `fieldSpecs`?
+/kustomization.yaml: configurations[0]: unknown field `namoPrefix`; did you mean `namePrefix`?
+/kustomization.yaml: configurations[1]: a field spec of `Thing` has no `path`
+/kustomization.yaml: configurations[2]: cannot find `gone.yaml`: no file or folder at `/gone.yaml`
+/kustomization.yaml: configurations: two field specs for `metadata/labels` of `*` differ in `create`: set both to the same value
+"#]]
+    );
 }
 
 // Row: KUS-19
@@ -125,14 +127,14 @@ fn definitions_say_what_names_labels_and_annotations_are() {
 }
 
 #[test]
-fn definitions_that_are_none_are_told() {
+fn invalid_definitions_are_refused() {
     let files = [
         ("/kustomization.yaml", "crds: [d.json, e.json]"),
         ("/d.json", "[]"),
         ("/e.json", "{a: 1, b: {schema: 2}}"),
     ];
-    assert_eq!(
+    assert_data_eq!(
         error_text(&files),
-        "/kustomization.yaml: crds[0]: the file must be a mapping of definitions, this is a list"
+        str!["/kustomization.yaml: crds[0]: the file must be a mapping of definitions, not a list"]
     );
 }

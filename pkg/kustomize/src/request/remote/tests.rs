@@ -57,7 +57,7 @@ fn paths_are_no_remotes_and_no_folder_leads_out_of_a_repository() {
 
 // Row: D-225
 #[test]
-fn what_can_only_be_one_thing_is_not_tried_as_the_other() {
+fn unambiguous_entries_have_one_fetch_method() {
     assert_eq!(methods("https://a.example/x/y/z.yaml"), ["file"]);
     assert_eq!(methods("https://a.example/x/y/z"), ["file", "repository"]);
     assert_eq!(methods("https://a.example/x/y.git/z"), ["repository", "file"]);

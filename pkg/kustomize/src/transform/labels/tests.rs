@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::tests::{build, built, error_text};
@@ -72,7 +73,7 @@ fn labels_go_where_the_entry_says() {
 }
 
 #[test]
-fn common_labels_select_and_null_is_filled_only_where_a_field_may_be_created() {
+fn common_labels_fill_null_only_where_a_field_may_be_created() {
     let places = places("resources: [r.yaml]\ncommonLabels: {x: '1'}", "x");
     let selectors: Vec<&str> =
         places.iter().map(String::as_str).filter(|at| !at.ends_with("metadata/labels")).collect();
@@ -101,21 +102,25 @@ fn a_spec_of_ones_own_takes_the_place_of_one_for_every_kind() {
     assert_eq!(places(&format!("resources: [r.yaml]\nlabels: [{entry}]"), "x"), ["Service/metadata/labels"]);
     let entry = entry.replace(", create: true", "");
     let kustomization = format!("resources: [r.yaml]\nlabels: [{entry}]");
-    assert_eq!(
+    assert_data_eq!(
         error_text(&[("/kustomization.yaml", &kustomization), ("/r.yaml", WORKLOADS)]),
-        "/kustomization.yaml: labels[0]: two field specs for `metadata/labels` of `*` differ in `create`: give both the same"
+        str![
+            "/kustomization.yaml: labels[0]: two field specs for `metadata/labels` of `*` differ in `create`: set both to the same value"
+        ]
     );
 }
 
 #[test]
-fn what_is_no_mapping_is_told_with_its_object_and_left() {
+fn a_field_that_is_not_a_mapping_is_refused_with_its_object() {
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {selector: [1]}";
-    assert_eq!(
+    assert_data_eq!(
         error_text(&[
             ("/kustomization.yaml", "resources: [r.yaml]\ncommonLabels: {a: b}"),
             ("/r.yaml", service)
         ]),
-        "/kustomization.yaml: commonLabels: `spec/selector` of `Service.v1.[noGrp]/s.[noNs]` must be a mapping, this is a list"
+        str![
+            "/kustomization.yaml: commonLabels: `spec/selector` of `Service.v1.[noGrp]/s.[noNs]` must be a mapping, not a list"
+        ]
     );
 }
 

@@ -1,5 +1,6 @@
 use manifest::Value;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::fields::FieldTables;
@@ -84,7 +85,7 @@ fn the_subjects_of_a_binding_are_moved_as_the_settings_say() {
 }
 
 #[test]
-fn objects_that_become_one_are_all_told() {
+fn all_objects_with_the_same_final_id_are_reported() {
     let object = |kind: &str, name: &str, namespace: &str| {
         format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: {namespace}}}\n---\n")
     };
@@ -92,15 +93,17 @@ fn objects_that_become_one_are_all_told() {
     let two = object("ConfigMap", "a", "y") + &object("Namespace", "y", "''");
     let kustomization = INTO_NN.replace("r.yaml", "1.yaml, 2.yaml");
     let told = error_text(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
-    let from = "one from `/1.yaml` and one from `/2.yaml`";
-    let line =
-        |id: &str| format!("/kustomization.yaml: namespace: in one namespace two objects are `{id}`: {from}");
-    let expected = [line("ConfigMap.v1.[noGrp]/a.nn"), line("Namespace.v1.[noGrp]/nn.[noNs]")];
-    assert_eq!(told, expected.join("\n"));
+    assert_data_eq!(
+        told,
+        str![[r#"
+/kustomization.yaml: namespace: duplicate object `ConfigMap.v1.[noGrp]/a.nn` in one namespace: from `/1.yaml` and from `/2.yaml`
+/kustomization.yaml: namespace: duplicate object `Namespace.v1.[noGrp]/nn.[noNs]` in one namespace: from `/1.yaml` and from `/2.yaml`
+"#]]
+    );
 }
 
 #[test]
-fn what_helm_made_keeps_its_namespace() {
+fn objects_rendered_by_helm_keep_their_namespace() {
     let metadata = "{name: a, annotations: {internal.config.kubernetes.io/helm-generated: 'true'}}";
     let object = moved(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}"));
     assert_eq!(object["metadata"].get("namespace"), None);

@@ -9,29 +9,29 @@ use super::path::{PathLookupError, PathParseError};
 /// A replacement that cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplacementError {
-    #[error("`path` stands beside `source` or `targets`: keep one of both")]
+    #[error("`path` cannot be combined with `source` or `targets`")]
     PathAndReplacement,
-    #[error("there is no `source` and no `sourceValue`")]
+    #[error("`source` or `sourceValue` is required")]
     NoSource,
-    #[error("both `source` and `sourceValue` are given: keep one")]
+    #[error("`source` cannot be combined with `sourceValue`")]
     TwoSources,
-    #[error("there are no `targets`")]
+    #[error("`targets` is missing")]
     NoTargets,
-    #[error("there is no `select` that says which objects are meant")]
+    #[error("`select` is missing")]
     NoSelect,
-    #[error("`{path}` is no path: {problem}")]
+    #[error("invalid path `{path}`: {problem}")]
     Path { path: String, problem: PathParseError },
-    #[error("no object is or was {selector}{}", format_suggestions(suggestions))]
+    #[error("no object matches {selector}{}", format_suggestions(suggestions))]
     NotFound { selector: String, suggestions: Vec<String> },
-    #[error("{count} objects are or were {selector}: say more of the one that is meant")]
+    #[error("{count} objects match {selector}: make the selector more specific")]
     Several { selector: String, count: usize },
-    #[error("cannot take `{path}` of `{id}`: {fault}")]
+    #[error("cannot read `{path}` of `{id}`: {fault}")]
     Source { path: String, id: Box<ResId>, fault: Box<PathLookupError> },
     #[error("cannot set `{path}` of `{id}`: {fault}")]
     Target { path: String, id: Box<ResId>, fault: Box<PathLookupError> },
 }
 
-/// Describes a selector: ``of kind `Service`, of name `a` ``.
+/// Describes a selector: ``kind `Service`, name `a` ``.
 pub(super) fn describe(selector: &Selector) -> String {
     let Selector { group, version, kind, name, namespace, .. } = selector;
     let fields =
@@ -39,7 +39,7 @@ pub(super) fn describe(selector: &Selector) -> String {
     let asked: Vec<String> = fields
         .iter()
         .filter(|(_, text)| !text.is_empty())
-        .map(|(field, text)| format!("of {field} `{text}`"))
+        .map(|(field, text)| format!("{field} `{text}`"))
         .collect();
-    if asked.is_empty() { "any".to_owned() } else { asked.join(", ") }
+    if asked.is_empty() { "an empty selector".to_owned() } else { asked.join(", ") }
 }

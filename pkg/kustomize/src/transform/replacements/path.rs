@@ -13,13 +13,13 @@ pub(crate) use grammar::{PathParseError, ValuePath};
 /// A path without a value, or with an unexpected one.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathLookupError {
-    #[error("there is no `{step}`{}", format_suggestions(near))]
+    #[error("`{step}` not found{}", format_suggestions(near))]
     Missing { step: String, near: Vec<String> },
-    #[error("it must be {expected}, this is {found}")]
+    #[error("expected {expected}, found {found}")]
     Type { expected: &'static str, found: &'static str },
-    #[error("there is no part {index}, the text has {count}; they are counted from 0")]
+    #[error("part {index} not found; the last part is {}", count.saturating_sub(1))]
     Part { index: i64, count: usize },
-    #[error("`*` means several values, one is needed")]
+    #[error("`*` selects several values; one is required")]
     Several,
 }
 

@@ -10,9 +10,9 @@ use crate::expression;
 /// An invalid path.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathParseError {
-    #[error("it must begin with the name of a field")]
+    #[error("a path must start with a field name")]
     Start,
-    #[error("`{text}` is no regular expression: {reason}")]
+    #[error("`{text}` is not a valid regular expression: {reason}")]
     Element { text: String, reason: String },
 }
 
