@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_escapes_are_read_and_broken_ones_left_alone() {
+    fn percent_escapes_are_decoded_and_invalid_ones_kept() {
         assert_eq!(percent_decode("v1%2B2%20x"), "v1+2 x");
         assert_eq!(percent_decode("100%"), "100%");
         assert_eq!(percent_decode("%zz%41"), "%zz%41");

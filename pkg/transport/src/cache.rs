@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_ask_at_once_share_one_answer_and_a_miss_is_kept() {
+    async fn concurrent_readers_share_one_result_and_misses_are_cached() {
         let (cache, made) = (Cache::<u8, Missing>::default(), AtomicUsize::new(0));
         let ask = || {
             cache.get("a", async {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_that_is_no_miss_is_asked_again() {
+    async fn a_failure_other_than_a_miss_is_retried() {
         let cache = Cache::<u8, Missing>::default();
         let failed = async { Err(Missing(false)) };
         assert!(cache.get("a", failed).await.is_err());

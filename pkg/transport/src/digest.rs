@@ -8,7 +8,7 @@ pub struct Digest([u8; 32]);
 
 /// A text that is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no digest; one is written `sha256:` and 64 hexadecimal digits")]
+#[error("`{text}` is not a digest; write `sha256:` and 64 hexadecimal digits")]
 pub struct InvalidDigest {
     /// The rejected text.
     pub text: String,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_is_written_and_read_as_oci_does() {
+    fn a_digest_has_the_format_of_oci() {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").to_string(), empty);
         assert_eq!(empty.parse(), Ok(Digest::of(b"")));

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_renamed_replaces_what_was_there() {
+    fn a_rename_replaces_the_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
         fs::write(&from, "new").unwrap();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_into_no_folder_is_an_error() {
+    fn a_rename_into_a_missing_folder_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = NamedTempFile::new_in(folder.path()).unwrap();
         assert!(persist(file, &folder.path().join("none/to")).is_err());

@@ -7,7 +7,7 @@ use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
 /// A failure to reach a host or to use the cache. Cheap to clone, because concurrent readers share one error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    #[error("`{name}` is not a plain name inside a release")]
+    #[error("`{name}` is not a plain file name of a release")]
     UnsafeName { name: String },
     #[error("cannot read `{}`", path.display())]
     Read {
@@ -27,31 +27,31 @@ pub enum Error {
     TooLarge { place: String, limit_bytes: u64 },
     #[error("cannot set up the HTTP client")]
     Client(#[source] Arc<dyn std::error::Error + Send + Sync>),
-    #[error("`{variable}` does not hold a usable proxy address")]
+    #[error("cannot use the proxy in `{variable}`: invalid address")]
     Proxy { variable: &'static str },
-    #[error("`{}`, named by {named_by}, holds no usable certificates", path.display())]
+    #[error("cannot use `{}` from {named_by}: it contains no valid certificates", path.display())]
     CaFile { path: PathBuf, named_by: String },
-    #[error("{credential} has a blank, a line end or another character that no token has")]
+    #[error("cannot use {credential}: it contains a space, a line break or another invalid character")]
     Credential { credential: Credential },
     #[error("cannot fetch from `{url}`: {reason}")]
     FetchUrl { url: String, reason: &'static str },
-    #[error("`{wanted}` is not on this machine, and connections are switched off")]
+    #[error("cannot fetch `{wanted}` in offline mode: it is not cached")]
     Offline { wanted: String },
     #[error(transparent)]
     Request(Arc<RequestError>),
-    #[error("cannot use `{}` of the cache", path.display())]
+    #[error("cannot use `{}` in the cache", path.display())]
     Store {
         path: PathBuf,
         #[source]
         source: Arc<io::Error>,
     },
-    #[error("the cache `{}` has the layout `{layout}`, which this version does not know", folder.display())]
+    #[error("cannot use the cache `{}`: this version does not support its layout `{layout}`", folder.display())]
     NewerStore { folder: PathBuf, layout: String },
-    #[error("`{}` is no cache of this program and not empty", folder.display())]
+    #[error("cannot use `{}` as the cache: it is not empty, and capstan did not create it", folder.display())]
     ForeignStore { folder: PathBuf },
-    #[error("`{}` is damaged: it has the digest {found}, not {expected}", path.display())]
+    #[error("`{}` is damaged: its digest is {found}, expected {expected}", path.display())]
     Damaged { path: PathBuf, expected: Digest, found: Digest },
-    #[error("the copy of `{wanted}` on this machine is damaged, and connections are switched off")]
+    #[error("cannot fetch `{wanted}` in offline mode: the cached copy is damaged")]
     DamagedOffline { wanted: String },
     #[error("cannot use the client certificate `{}`: {problem}", path.display())]
     ClientCertificate { path: PathBuf, problem: String },
@@ -59,13 +59,13 @@ pub enum Error {
     CredentialFile { path: PathBuf, problem: String },
     #[error("cannot ask `{program}` for the credential of `{server}`: {problem}")]
     CredentialHelper { program: String, server: String, problem: String, named_by: PathBuf },
-    #[error("`{place}` came with the digest {found}, not {expected}")]
+    #[error("`{place}` has digest {found}, expected {expected}")]
     Digest { place: String, expected: Digest, found: Digest },
-    #[error("`{address}` is {}{actual_bytes} bytes, where its manifest says {expected_bytes}", at_least(*expected_bytes, *actual_bytes))]
+    #[error("`{address}` has {}{actual_bytes} bytes, but its manifest says {expected_bytes}", at_least(*expected_bytes, *actual_bytes))]
     Size { address: String, expected_bytes: u64, actual_bytes: u64 },
-    #[error("`{address}` is of the media type `{media_type}`, which is not that of a manifest or index here")]
+    #[error("`{address}` has media type `{media_type}`, which is not a manifest or index")]
     MediaType { address: String, media_type: String },
-    #[error("the registry did not tell where to upload `{address}`")]
+    #[error("the registry returned no upload address for `{address}`")]
     UploadAddress { address: String },
 }
 
@@ -104,7 +104,7 @@ impl Error {
 pub struct RequestError {
     /// The address, without credentials.
     pub url: String,
-    /// The failure.
+    /// The failure of the last attempt.
     #[source]
     pub failure: RequestFailure,
     /// The sent credential, masked. None if the request had no credential.
@@ -151,37 +151,37 @@ pub enum RequestFailure {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("no trusted connection to {host}")]
+    #[error("cannot establish a trusted connection to {host}")]
     Certificate {
         host: String,
         #[source]
         source: Box<UntrustedCertificate>,
     },
-    #[error("{host} wants a client certificate that it trusts")]
+    #[error("{host} requires a client certificate that it trusts")]
     ClientCertificateRequired { host: String },
-    #[error("no TLS connection to {host}")]
+    #[error("cannot establish a TLS connection to {host}")]
     Tls {
         host: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("nothing came for {waited:?}")]
+    #[error("no data received for {waited:?}")]
     TimedOut { waited: Duration },
-    #[error("only {received_bytes} bytes came within {} seconds", elapsed.as_secs())]
+    #[error("received only {received_bytes} bytes within {} seconds", elapsed.as_secs())]
     TooSlow { received_bytes: u64, elapsed: Duration },
-    #[error("the answer was cut short after {received_bytes} bytes")]
+    #[error("the response ended early, after {received_bytes} bytes")]
     Truncated { received_bytes: u64, expected_bytes: Option<u64> },
-    #[error("the answer is larger than the limit of {limit_bytes} bytes")]
+    #[error("the response exceeds the limit of {limit_bytes} bytes")]
     TooLarge { limit_bytes: u64 },
-    #[error("a web page came instead of a file")]
+    #[error("received a web page instead of a file")]
     WebPage,
-    #[error("the answer cannot be read as {what}")]
+    #[error("cannot parse the response as {what}")]
     InvalidResponse {
         what: &'static str,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("the host redirects to a place this request must not go: {reason}")]
+    #[error("the host redirects to a forbidden address: {reason}")]
     Redirect { reason: &'static str },
     #[error("the request failed")]
     Other(#[source] Box<dyn std::error::Error + Send + Sync>),

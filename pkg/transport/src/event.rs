@@ -103,7 +103,7 @@ impl fmt::Display for RetryReason {
         match self {
             RetryReason::Status(status) => write!(f, "status {status}"),
             RetryReason::Connection => f.write_str("connection lost"),
-            RetryReason::Truncated => f.write_str("answer cut short"),
+            RetryReason::Truncated => f.write_str("incomplete response"),
         }
     }
 }

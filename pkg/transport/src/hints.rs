@@ -11,30 +11,28 @@ impl Explain for Error {
         ErrorExplanation::hint(match self {
             Self::Request(request) => return request.explain(),
             Self::Offline { .. } | Self::DamagedOffline { .. } => {
-                "run the same once with a connection and without `--offline` or `CAPSTAN_OFFLINE`, or name a local \
-                 repository in clusterctl.yaml"
+                "run the command once online, without `--offline` or `CAPSTAN_OFFLINE`, or use a local repository in \
+                 clusterctl.yaml"
             }
             Self::NewerStore { .. } | Self::ForeignStore { .. } => {
-                "name a folder of its own with `CAPSTAN_CACHE_DIR`, or under `cache` in clusterctl.yaml"
+                "set another folder with `CAPSTAN_CACHE_DIR`, or under `cache` in clusterctl.yaml"
             }
             Self::Size { .. } => {
-                "the registry, or something on the way to it, changed the content; nothing of it was used"
+                "check whether the registry or a proxy changed the content; nothing was used"
             }
             Self::CaFile { named_by, .. } => {
-                return ErrorExplanation::hint(format!("{named_by} takes a file of PEM certificates"));
+                return ErrorExplanation::hint(format!("set {named_by} to a file of PEM certificates"));
             }
             Self::CredentialHelper { named_by, .. } => {
                 return ErrorExplanation::hint(format!(
-                    "`{}` names the program; log in again, or set `username` and `password` under `hosts` in clusterctl.yaml",
+                    "log in again, or set `username` and `password` under `hosts` in clusterctl.yaml; `{}` names the program",
                     named_by.display()
                 ));
             }
             Self::CredentialFile { .. } => {
-                "log in again with `docker login` or `podman login`, which write it anew"
+                "log in again with `docker login` or `podman login`, which rewrite the file"
             }
-            Self::Digest { .. } => {
-                "nothing of it was used; find out whether the host, or something on the way to it, changed it"
-            }
+            Self::Digest { .. } => "check whether the host or a proxy changed the content; nothing was used",
             Self::UnsafeName { .. }
             | Self::Read { .. }
             | Self::Write { .. }
@@ -79,7 +77,7 @@ fn request_hint(error: &RequestError) -> Option<String> {
     let sent = error.credential.as_ref().map(|credential| format!("with {credential}"));
     match &error.failure {
         RequestFailure::Unauthorized { .. } => Some(match sent {
-            Some(sent) => format!("the request was sent {sent}; check that the token may read this"),
+            Some(sent) => format!("the request was sent {sent}; check that it grants read access"),
             None => format!("the request was sent without a token; {}", token_hint(&error.url)),
         }),
         RequestFailure::RateLimited { retry_after, .. } => {
@@ -98,26 +96,26 @@ fn request_hint(error: &RequestError) -> Option<String> {
             })
         }
         RequestFailure::ClientCertificateRequired { host } => Some(format!(
-            "name yours with `clientCertificate` and `clientKey` of `{}` under `hosts` in clusterctl.yaml",
+            "set `clientCertificate` and `clientKey` of `{}` under `hosts` in clusterctl.yaml",
             without_https_port(host)
         )),
         RequestFailure::Tls { .. } => {
-            Some("see that the port is one for https, and that no proxy answers in place of the host".to_owned())
+            Some("check that the port serves HTTPS, and that no proxy answers in place of the host".to_owned())
         }
         RequestFailure::WebPage => {
-            Some("a login page or a captive portal may stand between you and the host".to_owned())
+            Some("check for a login page or a captive portal between you and the host".to_owned())
         }
         // The proxy itself may be unreachable. The hint that names the proxy follows.
         RequestFailure::UnknownHost { .. } | RequestFailure::Connect { .. } if error.proxy.is_some() => {
             Some(
-                "check the proxy and its password; if the host is reached without one, name it in NO_PROXY, or set \
-                 `proxy: none` for it under `hosts` in clusterctl.yaml"
+                "check the proxy and its password; to bypass it, add the host to NO_PROXY, or set `proxy: none` for the \
+                 host under `hosts` in clusterctl.yaml"
                     .to_owned(),
             )
         }
         RequestFailure::UnknownHost { .. } | RequestFailure::Connect { .. } => {
             Some(
-                "without access to it, use a local repository, or set HTTPS_PROXY or `proxy` under `hosts`".to_owned(),
+                "if the host is unreachable, use a local repository, or set HTTPS_PROXY or `proxy` under `hosts`".to_owned(),
             )
         }
         _ => None,
@@ -134,7 +132,7 @@ fn token_hint(url: &str) -> String {
         return "set GITLAB_ACCESS_TOKEN".to_owned();
     }
     if url.starts_with("http://") {
-        return "none is sent in the clear: use https".to_owned();
+        return "use https: tokens are never sent unencrypted".to_owned();
     }
     if url.contains("/v2/") {
         let login = "log in with `docker login` or `podman login`";
@@ -142,7 +140,7 @@ fn token_hint(url: &str) -> String {
             "{login}, or set `username` and `password` for `{host}` under `hosts` in clusterctl.yaml"
         );
     }
-    format!("set `token` for `{host}` under `hosts` in clusterctl.yaml, or a login for it in ~/.netrc")
+    format!("set `token` for `{host}` under `hosts` in clusterctl.yaml, or add a login to ~/.netrc")
 }
 
 /// Returns hints about an untrusted certificate: the problem, the presented certificates, and the trusted
@@ -150,10 +148,12 @@ fn token_hint(url: &str) -> String {
 fn certificate_hints(host: &str, error: &UntrustedCertificate) -> Vec<String> {
     let host = without_https_port(host);
     let trust = format!(
-        "if you trust it, give it with `--ca-bundle FILE`, or with `caBundle` of `{host}` under `hosts` in clusterctl.yaml"
+        "if you trust it, pass it with `--ca-bundle FILE`, or set `caBundle` of `{host}` under `hosts` in clusterctl.yaml"
     );
     let mut hints = vec![match &error.problem {
-        CertificateProblem::Expired { .. } => "whoever runs the host must renew its certificate".to_owned(),
+        CertificateProblem::Expired { .. } => {
+            "ask the operator of the host to renew its certificate".to_owned()
+        }
         CertificateProblem::NotYetValid { .. } => "check the clock of this machine".to_owned(),
         CertificateProblem::UnknownIssuer { issuer } => {
             format!("get the certificate of the authority `{issuer}`; {trust}")
@@ -162,20 +162,20 @@ fn certificate_hints(host: &str, error: &UntrustedCertificate) -> Vec<String> {
             format!("get the new certificate of the authority `{issuer}`; {trust}")
         }
         CertificateProblem::SelfSigned { .. } => {
-            format!("get that certificate from whoever runs the host; {trust}")
+            format!("get that certificate from the operator of the host; {trust}")
         }
         CertificateProblem::NameMismatch { names, .. } => match names.first() {
-            Some(name) => format!("use a name it is for in the url, such as `{name}`"),
-            None => "whoever runs the host must name it in its certificate".to_owned(),
+            Some(name) => format!("use a name from the certificate in the URL, such as `{name}`"),
+            None => "ask the operator of the host to add its name to the certificate".to_owned(),
         },
         CertificateProblem::Other { .. } => trust,
     }];
     hints.extend(error.chain.iter().map(describe_certificate));
     let files = error.trusted.iter().map(|bundle| format!("{} ({})", bundle.path.display(), bundle.named_by));
-    let system = error.trusts_system.then(|| "the certificates of the system".to_owned());
+    let system = error.trusts_system.then(|| "the system certificates".to_owned());
     let trusted: Vec<String> = system.into_iter().chain(files).collect();
     if !trusted.is_empty() {
-        hints.push(format!("trusted were {}", trusted.join(" and ")));
+        hints.push(format!("trusted: {}", trusted.join(" and ")));
     }
     hints
 }
@@ -184,7 +184,7 @@ fn describe_certificate(facts: &CertificateFacts) -> String {
     let CertificateFacts { subject, issuer, valid_from, valid_until, names } = facts;
     let names = if names.is_empty() { String::new() } else { format!(", for {}", names.join(", ")) };
     format!(
-        "the host showed `{subject}`, signed by `{issuer}`, good from {valid_from} to {valid_until}{names}"
+        "the host presented `{subject}`, issued by `{issuer}`, valid from {valid_from} to {valid_until}{names}"
     )
 }
 
@@ -212,6 +212,8 @@ fn format_duration(wait: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use crate::{CaBundle, Credential, Secret};
 
     use super::*;
@@ -233,26 +235,36 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_asked_for_where_its_host_reads_it() {
-        let cases = [
-            ("https://api.github.com/repos/a/b", "GITHUB_TOKEN"),
-            (
-                "https://git.lab.internal/a/b/releases/download/v1.0.0/c.yaml",
-                "`token` for `git.lab.internal`",
+    fn a_token_hint_names_the_source_for_its_host() {
+        let hints = [
+            "https://api.github.com/repos/a/b",
+            "https://git.lab.internal/a/b/releases/download/v1.0.0/c.yaml",
+            "https://gitlab.com/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml",
+            "https://code.lab/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml",
+            "https://files.lab/template.yaml",
+            "https://registry.lab/v2/a/manifests/v1.0.0",
+            "http://files.lab/template.yaml",
+        ]
+        .map(token_hint);
+        assert_data_eq!(
+            hints.join(
+                "
+"
             ),
-            ("https://gitlab.com/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "GITLAB_ACCESS_TOKEN"),
-            ("https://code.lab/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "`token` for `code.lab`"),
-            ("https://files.lab/template.yaml", "~/.netrc"),
-            ("https://registry.lab/v2/a/manifests/v1.0.0", "docker login"),
-            ("http://files.lab/template.yaml", "use https"),
-        ];
-        for (url, part) in cases {
-            assert!(token_hint(url).contains(part), "{url}: {}", token_hint(url));
-        }
+            str![[r#"
+set GITHUB_TOKEN
+set `token` for `git.lab.internal` under `hosts` in clusterctl.yaml, or add a login to ~/.netrc
+set GITLAB_ACCESS_TOKEN
+set `token` for `code.lab` under `hosts` in clusterctl.yaml, or add a login to ~/.netrc
+set `token` for `files.lab` under `hosts` in clusterctl.yaml, or add a login to ~/.netrc
+log in with `docker login` or `podman login`, or set `username` and `password` for `registry.lab` under `hosts` in clusterctl.yaml
+use https: tokens are never sent unencrypted
+"#]]
+        );
     }
 
     #[test]
-    fn behind_a_proxy_the_proxy_is_to_be_checked() {
+    fn behind_a_proxy_the_hint_is_to_check_the_proxy() {
         let told = |proxy: Option<&str>| {
             hints(&RequestError {
                 url: "https://github.com/a/b".to_owned(),
@@ -267,29 +279,39 @@ mod tests {
                 attempts: 3,
             })
         };
-        assert!(told(None)[0].contains("HTTPS_PROXY"));
-        let behind = told(Some("http://127.0.0.1:9/"));
-        assert!(behind[0].starts_with("check the proxy") && behind[1].contains("127.0.0.1:9"), "{behind:?}");
+        assert_data_eq!(
+            told(None).join("\n"),
+            str![
+                "if the host is unreachable, use a local repository, or set HTTPS_PROXY or `proxy` under `hosts`"
+            ]
+        );
+        assert_data_eq!(
+            told(Some("http://127.0.0.1:9/")).join("\n"),
+            str![[r#"
+check the proxy and its password; to bypass it, add the host to NO_PROXY, or set `proxy: none` for the host under `hosts` in clusterctl.yaml
+the request went through the proxy http://127.0.0.1:9/
+"#]]
+        );
     }
 
     #[test]
-    fn a_rate_limit_tells_whether_a_token_was_sent_and_when_it_ends() {
+    fn a_rate_limit_hint_names_the_token_and_the_wait() {
         let wait = limited(Some(Duration::from_mins(2)));
-        assert_eq!(
-            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x").map(Credential::from), None),
-            ["the request was sent with GITHUB_TOKEN (***); try again in 2 min"]
+        assert_data_eq!(
+            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x").map(Credential::from), None).join("\n"),
+            str!["the request was sent with GITHUB_TOKEN (***); try again in 2 min"]
         );
         let quota = Quota { limit: Some(60), remaining: 0, resets_at: Some(0) };
-        assert_eq!(
-            refused(limited(None), None, Some(quota)),
-            [
+        assert_data_eq!(
+            refused(limited(None), None, Some(quota)).join("\n"),
+            str![
                 "the request was sent without a token and has 0 of 60 requests left; set GITHUB_TOKEN or try again in 0 s"
             ]
         );
     }
 
     #[test]
-    fn a_certificate_that_is_not_trusted_is_told_with_what_was_shown_and_trusted() {
+    fn an_untrusted_certificate_is_shown_with_the_trusted_ones() {
         let error = UntrustedCertificate {
             problem: CertificateProblem::UnknownIssuer { issuer: "CN=lab".to_owned() },
             chain: vec![CertificateFacts {
@@ -302,13 +324,16 @@ mod tests {
             trusted: vec![CaBundle { path: "/etc/ca.pem".into(), named_by: "--ca-bundle".to_owned() }],
             trusts_system: true,
         };
-        assert_eq!(
-            certificate_hints("git.lab:443", &error),
-            [
-                "get the certificate of the authority `CN=lab`; if you trust it, give it with `--ca-bundle FILE`, or with `caBundle` of `git.lab` under `hosts` in clusterctl.yaml",
-                "the host showed `CN=git`, signed by `CN=lab`, good from 2026-01-01 to 2027-01-01, for git.lab",
-                "trusted were the certificates of the system and /etc/ca.pem (--ca-bundle)",
-            ]
+        assert_data_eq!(
+            certificate_hints("git.lab:443", &error).join(
+                "
+"
+            ),
+            str![[r#"
+get the certificate of the authority `CN=lab`; if you trust it, pass it with `--ca-bundle FILE`, or set `caBundle` of `git.lab` under `hosts` in clusterctl.yaml
+the host presented `CN=git`, issued by `CN=lab`, valid from 2026-01-01 to 2027-01-01, for git.lab
+trusted: the system certificates and /etc/ca.pem (--ca-bundle)
+"#]]
         );
     }
 }

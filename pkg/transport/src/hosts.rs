@@ -69,7 +69,7 @@ pub enum RegistryScheme {
 
 /// An unknown kind of host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no kind of host; there are `github`, `gitlab` and `folder`")]
+#[error("`{word}` is not a kind of host; use `github`, `gitlab` or `folder`")]
 pub struct UnknownHostKind {
     /// The rejected word.
     pub word: String,
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_meant_with_its_port() {
+    fn host_settings_apply_to_host_and_port() {
         let named = |names: &[&str], url: &str| {
             let hosts = Hosts::new(names.iter().map(|name| ((*name).to_owned(), HostSettings::default())));
             hosts.get(&Url::parse(url).unwrap()).is_some()

@@ -213,7 +213,7 @@ mod tests {
 
     // Row: D-35
     #[test]
-    fn each_scheme_has_its_proxy_and_all_proxy_fills_the_gap() {
+    fn each_scheme_has_a_proxy_with_all_proxy_as_fallback() {
         let both = [("HTTPS_PROXY", "proxy:3128"), ("ALL_PROXY", "socks5://socks:1080")];
         assert_eq!(proxy(&both, "https://github.com/x").as_deref(), Some("http://proxy:3128/"));
         assert_eq!(proxy(&both, "http://github.com/x").as_deref(), Some("socks5://socks:1080"));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_is_no_address_names_its_variable() {
+    fn an_invalid_proxy_address_names_its_variable() {
         let settings =
             ProxySettings::from_variables(|name| (name == "ALL_PROXY").then(|| "ftp://x".to_owned()));
         assert_eq!(settings.check(), Err("ALL_PROXY"));

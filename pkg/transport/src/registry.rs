@@ -336,5 +336,5 @@ fn none_if_missing<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
 }
 
 fn invalid_host(host: &str) -> Error {
-    Error::FetchUrl { url: format!("oci://{host}"), reason: "it is not a usable address" }
+    Error::FetchUrl { url: format!("oci://{host}"), reason: "it is not a valid URL" }
 }

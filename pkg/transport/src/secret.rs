@@ -57,7 +57,7 @@ mod tests {
 
     // Row: D-08
     #[test]
-    fn a_blank_secret_is_none_and_a_line_end_is_cut() {
+    fn a_blank_secret_is_none_and_a_line_end_is_removed() {
         assert_eq!(Secret::new("GITHUB_TOKEN", " \n"), None);
         assert_eq!(Secret::new("GITHUB_TOKEN", "abc\n").unwrap().expose(), "abc");
         assert!(!Secret::new("GITHUB_TOKEN", "a\nb").unwrap().fits_a_header());

@@ -19,7 +19,7 @@ pub struct Settings {
     pub ca_bundles: Vec<CaBundle>,
     /// Additional trusted certificates, each a PEM bundle.
     pub extra_roots: Vec<Vec<u8>>,
-    /// True if the certificates of the system are trusted.
+    /// True if the system certificates are trusted.
     pub system_roots: bool,
     /// Fixed addresses of host names, instead of a DNS lookup. Port 0 keeps the port of the URL.
     pub resolve: BTreeMap<String, SocketAddr>,

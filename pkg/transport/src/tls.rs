@@ -76,7 +76,7 @@ pub(crate) fn client_config(settings: &Settings, identity: &TlsIdentity) -> Resu
 
 /// A trusted certificate in [`Settings::extra_roots`] that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("a certificate that was handed in cannot be read")]
+#[error("cannot read an additional root certificate")]
 struct InvalidRootCertificate;
 
 fn client_error(error: impl std::error::Error + Send + Sync + 'static) -> Error {
@@ -121,9 +121,9 @@ fn read_client_certificate(
         problem: problem.to_owned(),
     };
     let chain = certificates(&read(&client.certificate)?).filter(|chain| !chain.is_empty());
-    let chain = chain.ok_or_else(|| refuse(&client.certificate, "it holds no PEM certificate"))?;
+    let chain = chain.ok_or_else(|| refuse(&client.certificate, "it contains no PEM certificate"))?;
     let key = PrivateKeyDer::from_pem_slice(&read(&client.key)?)
-        .map_err(|_| refuse(&client.key, "it holds no PEM private key that is not encrypted"))?;
+        .map_err(|_| refuse(&client.key, "it contains no unencrypted PEM private key"))?;
     Ok((chain, key))
 }
 

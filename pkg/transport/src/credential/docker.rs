@@ -80,7 +80,7 @@ impl AuthFile {
         let mut known = BTreeMap::new();
         for (key, entry) in written.auths.into_iter().flatten() {
             let credential = entry.credential(&name).map_err(|()| {
-                refuse(format!("`auth` of `{}` is no `user:password` in base64", plain_key(&key)))
+                refuse(format!("`auth` of `{}` is not `user:password` in base64", plain_key(&key)))
             })?;
             known.extend(credential.map(|credential| (plain_key(&key), credential)));
         }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_path_that_is_written_down_counts() {
+    fn the_longest_matching_path_wins() {
         // The values encode `ann:one`, `bob:two` and, without padding, `cid:three`.
         let file = file(
             r#"{"auths": {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_asked_under_the_name_it_keeps_the_registry_by() {
+    fn a_helper_is_asked_for_the_configured_server_name() {
         let file = file(
             r#"{"auths": null, "credsStore": "pass",
                 "credHelpers": {"gcr.lab": "gcloud", "registry.lab/team": "vault"}}"#,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_told_by_its_place_and_never_by_its_content() {
+    fn an_error_of_a_credential_file_never_shows_its_content() {
         for text in [
             r#"{"auths": {"a": {"auth": 5}}}"#,
             "{\"auths\":\n \"s3cret\"}",

@@ -38,10 +38,10 @@ pub(super) async fn run_helper(
         problem,
         named_by: named_by.to_owned(),
     };
-    check_version(name).map_err(|_| failed("its name is no plain name".to_owned()))?;
+    check_version(name).map_err(|_| failed("its name is not a plain file name".to_owned()))?;
     let file = if cfg!(windows) { format!("{program}.exe") } else { program.clone() };
     let path = sources.helper_folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
-    let path = path.ok_or_else(|| failed("there is no such program in the folders of PATH".to_owned()))?;
+    let path = path.ok_or_else(|| failed("the program is not on the PATH".to_owned()))?;
     let run = tokio::time::timeout(sources.helper_limit, run(&path, server)).await;
     let limit = sources.helper_limit;
     let output = run.map_err(|_| failed(format!("it did not answer within {limit:?}")))?;
@@ -50,10 +50,10 @@ pub(super) async fn run_helper(
         if String::from_utf8_lossy(&output.stdout).trim() == NOT_FOUND {
             return Ok(None);
         }
-        return Err(failed(format!("it ended with {}{}", output.status, first_line(&output.stderr))));
+        return Err(failed(format!("it failed with {}{}", output.status, first_line(&output.stderr))));
     }
-    let answer: HelperOutput =
-        serde_json::from_slice(&output.stdout).map_err(|_| failed("its answer cannot be read".to_owned()))?;
+    let answer: HelperOutput = serde_json::from_slice(&output.stdout)
+        .map_err(|_| failed("its output is not valid JSON".to_owned()))?;
     Ok(credential(&format!("`{program}`"), answer.username, answer.secret))
 }
 

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_login_of_a_host_counts_and_default_is_for_the_rest() {
+    fn the_first_login_of_a_host_wins_before_the_default() {
         let text = "machine git.lab login ann password one\n\
                     machine git.lab login bob password two\n\
                     machine half.lab login eve\n\
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn github_is_found_under_both_its_names() {
+    fn github_is_found_under_both_names() {
         for name in ["github.com", "api.github.com"] {
             let text = format!("machine {name} login ann password one");
             assert!(login(&text, "https://api.github.com/repos/a/b").is_some(), "{name}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn macros_comments_and_quotes_are_read_as_curl_reads_them() {
+    fn macros_comments_and_quotes_follow_curl() {
         let text = "# machine git.lab login no password no\n\
                     macdef init\n machine git.lab login no password no\n\n\
                     machine git.lab # behind a name it is a comment, too\n\
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_that_is_cut_short_is_none() {
+    fn an_incomplete_login_is_ignored() {
         for text in [
             "machine",
             "machine git.lab login",
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_upsets_the_reader_and_none_of_it_is_shown(
+        fn any_text_is_accepted_and_none_of_it_is_shown(
             text in "([ \n\r\t\"#\\\\]|machine|default|macdef|login|password|s3cret|é|\\PC){0,60}"
         ) {
             let netrc = Netrc::parse("/home/ann/.netrc".as_ref(), &text);
@@ -208,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_quoted_is_read_back(user in "[a-z#\"\\\\ ]{1,12}", password in "[!-~]{1,20}") {
+        fn quoted_text_survives_a_round_trip(user in "[a-z#\"\\\\ ]{1,12}", password in "[!-~]{1,20}") {
             let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
             let text = format!("machine git.lab login {} password {}", quote(&user), quote(&password));
             prop_assert!(login(&text, "https://git.lab/") == Some((user, password)));

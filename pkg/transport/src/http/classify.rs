@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_used_up_quota_is_told_from_a_refusal_and_from_a_burst() {
+    fn an_exhausted_quota_differs_from_a_refusal_and_a_burst() {
         let primary =
             read(403, &[("x-ratelimit-remaining", "0")], r#"{"message":"API rate limit exceeded"}"#);
         assert!(matches!(
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_may_ask_for_a_wait_by_a_date() {
+    fn retry_after_may_be_a_date() {
         let asked = |text: &str| match read(429, &[("retry-after", text)], "") {
             RequestFailure::RateLimited { retry_after, .. } => retry_after,
             other => panic!("{other:?}"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_of_a_host_is_one_clean_line_and_never_a_web_page() {
+    fn the_message_of_a_host_is_one_line_and_no_web_page() {
         let said = |body: &str| message(body.as_bytes());
         assert_eq!(said(r#"{"message":"Not Found"}"#).as_deref(), Some("Not Found"));
         assert_eq!(said(r#"{"error":"insufficient_scope"}"#).as_deref(), Some("insufficient_scope"));

@@ -52,7 +52,7 @@ impl<'a> Hop<'a> {
                 || matches!(self.method, Method::GET | Method::HEAD);
         // A form may contain a password.
         if self.has_body && again && !stays {
-            return refuse("it leads content to another host");
+            return refuse("it sends uploaded content to another host");
         }
         Ok(Some(Self {
             url,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn content_is_sent_again_to_the_same_host_alone() {
+    async fn content_is_resent_to_the_same_host_only() {
         for status in [307, 308] {
             let (outcome, received) = post(status, "/next").await;
             outcome.unwrap();

@@ -16,7 +16,7 @@ use crate::{
 /// A request. The default method is GET.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// HTTP method.
+    /// The HTTP method of the request.
     pub method: Method,
     /// Address of the request.
     pub url: Url,
@@ -77,8 +77,7 @@ pub fn digest_of(headers: &HeaderMap) -> Option<Digest> {
 /// # Errors
 /// [`Error::FetchUrl`] with the redacted address.
 pub fn parse_address(text: &str) -> Result<Url, Error> {
-    Url::parse(text)
-        .map_err(|_| Error::FetchUrl { url: redact_text(text), reason: "it is not a usable address" })
+    Url::parse(text).map_err(|_| Error::FetchUrl { url: redact_text(text), reason: "it is not a valid URL" })
 }
 
 impl Request {

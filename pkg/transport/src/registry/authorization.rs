@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_goes_to_the_domain_of_its_registry_and_no_further() {
+    fn a_password_goes_only_to_the_domain_of_its_registry() {
         let cases = [
             ("https://auth.docker.io/token", "https://registry-1.docker.io/", true),
             ("https://git.lab/jwt/auth", "https://registry.git.lab:5050/", true),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_not_asked_for_in_the_clear_where_the_registry_has_tls() {
+    fn a_token_is_not_requested_over_http_if_the_registry_has_tls() {
         let url = |text: &str| Url::parse(text).unwrap();
         assert!(!may_contact(&url("http://registry.lab/token"), &url("https://registry.lab/")));
         assert!(may_contact(&url("http://127.0.0.1:1/token"), &url("http://127.0.0.1:2/")));

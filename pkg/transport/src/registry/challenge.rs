@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn challenges_are_read_as_registries_write_them() {
+    fn challenges_of_registries_are_parsed() {
         let cases = [
             (
                 r#"Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:a/b:pull,push""#,

@@ -115,13 +115,13 @@ struct RawDocument {
 pub enum ManifestError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    #[error("it is of schema version {0}, not 2")]
+    #[error("it has schema version {0}, not 2")]
     Schema(u32),
-    #[error("it has what a manifest and what an index has")]
+    #[error("it has fields of both a manifest and an index")]
     Ambiguous,
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    #[error("the media type `{0}` is not that of a manifest or index")]
+    #[error("media type `{0}` is not a manifest or index")]
     MediaType(String),
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_could_be_both_a_manifest_and_an_index_is_refused() {
+    fn an_ambiguous_manifest_or_index_is_refused() {
         let text = r#"{"schemaVersion":2,"layers":[],"manifests":[]}"#;
         for media_type in [MANIFEST_MEDIA_TYPE, INDEX_MEDIA_TYPE, DOCKER_MANIFEST, DOCKER_INDEX] {
             assert!(matches!(read(text, Some(media_type)), Err(ManifestError::Ambiguous)), "{media_type}");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_media_type_an_old_schema_and_a_cut_text_are_errors() {
+    fn unknown_media_types_old_schemas_and_truncation_are_errors() {
         let unknown = read(r#"{"schemaVersion":2,"mediaType":"application/x"}"#, Some(MANIFEST_MEDIA_TYPE));
         assert!(
             matches!(unknown, Err(ManifestError::MediaType(media_type)) if media_type == "application/x")

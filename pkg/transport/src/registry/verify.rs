@@ -73,7 +73,7 @@ mod tests {
     use crate::http::MemorySink;
 
     #[test]
-    fn content_longer_than_its_manifest_says_is_not_read_on() {
+    fn reading_stops_at_the_size_of_the_manifest() {
         let mut sink = MemorySink::default();
         let mut checked =
             VerifyingSink::new(&mut sink, "x", ExpectedContent { digest: None, size_bytes: Some(3) });

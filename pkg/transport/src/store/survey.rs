@@ -50,7 +50,7 @@ pub struct VerificationReport {
     pub damaged: Vec<DamagedEntry>,
 }
 
-/// Damaged content.
+/// Damaged content with its cache keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedEntry {
     /// The keys of the content; if they are unknown, its path.
@@ -108,12 +108,12 @@ impl Store {
             if kept_for.is_empty() {
                 kept_for.push(kept.path.display().to_string());
             }
-            let why = format!("its content has the digest {found}, not {}", kept.digest);
+            let why = format!("its content has digest {found}, expected {}", kept.digest);
             verified.damaged.push(DamagedEntry { keys: kept_for, reason: why });
         }
         for path in &inventory.stray_entries {
             remove(path)?;
-            let why = "it cannot be read, or what it stands for is gone".to_owned();
+            let why = "it cannot be read, or its source no longer exists".to_owned();
             verified.damaged.push(DamagedEntry { keys: vec![path.display().to_string()], reason: why });
         }
         Ok(verified)

@@ -57,7 +57,7 @@ fn keys(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_blob_is_found_by_its_digest_and_for_its_owner_alone() {
+fn a_blob_is_found_by_its_digest_and_owner_only() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let digest = put(&store, "a", "content");
@@ -75,7 +75,7 @@ fn a_blob_is_found_by_its_digest_and_for_its_owner_alone() {
 }
 
 #[test]
-fn a_blob_that_is_not_finished_leaves_nothing() {
+fn an_unfinished_blob_leaves_no_file() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let mut writer = store.writer();
@@ -85,7 +85,7 @@ fn a_blob_that_is_not_finished_leaves_nothing() {
 }
 
 #[test]
-fn an_answer_that_begins_anew_forgets_what_came_before() {
+fn a_restarted_response_discards_earlier_data() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let mut writer = store.writer();
@@ -98,7 +98,7 @@ fn an_answer_that_begins_anew_forgets_what_came_before() {
 }
 
 #[test]
-fn an_entry_that_cannot_be_read_counts_as_none() {
+fn an_unreadable_entry_counts_as_missing() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     put(&store, "a", "content");
@@ -110,7 +110,7 @@ fn an_entry_that_cannot_be_read_counts_as_none() {
 }
 
 #[tokio::test]
-async fn the_least_recently_used_go_first_and_a_use_is_noted() {
+async fn the_least_recently_used_entries_are_evicted_first() {
     let folder = TempDir::new().unwrap();
     let large = store(&folder, 1000);
     for (key, days) in [("old", 3), ("older", 4), ("oldest", 5)] {
@@ -126,7 +126,7 @@ async fn the_least_recently_used_go_first_and_a_use_is_noted() {
 }
 
 #[test]
-fn a_use_is_noted_no_more_than_once_an_hour() {
+fn a_use_is_recorded_at_most_once_an_hour() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let digest = put_aged(&store, "a", 1);
@@ -140,7 +140,7 @@ fn a_use_is_noted_no_more_than_once_an_hour() {
 }
 
 #[test]
-fn a_write_that_goes_over_the_limit_makes_room() {
+fn a_write_over_the_limit_evicts_entries() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 25);
     put_aged(&store, "old", 2);
@@ -153,7 +153,7 @@ fn a_write_that_goes_over_the_limit_makes_room() {
 }
 
 #[tokio::test]
-async fn content_under_two_addresses_stays_for_the_one_used_last() {
+async fn content_with_two_addresses_is_kept_for_the_last_used_one() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let digest = put_aged(&store, "a", 9);
@@ -163,7 +163,7 @@ async fn content_under_two_addresses_stays_for_the_one_used_last() {
 }
 
 #[tokio::test]
-async fn what_a_killed_run_left_is_swept_after_a_day() {
+async fn files_of_a_killed_run_are_removed_after_a_day() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     put(&store, "a", "content");
@@ -179,7 +179,7 @@ async fn what_a_killed_run_left_is_swept_after_a_day() {
 }
 
 #[tokio::test]
-async fn pruning_everything_leaves_the_layout_alone_and_a_usable_store() {
+async fn pruning_everything_leaves_a_usable_store() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     put(&store, "a", "content");
@@ -205,7 +205,7 @@ fn put_clone(store: &Store, name: &str, days: u64) -> PathBuf {
 }
 
 #[tokio::test]
-async fn clones_count_and_go_when_it_is_their_turn() {
+async fn clones_count_towards_the_limit_and_are_evicted() {
     let folder = TempDir::new().unwrap();
     let (large, store) = (store(&folder, 1000), store(&folder, 20));
     let [oldest, older, used] =
@@ -226,7 +226,7 @@ async fn clones_count_and_go_when_it_is_their_turn() {
 }
 
 #[tokio::test]
-async fn a_clone_with_a_working_copy_or_a_fetch_going_on_stays() {
+async fn a_clone_in_use_is_not_evicted() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 0);
     let [copied, fetched] = ["a.git", "b.git"].map(|name| put_clone(&store, name, 9));
@@ -242,7 +242,7 @@ async fn a_clone_with_a_working_copy_or_a_fetch_going_on_stays() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_not_there_is_empty_and_is_not_made() {
+async fn a_missing_store_is_empty_and_not_created() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     assert_eq!(store.survey().unwrap(), StoreSurvey::default());
@@ -252,7 +252,7 @@ async fn a_store_that_is_not_there_is_empty_and_is_not_made() {
 }
 
 #[test]
-fn a_flipped_bit_is_found_and_the_addresses_it_was_kept_for_are_told() {
+fn a_flipped_bit_is_found_and_its_addresses_are_reported() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let digest = put(&store, "https://a.example/x application/json", "content");
@@ -269,7 +269,7 @@ fn a_flipped_bit_is_found_and_the_addresses_it_was_kept_for_are_told() {
 }
 
 #[tokio::test]
-async fn a_lock_is_held_by_one_and_told_to_the_next() {
+async fn a_lock_has_one_holder_and_others_see_it() {
     let folder = TempDir::new().unwrap();
     let heard = Heard::default();
     let mut settings = crate::Settings::default();
@@ -287,7 +287,7 @@ async fn a_lock_is_held_by_one_and_told_to_the_next() {
 }
 
 #[tokio::test]
-async fn two_that_prune_at_once_both_come_to_an_end() {
+async fn two_concurrent_prunes_both_finish() {
     let folder = TempDir::new().unwrap();
     let (one, two) = (store(&folder, 20), store(&folder, 20));
     let large = store(&folder, 1000);

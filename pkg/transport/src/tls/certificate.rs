@@ -15,13 +15,13 @@ const MAX_CERTIFICATES: usize = 10;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct UntrustedCertificate {
-    /// The problem.
+    /// The problem of the certificate chain.
     pub problem: CertificateProblem,
     /// The certificates of the host: its own certificate first, then the chain to the authority.
     pub chain: Vec<CertificateFacts>,
     /// Files with trusted certificates.
     pub trusted: Vec<CaBundle>,
-    /// True if the certificates of the system were trusted as well.
+    /// True if the system certificates were trusted as well.
     pub trusts_system: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct UntrustedCertificate {
 pub struct CertificateFacts {
     /// Subject, such as `CN=git.lab`.
     pub subject: String,
-    /// Issuer.
+    /// The name of the issuer.
     pub issuer: String,
     /// First valid day, such as `2026-01-31`.
     pub valid_from: String,
@@ -86,23 +86,23 @@ impl fmt::Display for CertificateProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expired { since } => write!(f, "its certificate expired on {since}"),
-            Self::NotYetValid { from } => write!(f, "its certificate is not good before {from}"),
+            Self::NotYetValid { from } => write!(f, "its certificate is not valid before {from}"),
             Self::UnknownIssuer { issuer } => {
                 write!(f, "its certificate is signed by `{issuer}`, which is not trusted")
             }
             Self::KeyMismatch { issuer } => {
-                write!(f, "its certificate is signed by another `{issuer}` than the one that is trusted")
+                write!(f, "its certificate is signed by another key of `{issuer}` than the trusted one")
             }
             Self::SelfSigned { subject } => {
-                write!(f, "its certificate, `{subject}`, is signed by itself and not trusted")
+                write!(f, "its certificate, `{subject}`, is self-signed and not trusted")
             }
             Self::NameMismatch { requested: asked, names } if names.is_empty() => {
-                write!(f, "its certificate names no host, so it is not for `{asked}`")
+                write!(f, "its certificate names no host, so it does not match `{asked}`")
             }
             Self::NameMismatch { requested: asked, names } => {
                 write!(f, "its certificate is for `{}`, not for `{asked}`", names.join("`, `"))
             }
-            Self::Other { reason } => write!(f, "its certificate is not accepted: {reason}"),
+            Self::Other { reason } => write!(f, "its certificate was rejected: {reason}"),
         }
     }
 }
@@ -151,7 +151,7 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
 fn describe(error: &CertificateError) -> String {
     let reason = error.to_string();
     if reason.contains("CaUsedAsEndEntity") {
-        return "it is that of an authority, and a host needs one that an authority signed".to_owned();
+        return "it is the certificate of an authority; a host needs one that an authority signed".to_owned();
     }
     reason
 }
