@@ -15,23 +15,23 @@ pub enum Error {
     /// A host cannot be reached, or a file cannot be read.
     #[error(transparent)]
     Transport(#[from] transport::Error),
-    #[error("provider url `{url}` cannot be used")]
+    #[error("cannot use provider URL `{url}`")]
     Location {
         url: String,
         #[source]
         source: LocationError,
     },
-    #[error("`{version}` in the provider url `{place}` is neither a semantic version nor `latest`")]
+    #[error("`{version}` in the provider URL `{place}` is neither a semantic version nor `latest`")]
     DefaultVersion { version: String, place: String },
-    #[error("versions in `{place}` cannot be listed; name one")]
+    #[error("cannot list the versions in `{place}`")]
     CannotList { place: String },
-    #[error("no release with a semantic version in `{place}`")]
+    #[error("cannot find a release with a semantic version in `{place}`")]
     NoVersions { place: String, ignored: Vec<String> },
-    #[error("no release {major}.{minor}.x in `{place}`, though its metadata lists that series")]
+    #[error("cannot find a release {major}.{minor}.x in `{place}`, although its metadata lists that series")]
     EmptySeries { place: String, major: u64, minor: u64, listed_by: String },
-    #[error("no release `{version}` in `{place}`")]
+    #[error("cannot find release `{version}` in `{place}`")]
     UnknownRelease { version: String, place: String, available: Vec<String> },
-    #[error("no file `{file}` in release `{version}` of `{place}`")]
+    #[error("cannot find file `{file}` in release `{version}` of `{place}`")]
     UnknownFile { file: String, version: String, place: String, looked_at: String, available: Vec<String> },
     /// A provider, version or file differs from the lock.
     #[error(transparent)]
@@ -39,13 +39,13 @@ pub enum Error {
     /// The content of a registry cannot be used.
     #[error(transparent)]
     Oci(Box<OciError>),
-    #[error("the Git repository in `{url}` cannot be used")]
+    #[error("cannot use the Git repository in `{url}`")]
     RemoteUrl {
         url: String,
         #[source]
         source: RemoteUrlError,
     },
-    #[error("Git repositories cannot be read")]
+    #[error("cannot read Git repositories")]
     GitProgram(#[source] Arc<GitFailure>),
     /// A Git operation on a remote failed.
     #[error(transparent)]

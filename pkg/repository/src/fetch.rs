@@ -31,7 +31,7 @@ pub fn read_file(context: &RepositoryContext, path: &Path) -> Result<File, Error
     match read_limited(path, context.max_file_bytes())? {
         Some(bytes) => Ok(File { bytes, source: FileSource::Local(path.to_owned()) }),
         None => {
-            Err(read_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no such file")).into())
+            Err(read_error(path, io::Error::new(io::ErrorKind::NotFound, "the file does not exist")).into())
         }
     }
 }
@@ -49,7 +49,7 @@ pub fn read_file(context: &RepositoryContext, path: &Path) -> Result<File, Error
 pub async fn fetch_template(context: &RepositoryContext, url: &str) -> Result<File, Error> {
     let url = parse_address(url.trim())?;
     if url.scheme() != "https" {
-        return Err(url_error(&url, "only https addresses are read"));
+        return Err(url_error(&url, "only https URLs are allowed"));
     }
     let host = authority(&url);
     if !is_github(context, &url) {
@@ -76,7 +76,7 @@ pub async fn fetch_template(context: &RepositoryContext, url: &str) -> Result<Fi
         }
         _ => Err(url_error(
             &url,
-            "a GitHub address is .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
+            "a GitHub URL has the form .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
         )),
     }
 }
@@ -163,7 +163,7 @@ fn parse_http(url: &str) -> Result<Url, Error> {
     let url = parse_address(url.trim())?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        _ => Err(url_error(&url, "only http and https addresses can be fetched")),
+        _ => Err(url_error(&url, "only http and https URLs are allowed")),
     }
 }
 

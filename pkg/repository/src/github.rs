@@ -248,7 +248,7 @@ fn read_json<T: serde::de::DeserializeOwned>(
 ) -> Result<T, transport::Error> {
     serde_json::from_slice(&answer.bytes).map_err(|error| {
         let failure =
-            RequestFailure::InvalidResponse { what: "an answer of the GitHub API", source: Box::new(error) };
+            RequestFailure::InvalidResponse { what: "a response of the GitHub API", source: Box::new(error) };
         request.to_error(failure)
     })
 }

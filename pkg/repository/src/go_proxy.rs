@@ -34,7 +34,7 @@ pub(crate) async fn versions(context: &RepositoryContext, module: &str) -> Optio
     for source in sources(context.release_settings().goproxy.as_deref()) {
         let (why, ask_next) = match list_versions(context, &source.url, module).await {
             Ok(Some(versions)) => return Some(versions),
-            Ok(None) => ("it does not know the module".to_owned(), true),
+            Ok(None) => ("it does not have the module".to_owned(), true),
             Err(error) => (api::with_causes(&error), source.next_on_any_failure),
         };
         context.emit(&Event::VersionSourceSkipped { source: redact_url(&source.url), reason: why });
@@ -112,13 +112,13 @@ async fn list_major(
     let address = format!("{base}/{}{suffix}/@v/list", escape(module));
     let invalid = |_| transport::Error::FetchUrl {
         url: redact_url(proxy),
-        reason: "it cannot be the base of a Go module proxy",
+        reason: "it cannot be the base URL of a Go module proxy",
     };
     let url = Url::parse(&address).map_err(invalid)?;
     let bytes = if url.scheme() == "file" {
         let path = url.to_file_path().map_err(|()| transport::Error::FetchUrl {
             url: redact_url(proxy),
-            reason: "a file url of a Go module proxy must be an absolute path",
+            reason: "the file URL of a Go module proxy must be an absolute path",
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
@@ -171,7 +171,7 @@ mod tests {
 
     // Row: D-13
     #[test]
-    fn the_list_of_proxies_is_read_as_go_reads_it() {
+    fn the_list_of_proxies_is_parsed_like_go() {
         assert_eq!(read(""), ["https://proxy.golang.org/"]);
         assert_eq!(
             read("https://a/path|b.corp,direct,https://never"),

@@ -20,7 +20,7 @@ impl Explain for Error {
             Self::Git(inner) => inner.explain(),
             Self::GitProgram(failure) => match &**failure {
                 GitFailure::Program { .. } => {
-                    ErrorExplanation::hint("install `git`, and see that it is in PATH")
+                    ErrorExplanation::hint("install `git`, and check that it is on the PATH")
                 }
                 GitFailure::TooOld { .. } => ErrorExplanation::hint("install a newer `git`"),
                 _ => ErrorExplanation::default(),
@@ -34,10 +34,10 @@ impl Explain for Error {
             Self::CannotList { place } => ErrorExplanation::hints(cannot_list(place)),
             Self::NoVersions { ignored, .. } if !ignored.is_empty() => {
                 let shown = &ignored[..ignored.len().min(MAX_SHOWN)];
-                ErrorExplanation::hint(format!("there is {}, which is no semantic version", one_of(shown)))
+                ErrorExplanation::hint(format!("found {}, which is not a semantic version", one_of(shown)))
             }
             Self::EmptySeries { listed_by, .. } => {
-                ErrorExplanation::hint(format!("name a version behind a colon, such as `{listed_by}`"))
+                ErrorExplanation::hint(format!("add a version after a colon, such as `{listed_by}`"))
             }
             Self::Location { .. }
             | Self::DefaultVersion { .. }
@@ -58,29 +58,25 @@ impl Explain for LockMismatch {
         let hint = match self {
             Self::Provider { provider, .. } => format!("lock it with `capstan lock --update {provider}`"),
             Self::Version { provider, version, .. } => {
-                format!(
-                    "leave the version out, or lock the other one with `{}`",
-                    update_command(provider, version)
-                )
+                format!("omit the version, or lock it with `{}`", update_command(provider, version))
             }
             Self::File { suggestions: near, .. } if !near.is_empty() => {
                 format!("did you mean {}?", one_of(near))
             }
             Self::File { provider, version, file, .. } => format!(
-                "where it is a file of the release, lock it with `capstan lock --file {}`, or all of it with `{}`",
+                "if it is a file of the release, lock it with `capstan lock --file {}`, or lock all files with `{}`",
                 shell_word(file),
                 update_command(provider, version)
             ),
             Self::Kustomization { provider, differences, .. } if differences.is_empty() => format!(
-                "name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update {provider}`"
+                "add it to clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update {provider}`"
             ),
-            Self::Kustomization { provider, .. } => format!(
-                "look at what changed; where it is as it should be, accept it with `capstan lock --update {provider}`"
-            ),
-            Self::Content { provider, version, .. } => format!(
-                "look at what changed; where it is as it should be, accept it with `{}`",
-                update_command(provider, version)
-            ),
+            Self::Kustomization { provider, .. } => {
+                format!("review the change; accept it with `capstan lock --update {provider}`")
+            }
+            Self::Content { provider, version, .. } => {
+                format!("review the change; accept it with `{}`", update_command(provider, version))
+            }
         };
         ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
     }
@@ -98,21 +94,19 @@ impl Explain for OciError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::NotInIndex { titles, .. } if !titles.is_empty() => {
-                ErrorExplanation::hint(format!("it has {}", one_of(titles)))
+                ErrorExplanation::hint(format!("the index has {}", one_of(titles)))
             }
             Self::Pinned { .. } => {
-                ErrorExplanation::hint("change the tag and the digest in the provider url together")
+                ErrorExplanation::hint("change the tag and the digest in the provider URL together")
             }
             Self::Unsigned { .. } | Self::SignedByOthers { .. } | Self::SignatureMismatch { .. } => {
                 ErrorExplanation::hint(
-                    "nothing of it was used; it is checked because its entry in clusterctl.yaml says `verify`",
+                    "nothing was used; capstan checks the signature because its entry in clusterctl.yaml sets `verify`",
                 )
             }
-            Self::Key { .. } => {
-                ErrorExplanation::hint("cosign writes such a file: `cosign generate-key-pair`")
-            }
+            Self::Key { .. } => ErrorExplanation::hint("create a key pair with `cosign generate-key-pair`"),
             Self::VerifyNeedsRegistry { .. } => ErrorExplanation::hint(
-                "take `verify` out of its entry in clusterctl.yaml, or give it an `oci://` url",
+                "remove `verify` from its entry in clusterctl.yaml, or use an `oci://` URL",
             ),
             _ => ErrorExplanation::default(),
         }
@@ -130,31 +124,31 @@ fn git_hints(error: &GitError) -> Vec<String> {
     let mut hints = match &error.failure {
         GitFailure::Refused { .. } => vec![match &error.credential {
             Some(credential) => {
-                format!("it was asked with {credential}; check that it may read this repository")
+                format!("the request was sent with {credential}; check that it grants read access")
             }
             None if is_ssh => {
-                "see that `ssh` gets in without a question: the key is in the agent, or has no passphrase"
+                "check that `ssh` logs in without a prompt: add the key to the agent, or use a key without a passphrase"
                     .to_owned()
             }
             None => format!(
-                "let a credential helper of Git know one: `git ls-remote {}` must pass without a question",
+                "set up a Git credential helper; `git ls-remote {}` must succeed without a prompt",
                 error.remote
             ),
         }],
         GitFailure::NotFound { .. } => {
             vec![
-                "hosts say the same of a repository that is private to others: check address and access"
+                "check the address and your access: hosts report private repositories as missing"
                     .to_owned(),
             ]
         }
         GitFailure::HostKey { .. } => {
             vec![
-                "connect once with `ssh`, and compare the fingerprint it shows with the one the host tells"
+                "connect once with `ssh`, and compare the fingerprint with the one that the host publishes"
                     .to_owned(),
             ]
         }
         GitFailure::Tls { .. } => {
-            vec!["name a file with the CA of the host in SSL_CERT_FILE; Git then trusts what is in that file alone".to_owned()]
+            vec!["set SSL_CERT_FILE to a file with the CA of the host; Git then trusts only that file".to_owned()]
         }
         GitFailure::UnknownTreeIsh { suggestions: near, .. }
         | GitFailure::UnknownPath { suggestions: near, .. }
@@ -162,9 +156,9 @@ fn git_hints(error: &GitError) -> Vec<String> {
         {
             vec![format!("did you mean {}?", one_of(near))]
         }
-        GitFailure::Ambiguous { .. } => vec!["write more of the hash".to_owned()],
+        GitFailure::Ambiguous { .. } => vec!["use a longer prefix of the hash".to_owned()],
         GitFailure::Other { .. } | GitFailure::Unreadable { .. } => {
-            vec![format!("the clone is in {}; without it, it is made anew", error.clone.display())]
+            vec![format!("if the clone {} is damaged, delete it; the next run creates it again", error.clone.display())]
         }
         _ => Vec::new(),
     };
@@ -183,10 +177,10 @@ fn missing_release(version: &str, available: &[String]) -> Option<String> {
 }
 
 fn cannot_list(place: &str) -> Vec<String> {
-    let mut hints = vec!["name a version behind a colon, such as `aws:v2.9.0`".to_owned()];
+    let mut hints = vec!["add a version after a colon, such as `aws:v2.9.0`".to_owned()];
     if !place.contains("/api/v4/") {
         let index = r#"{"versions": {"v2.9.0": {}}}"#;
-        hints.push(format!("or put a list beside the versions: {place}/index.json with `{index}`"));
+        hints.push(format!("or list the versions in {place}/index.json, such as `{index}`"));
     }
     hints
 }
@@ -218,25 +212,31 @@ mod tests {
     use std::sync::Arc;
 
     use api::error_chain;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
     #[test]
-    fn a_release_that_is_not_there_is_answered_with_those_that_are() {
+    fn a_missing_release_is_reported_with_existing_ones() {
         let missing = |version: &str| {
             let available: Vec<String> = (0..8).map(|minor| format!("v1.{minor}.0")).collect();
             error_chain(&Error::UnknownRelease { version: version.into(), place: "/srv".into(), available })
                 .hints
         };
-        assert_eq!(missing("1.3.0"), ["did you mean `v1.3.0`?"]);
-        assert_eq!(
-            missing("v2.0.0"),
-            ["the newest releases are `v1.7.0`, `v1.6.0`, `v1.5.0`, `v1.4.0`, `v1.3.0` and 3 more"]
+        assert_data_eq!(
+            [missing("1.3.0"), missing("v2.0.0")].concat().join(
+                "
+"
+            ),
+            str![[r#"
+did you mean `v1.3.0`?
+the newest releases are `v1.7.0`, `v1.6.0`, `v1.5.0`, `v1.4.0`, `v1.3.0` and 3 more
+"#]]
         );
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_answered_with_near_names_or_the_place() {
+    fn a_missing_file_is_reported_with_similar_names_or_its_path() {
         let missing = |available: &[&str]| {
             error_chain(&Error::UnknownFile {
                 file: "metadata.yml".into(),
@@ -247,8 +247,16 @@ mod tests {
             })
             .hints
         };
-        assert_eq!(missing(&["metadata.yaml"]), ["did you mean `metadata.yaml`?"]);
-        assert_eq!(missing(&[]), ["looked at /srv/v1.0.0/metadata.yml"]);
+        assert_data_eq!(
+            [missing(&["metadata.yaml"]), missing(&[])].concat().join(
+                "
+"
+            ),
+            str![[r#"
+did you mean `metadata.yaml`?
+looked at /srv/v1.0.0/metadata.yml
+"#]]
+        );
     }
 
     fn of(remote: &str, failure: GitFailure) -> Vec<String> {
@@ -268,24 +276,37 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_is_told_what_to_set_up_for_the_way_that_was_taken() {
-        assert!(of("https://git.lab/r", refused())[0].contains("`git ls-remote https://git.lab/r`"));
-        assert!(of("git@git.lab:r", refused())[0].contains("`ssh` gets in"));
+    fn a_refusal_hint_depends_on_the_protocol() {
+        assert_data_eq!(
+            [of("https://git.lab/r", refused()), of("git@git.lab:r", refused())].concat().join(
+                "
+"
+            ),
+            str![[r#"
+set up a Git credential helper; `git ls-remote https://git.lab/r` must succeed without a prompt
+check that `ssh` logs in without a prompt: add the key to the agent, or use a key without a passphrase
+"#]]
+        );
     }
 
     #[test]
-    fn a_name_that_is_not_there_is_answered_with_near_ones() {
+    fn a_missing_reference_is_reported_with_similar_names() {
         let near = vec!["v1.0.0".to_owned()];
         let hints = of("/r", GitFailure::UnknownTreeIsh { tree_ish: "v1.0.1".to_owned(), suggestions: near });
-        assert_eq!(hints, ["did you mean `v1.0.0`?"]);
+        assert_data_eq!(hints.join("\n"), str!["did you mean `v1.0.0`?"]);
     }
 
     #[test]
-    fn what_git_says_of_a_broken_clone_is_told_with_its_place() {
+    fn an_error_of_a_damaged_clone_names_its_folder() {
         let failure = GitFailure::Other { said: "bad object".to_owned(), status: Some(128) };
-        assert_eq!(
-            of("/r", failure),
-            ["the clone is in /cache/git/git.lab/r.git; without it, it is made anew"]
+        assert_data_eq!(
+            of("/r", failure).join(
+                "
+"
+            ),
+            str![
+                "if the clone /cache/git/git.lab/r.git is damaged, delete it; the next run creates it again"
+            ]
         );
     }
 }

@@ -116,7 +116,7 @@ impl RepositoryWithOverrides {
         &*self.repository
     }
 
-    /// The overrides.
+    /// The overrides of repository files.
     pub fn overrides(&self) -> &Overrides {
         &self.overrides
     }

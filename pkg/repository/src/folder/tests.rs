@@ -20,7 +20,7 @@ fn index(host: &FakeHost, text: &str) {
 }
 
 #[tokio::test]
-async fn a_pinned_version_is_read_without_an_index_and_a_list_asks_for_one() {
+async fn a_pinned_version_needs_no_index_but_a_list_does() {
     let host = FakeHost::internet();
     host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
     let folder = folder(&host, "latest");
@@ -39,7 +39,7 @@ async fn a_pinned_version_is_read_without_an_index_and_a_list_asks_for_one() {
 
 // Row: D-198
 #[tokio::test]
-async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
+async fn an_index_lists_versions_and_files_with_their_digests() {
     let host = FakeHost::internet();
     let mut written = FolderIndex::default();
     written.add("1.9.0", "metadata.yaml", Digest::of(b"good"));
@@ -74,7 +74,7 @@ async fn the_newest_version_of_an_index_is_the_latest() {
 }
 
 #[tokio::test]
-async fn an_index_that_cannot_be_had_or_read_stops_what_depends_on_it() {
+async fn a_missing_or_invalid_index_is_an_error() {
     for (reply, status) in [(Reply::status(403), Some(403)), (Reply::json(200, "{}"), None)] {
         let host = FakeHost::internet();
         host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
@@ -87,7 +87,7 @@ async fn an_index_that_cannot_be_had_or_read_stops_what_depends_on_it() {
 }
 
 #[tokio::test]
-async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
+async fn the_configured_kind_of_a_host_selects_its_url_form() {
     let host = FakeHost::internet();
     let path = "files.example.org/o/r/releases";
     host.on(format!("{path}/download/v1.0.0/c.yaml"), Reply::file("of a release"));
@@ -103,7 +103,7 @@ async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
 }
 
 #[tokio::test]
-async fn a_file_with_another_digest_does_not_stay_in_the_cache() {
+async fn a_file_with_another_digest_is_not_cached() {
     let (host, kept) = (FakeHost::internet(), tempfile::tempdir().unwrap());
     let mut written = FolderIndex::default();
     written.add("v1.0.0", "metadata.yaml", Digest::of(b"good"));

@@ -10,7 +10,7 @@ pub struct GitError {
     pub action: &'static str,
     /// The remote, without credentials.
     pub remote: String,
-    /// The cause.
+    /// The cause of the failure.
     #[source]
     pub failure: GitFailure,
     /// The credential passed to Git, masked. `None` if Git used only its own helpers.
@@ -31,9 +31,9 @@ pub enum GitFailure {
         #[source]
         source: io::Error,
     },
-    #[error("git {version} is too old; {needed} is the oldest that serves")]
+    #[error("git {version} is too old; version {needed} or newer is required")]
     TooOld { version: String, needed: &'static str },
-    #[error("cannot hear what git says")]
+    #[error("cannot read the output of git")]
     Pipe {
         #[source]
         source: io::Error,
@@ -44,39 +44,39 @@ pub enum GitFailure {
         #[source]
         source: io::Error,
     },
-    #[error("there is no such repository: {said}")]
+    #[error("the repository does not exist: {said}")]
     NotFound { said: String },
     #[error("the host refused access: {said}")]
     Refused { said: String },
-    #[error("the key of the host is not trusted: {said}")]
+    #[error("the SSH host key is not trusted: {said}")]
     HostKey { said: String },
-    #[error("no trusted TLS connection: {said}")]
+    #[error("cannot establish a trusted TLS connection: {said}")]
     Tls { said: String },
     #[error("cannot connect: {said}")]
     Connect { said: String },
-    #[error("nothing came for {waited:?}")]
+    #[error("no data received for {waited:?}")]
     TimedOut { waited: Duration },
     #[error("the disk is full: {said}")]
     DiskFull { said: String },
     #[error("there is no branch, tag or commit `{tree_ish}`")]
     UnknownTreeIsh { tree_ish: String, suggestions: Vec<String> },
-    #[error("`{tree_ish}` is the beginning of several hashes")]
+    #[error("`{tree_ish}` is the prefix of several commits")]
     Ambiguous { tree_ish: String },
-    #[error("`{tree_ish}` names no branch, tag or commit")]
+    #[error("`{tree_ish}` is not a valid branch, tag or commit")]
     InvalidTreeIsh { tree_ish: String },
     #[error("there is no file `{path}` in commit {commit}")]
     UnknownPath { path: String, commit: String, suggestions: Vec<String> },
     #[error("`{path}` in commit {commit} is {what}")]
     NotAFile { path: String, commit: String, what: &'static str },
-    #[error("the link `{path}` in commit {commit} leads out of the repository, to `{target}`")]
+    #[error("the link `{path}` in commit {commit} points outside the repository, to `{target}`")]
     LinkEscapes { path: String, commit: String, target: String },
     #[error("it is larger than the limit of {limit_bytes} bytes")]
     TooLarge { limit_bytes: u64 },
-    #[error("`{}` is no worktree of this repository", folder.display())]
+    #[error("`{}` is not a worktree of this repository", folder.display())]
     ForeignFolder { folder: PathBuf },
-    #[error("`{}` has changes that are not committed", folder.display())]
+    #[error("`{}` has uncommitted changes", folder.display())]
     LocalChanges { folder: PathBuf },
-    #[error("the answer of git cannot be read as {what}")]
+    #[error("cannot parse the output of git as {what}")]
     Unreadable { what: &'static str },
     #[error("git {}: {said}", ended(*status))]
     Other { said: String, status: Option<i32> },
@@ -96,7 +96,7 @@ impl GitFailure {
 }
 
 fn ended(status: Option<i32>) -> String {
-    status.map_or("was killed".to_owned(), |status| format!("ended with status {status}"))
+    status.map_or("was killed".to_owned(), |status| format!("failed with status {status}"))
 }
 
 /// The maximum length of an error line, in characters.
@@ -144,7 +144,7 @@ pub(super) fn classify(stderr: &[u8], status: Option<i32>) -> GitFailure {
     }
     let telling = ["error: ", "fatal: ", "ssh: ", "remote: "];
     let said = telling.iter().find_map(|start| lines.iter().find(|line| line.starts_with(start)));
-    let said = said.or(lines.last()).cloned().unwrap_or_else(|| "it did not say why".to_owned());
+    let said = said.or(lines.last()).cloned().unwrap_or_else(|| "no error message".to_owned());
     GitFailure::Other { said, status }
 }
 
@@ -186,6 +186,8 @@ fn is_progress(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     fn read(complaints: &str) -> String {
@@ -193,48 +195,45 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_is_told_by_its_kind_in_one_line() {
-        let cases = [
-            (
-                "Cloning into 'x'...\nfatal: repository 'https://h/r.git/' not found\n",
-                "there is no such repository",
-            ),
-            (
-                "fatal: '/r' does not appear to be a git repository\nfatal: Could not read",
-                "there is no such repository",
-            ),
-            ("remote: Denied\nfatal: Authentication failed for 'https://h/r'", "the host refused access"),
-            (
-                "fatal: could not read Username for 'https://h': terminal prompts disabled",
-                "the host refused access",
-            ),
-            (
-                "git@h: Permission denied (publickey).\nfatal: Could not read from remote",
-                "the host refused access",
-            ),
-            ("Host key verification failed.\r\nfatal: Could not read", "the key of the host is not trusted"),
-            (
-                "fatal: unable to access 'https://h/r/': server certificate verification failed.",
-                "no trusted TLS",
-            ),
-            (
-                "ssh: connect to host h port 22: Connection refused\nfatal: Could not read",
-                "cannot connect: ssh: ",
-            ),
-            ("fatal: unable to access 'https://h/openssl': Could not resolve host: h", "cannot connect"),
-            ("fatal: write error: No space left on device\nfatal: index-pack failed", "the disk is full"),
-            ("warning: a\nfatal: bad thing\nhint: b", "git ended with status 128: fatal: bad thing"),
-            ("", "git ended with status 128: it did not say why"),
-        ];
-        for (complaints, told) in cases {
-            assert!(read(complaints).starts_with(told), "{complaints:?}: {}", read(complaints));
-        }
+    fn an_error_of_git_is_classified_and_shown_on_one_line() {
+        let causes = [
+            "Cloning into 'x'...\nfatal: repository 'https://h/r.git/' not found\n",
+            "fatal: '/r' does not appear to be a git repository\nfatal: Could not read",
+            "remote: Denied\nfatal: Authentication failed for 'https://h/r'",
+            "fatal: could not read Username for 'https://h': terminal prompts disabled",
+            "git@h: Permission denied (publickey).\nfatal: Could not read from remote",
+            "Host key verification failed.\r\nfatal: Could not read",
+            "fatal: unable to access 'https://h/r/': server certificate verification failed.",
+            "ssh: connect to host h port 22: Connection refused\nfatal: Could not read",
+            "fatal: unable to access 'https://h/openssl': Could not resolve host: h",
+            "fatal: write error: No space left on device\nfatal: index-pack failed",
+            "warning: a\nfatal: bad thing\nhint: b",
+            "",
+        ]
+        .map(read);
+        assert_data_eq!(
+            causes.join("\n"),
+            str![[r#"
+the repository does not exist: fatal: repository 'https://h/r.git/' not found
+the repository does not exist: fatal: '/r' does not appear to be a git repository
+the host refused access: fatal: Authentication failed for 'https://h/r'
+the host refused access: fatal: could not read Username for 'https://h': terminal prompts disabled
+the host refused access: git@h: Permission denied (publickey).
+the SSH host key is not trusted: Host key verification failed.
+cannot establish a trusted TLS connection: fatal: unable to access 'https://h/r/': server certificate verification failed.
+cannot connect: ssh: connect to host h port 22: Connection refused
+cannot connect: fatal: unable to access 'https://h/openssl': Could not resolve host: h
+the disk is full: fatal: write error: No space left on device
+git failed with status 128: fatal: bad thing
+git failed with status 128: no error message
+"#]]
+        );
     }
 
     #[test]
-    fn what_a_host_says_cannot_steer_a_terminal_nor_give_a_password_away() {
+    fn a_message_of_a_host_has_no_control_characters_or_passwords() {
         let told = read("remote: \u{1b}[2Jgone https://ann:pw@h/r and more\n");
-        assert_eq!(told, "git ended with status 128: remote: [2Jgone https://h/r and more");
+        assert!(told.ends_with(": remote: [2Jgone https://h/r and more"), "{told}");
         assert!(read(&format!("fatal: {}", "x".repeat(1000))).len() < 400);
     }
 }

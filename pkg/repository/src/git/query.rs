@@ -46,7 +46,7 @@ impl GitRemote {
                 match content.len() as u64 {
                     size if size > limit_bytes => Err(self.too_large(commit, path)),
                     _ if content.starts_with(LFS_POINTER) => {
-                        of_kind("a pointer of Git LFS, which keeps its content elsewhere")
+                        of_kind("a Git LFS pointer, whose content is not in the repository")
                     }
                     _ => Ok(content),
                 }
@@ -57,8 +57,8 @@ impl GitRemote {
                 let (path, commit) = (path.to_owned(), commit.to_string());
                 Err(self.error("read", GitFailure::LinkEscapes { path, commit, target }))
             }
-            ["dangling", _] => of_kind("a link that leads nowhere"),
-            ["loop", _] => of_kind("a link that leads back to itself"),
+            ["dangling", _] => of_kind("a broken link"),
+            ["loop", _] => of_kind("a link that points to itself"),
             _ => Err(self.missing_path_error(commit, path).await?),
         }
     }
@@ -141,7 +141,7 @@ impl GitRemote {
             path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with('/'))
         };
         if entries(&listing).any(|entry| entry.is_submodule() && is_in(&entry.path)) {
-            return Ok(self.not_a_file(commit, path, "in a submodule, which is a repository of its own"));
+            return Ok(self.not_a_file(commit, path, "in a submodule, which is a separate repository"));
         }
         let paths: Vec<_> = entries(&listing).filter(TreeEntry::is_file).map(|entry| entry.path).collect();
         let near = api::similar_names(path, paths.iter().map(|path| &**path))

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_of_git_are_read_as_vendors_write_them() {
+    fn vendor_versions_of_git_are_parsed() {
         assert_eq!(parse_version("2.39.5 (Apple Git-154)"), Some((2, 39)));
         assert_eq!(parse_version("2.47.1.windows.1"), Some((2, 47)));
         assert_eq!(parse_version("2.25"), Some((2, 25)));

@@ -31,9 +31,9 @@ pub enum GitTransport {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RemoteUrlError {
-    #[error("`{scheme}` is none of https, http, ssh and file")]
+    #[error("scheme `{scheme}` is not supported; use https, http, ssh or file")]
     Scheme { scheme: String },
-    #[error("it is no url: {reason}")]
+    #[error("it is not a URL: {reason}")]
     NotAUrl { reason: String },
     #[error("{problem}")]
     Form { problem: &'static str },
@@ -52,7 +52,7 @@ impl RemoteUrl {
     pub fn parse(text: &str) -> Result<Self, RemoteUrlError> {
         let text = text.trim();
         if text.starts_with('-') || text.contains(char::is_control) {
-            return Err(form_error("it begins with a dash or has a control character"));
+            return Err(form_error("it starts with a dash or contains a control character"));
         }
         if Path::new(text).is_absolute() {
             return from_path(Path::new(text));
@@ -79,7 +79,7 @@ impl RemoteUrl {
         &self.push_url
     }
 
-    /// The protocol.
+    /// The protocol of the remote.
     pub fn transport(&self) -> GitTransport {
         self.transport
     }
@@ -113,19 +113,20 @@ fn from_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
         "http" => GitTransport::Http,
         "ssh" => GitTransport::Ssh,
         "file" => {
-            let path =
-                url.to_file_path().map_err(|()| form_error("`file://` has three slashes: file:///path"))?;
+            let path = url
+                .to_file_path()
+                .map_err(|()| form_error("write a file URL with three slashes: file:///path"))?;
             return from_path(&path);
         }
         scheme => return Err(RemoteUrlError::Scheme { scheme: scheme.to_owned() }),
     };
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(form_error("a remote has no `?` and no `#`"));
+        return Err(form_error("a remote must not contain `?` or `#`"));
     }
     let host =
         url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| form_error("the host is missing"))?;
     if host.starts_with('-') {
-        return Err(form_error("a host does not begin with a dash"));
+        return Err(form_error("a host must not start with a dash"));
     }
     let host = host.to_ascii_lowercase();
     let port = url.port().filter(|port| transport != GitTransport::Ssh || *port != 22);
@@ -135,7 +136,7 @@ fn from_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let key = key(&with_user(user, &host), port, url.path())?;
     if transport == GitTransport::Ssh {
         if url.password().is_some() {
-            return Err(form_error("ssh takes no password in an address"));
+            return Err(form_error("an SSH URL must not contain a password"));
         }
         let address = text.to_owned();
         return Ok(RemoteUrl {
@@ -159,7 +160,7 @@ fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUr
     let user = transport::address::percent_decode(url.username());
     let password = url.password().map(transport::address::percent_decode).unwrap_or_default();
     if [&user, &password].iter().any(|text| text.contains(char::is_control)) {
-        return Err(form_error("user or password have a control character"));
+        return Err(form_error("the user or password contains a control character"));
     }
     match Secret::new("the url of the remote", password) {
         Some(password) => Ok((Some(Credential::Basic { user, password }), None)),
@@ -188,9 +189,9 @@ fn from_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
 
 fn from_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
     let plain: PathBuf = path.components().collect();
-    let text = plain.to_str().ok_or_else(|| form_error("the path is no valid text"))?;
+    let text = plain.to_str().ok_or_else(|| form_error("the path is not UTF-8"))?;
     if plain.components().any(|part| part == Component::ParentDir) {
-        return Err(form_error("the path has `..` in it"));
+        return Err(form_error("the path contains `..`"));
     }
     let key = key("localhost", None, &text.replace(std::path::MAIN_SEPARATOR, "/"))?;
     let (address, transport) = (text.to_owned(), GitTransport::File);
@@ -206,7 +207,7 @@ fn with_user(user: &str, host: &str) -> String {
 fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlError> {
     let mut parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     if parts.iter().any(|part| part == "." || part == ".." || part.contains('\\')) {
-        return Err(form_error("the path leads elsewhere"));
+        return Err(form_error("the path contains `.`, `..` or a backslash"));
     }
     let mut last = parts.pop().ok_or_else(|| form_error("the path of the repository is missing"))?;
     last.truncate(last.strip_suffix(".git").unwrap_or(&last).len());
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn one_repository_has_one_key_however_it_is_spelled() {
+    fn one_repository_has_one_key_regardless_of_spelling() {
         let spellings = [
             "https://git.lab/group/sub/r.git",
             "https://git.lab/group/sub/r",
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn users_of_one_ssh_host_have_clones_of_their_own() {
+    fn users_of_one_ssh_host_have_separate_clones() {
         assert_eq!(read("alice@git.lab:r").key(), "alice@git.lab/r.git");
         assert_eq!(read("bob@git.lab:r").key(), "bob@git.lab/r.git");
         assert_eq!(read("ssh://alice@git.lab:2222/r").key(), "alice@git.lab+2222/r.git");
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clone_is_inside_of_another() {
+    fn no_clone_is_inside_another() {
         assert_eq!(read("https://git.lab/a.git/objects").key(), "git.lab/a.git+/objects.git");
         for text in
             ["https://git.lab/", "https://git.lab/.git", "git@git.lab:../r", "git@git.lab:a/./r", "/srv/../r"]
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_would_take_for_a_program_or_an_option_is_refused() {
+    fn urls_that_git_treats_as_programs_or_options_are_refused() {
         let texts =
             ["ext::sh -c id", "--upload-pack=id", "ssh://-oProxyCommand=id/r", "-h:r", "git@-h:r", "fd::17"];
         for text in
@@ -290,7 +291,7 @@ mod tests {
     // Row: CAT-29
     // Row: CAT-30
     #[test]
-    fn what_is_fetched_by_http_is_pushed_by_ssh_without_user_and_port() {
+    fn http_remotes_are_pushed_by_ssh_without_user_and_port() {
         assert_eq!(read("https://u:p@host:8443/a/b.git").push_url(), "ssh://git@host/a/b.git");
         assert_eq!(read("https://host/a/b").push_url(), "ssh://git@host/a/b");
         assert_eq!(read("http://u@host:80/a/b.git").push_url(), "ssh://git@host/a/b.git");
@@ -298,7 +299,7 @@ mod tests {
 
     // Row: CAT-31
     #[test]
-    fn groups_in_groups_stay_in_push_urls_and_ssh_is_pushed_as_it_is_fetched() {
+    fn push_urls_keep_nested_groups_and_ssh_urls() {
         assert_eq!(read("https://host/a/b/c/d.git").push_url(), "ssh://git@host/a/b/c/d.git");
         for text in ["git@host:a/b/c.git", "ssh://git@host/a/b/c.git", "ssh://git@host:2222/a/b.git"] {
             assert_eq!(read(text).push_url(), text);
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_of_a_url_is_neither_given_to_git_nor_shown() {
+    fn a_password_of_a_url_is_neither_passed_to_git_nor_shown() {
         let url = read("https://ann:s%40cret@host/a.git");
         assert_eq!(url.address(), "https://host/a.git");
         assert_eq!(url.credential().map(|credential| credential.secret().expose()), Some("s@cret"));

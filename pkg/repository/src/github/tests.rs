@@ -1,4 +1,5 @@
 use api::VersionOrLatest;
+use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
 use transport::{Credential, Event, RequestFailure, Secret, Settings};
 
@@ -47,24 +48,29 @@ async fn a_pinned_release_is_read_without_api_and_without_token() {
 
 // Row: PRV-06
 #[tokio::test]
-async fn a_file_the_release_lacks_is_named_with_its_release() {
+async fn a_missing_file_is_reported_with_its_release() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.2.3").file("c.yaml", "x").publish(&host);
     let error = repository(&context(&host)).read("v1.2.3", "metadata.yaml").await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no file `metadata.yaml` in release `v1.2.3` of `https://github.com/o/r/releases`"
+    assert!(
+        matches!(&error, Error::UnknownFile { file, version, place, .. }
+            if file == "metadata.yaml" && version == "v1.2.3" && place == "https://github.com/o/r/releases"),
+        "{error:?}"
     );
     assert_eq!(host.received().len(), 1, "a 404 is final");
 
     let error = repository(&with_token(&host)).read("v1.2.3", "metadata.yaml").await.unwrap_err();
     assert!(matches!(&error, Error::UnknownFile { available, .. } if available == &["c.yaml"]), "{error}");
     let error = repository(&with_token(&host)).read("v9.0.0", "metadata.yaml").await.unwrap_err();
-    assert_eq!(error.to_string(), "no release `v9.0.0` in `https://github.com/o/r/releases`");
+    assert!(
+        matches!(&error, Error::UnknownRelease { version, place, .. }
+            if version == "v9.0.0" && place == "https://github.com/o/r/releases"),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
-async fn a_version_that_climbs_is_refused_before_the_api_sees_it() {
+async fn a_version_with_path_segments_is_refused_before_any_request() {
     let host = FakeHost::internet();
     for version in ["../../user", "v1/../x", ""] {
         let error = repository(&with_token(&host)).files(version).await.unwrap_err();
@@ -74,7 +80,7 @@ async fn a_version_that_climbs_is_refused_before_the_api_sees_it() {
 }
 
 #[tokio::test]
-async fn a_private_release_is_read_through_the_api_and_the_token_stays_there() {
+async fn a_private_release_is_read_via_the_api_with_the_token() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.2.3").file("c.yaml", "private").private().publish(&host);
     let file = repository(&with_token(&host)).read("v1.2.3", "c.yaml").await.unwrap();
@@ -90,7 +96,7 @@ async fn a_private_release_is_read_through_the_api_and_the_token_stays_there() {
 
 // Row: D-31
 #[tokio::test]
-async fn one_file_is_fetched_once_however_many_ask_and_a_miss_is_remembered() {
+async fn concurrent_readers_fetch_a_file_once_and_cache_a_miss() {
     let host = FakeHost::internet();
     host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
     let context = context(&host);
@@ -104,7 +110,7 @@ async fn one_file_is_fetched_once_however_many_ask_and_a_miss_is_remembered() {
 
 // Row: PRV-04, D-15
 #[tokio::test]
-async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
+async fn versions_come_from_the_go_proxy_for_all_major_versions() {
     let host = FakeHost::internet();
     let list = "proxy.golang.org/github.com/o/r";
     host.on(format!("{list}/@v/list"), Reply::text("v1.0.0\nv0.9.0\nv1.1.0-rc.0\njunk\n\nv1.2\n"));
@@ -119,7 +125,7 @@ async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
 
 // Row: D-90
 #[tokio::test]
-async fn a_go_proxy_that_answers_every_path_alike_is_not_asked_for_ever() {
+async fn a_go_proxy_with_equal_answers_is_not_asked_forever() {
     let host = FakeHost::internet();
     for major in ["", "/v2", "/v3", "/v4", "/v5"] {
         let list = format!("proxy.golang.org/github.com/o/r{major}/@v/list");
@@ -130,7 +136,7 @@ async fn a_go_proxy_that_answers_every_path_alike_is_not_asked_for_ever() {
 }
 
 #[tokio::test]
-async fn latest_passes_over_a_tag_without_a_release() {
+async fn latest_skips_a_tag_without_a_release() {
     let host = FakeHost::internet();
     let list = Reply::text("v1.0.0\nv1.1.0\nv2.0.0-alpha.0\n");
     host.on("proxy.golang.org/github.com/o/r/@v/list", list);
@@ -157,7 +163,7 @@ async fn upper_case_owners_are_escaped_for_the_go_proxy() {
 
 // Row: D-13
 #[tokio::test]
-async fn the_path_and_the_rest_of_the_goproxy_list_count() {
+async fn the_path_and_all_entries_of_goproxy_are_used() {
     let host = FakeHost::internet();
     host.on("files.example.org/go/mods/github.com/o/r/@v/list", Reply::text("v1.0.0"));
     host.on("ghe.example.org/github.com/o/r/@v/list", Reply::status(500));
@@ -181,7 +187,7 @@ async fn the_path_and_the_rest_of_the_goproxy_list_count() {
 
 // Row: PRV-05, D-12, D-16
 #[tokio::test]
-async fn without_go_proxy_all_pages_of_the_api_are_read_and_odd_tags_left_out() {
+async fn without_go_proxy_all_api_pages_are_read() {
     let host = FakeHost::internet();
     let second = "https://api.github.com/repositories/1/releases?per_page=100&page=2";
     host.on(RELEASES, github_releases_page("o/r", &["v1.1.0", "helm-chart-3", "v1.0"], Some(second)));
@@ -200,7 +206,7 @@ async fn without_go_proxy_all_pages_of_the_api_are_read_and_odd_tags_left_out() 
 
 // Row: PRV-05
 #[tokio::test]
-async fn a_repository_without_a_semantic_version_lists_what_was_passed_over() {
+async fn a_repository_without_versions_lists_the_ignored_tags() {
     let host = FakeHost::internet();
     host.on(RELEASES, github_releases_page("o/r", &["chart-1", "v2"], None));
     let error = versions(&goproxy(&host, "off")).await.unwrap_err();
@@ -219,7 +225,7 @@ async fn a_page_link_to_another_host_is_not_followed() {
 
 // Row: D-19
 #[tokio::test]
-async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
+async fn an_exhausted_quota_is_reported_with_limit_and_credential() {
     let host = FakeHost::internet();
     host.on(RELEASES, Reply::github_rate_limit(60, 1_800_000_000));
     let context = goproxy(&host, "off");
@@ -274,7 +280,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
 }
 
 #[tokio::test]
-async fn a_go_proxy_that_fails_is_told_and_the_api_asked() {
+async fn a_failed_go_proxy_is_reported_before_the_api_is_used() {
     let host = FakeHost::internet();
     host.on("proxy.golang.org/github.com/o/r/@v/list", Reply::web_page());
     host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
@@ -288,11 +294,16 @@ async fn a_go_proxy_that_fails_is_told_and_the_api_asked() {
     });
     let (source, why) = skipped.unwrap();
     assert_eq!(source, "https://proxy.golang.org/");
-    assert!(why.ends_with("a web page came instead of a file"), "{why}");
+    assert_data_eq!(
+        why,
+        str![
+            "cannot fetch `https://proxy.golang.org/github.com/o/r/@v/list`: received a web page instead of a file"
+        ]
+    );
 }
 
 #[tokio::test]
-async fn a_tag_that_is_no_version_stops_only_who_asks_for_the_default() {
+async fn an_invalid_tag_fails_only_for_the_default_version() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&host);
     let repository =
@@ -306,7 +317,7 @@ async fn a_tag_that_is_no_version_stops_only_who_asks_for_the_default() {
 }
 
 #[tokio::test]
-async fn a_token_with_a_line_end_inside_is_named_and_not_sent() {
+async fn a_token_with_a_line_break_is_reported_and_not_sent() {
     let host = FakeHost::internet();
     let token = Secret::new("GITHUB_TOKEN", "one\r\nx-injected: two");
     let context = without_go_proxy(Settings { github_token: token, ..settings(&host) });

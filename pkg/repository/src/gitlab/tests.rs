@@ -1,4 +1,3 @@
-use api::with_causes;
 use support::host::{FakeHost, Reply};
 use transport::{Credential, RequestFailure, Secret, Settings};
 
@@ -17,7 +16,7 @@ fn repository(context: &RepositoryContext, version: &str) -> Box<dyn Repository>
 // Row: PRV-10
 // Row: PRV-12
 #[tokio::test]
-async fn files_of_one_package_version_are_requested_with_the_project_as_written() {
+async fn file_requests_keep_the_project_as_written() {
     let host = FakeHost::internet();
     for file in ["c.yaml", "metadata.yaml"] {
         host.on(format!("{PACKAGE}/v1.2.3/{file}"), Reply::file(file));
@@ -51,11 +50,11 @@ async fn the_version_of_the_url_must_be_a_semantic_one() {
 
 // Row: PRV-14, D-23
 #[tokio::test]
-async fn versions_cannot_be_listed_and_the_error_says_to_name_one() {
+async fn versions_cannot_be_listed() {
     let host = FakeHost::internet();
     let context = context(&host);
     let error = repository(&context, "v1.2.3").versions().await.unwrap_err();
-    assert!(error.to_string().ends_with("cannot be listed; name one"), "{error}");
+    assert!(matches!(error, Error::CannotList { .. }), "{error:?}");
     let latest = repository(&context, "latest").default_version().unwrap_err();
     assert!(matches!(latest, Error::CannotList { .. }));
     assert!(!context.used_network());
@@ -63,7 +62,7 @@ async fn versions_cannot_be_listed_and_the_error_says_to_name_one() {
 
 // Row: PRV-01
 #[tokio::test]
-async fn a_missing_file_is_named_with_the_address_that_was_asked() {
+async fn a_missing_file_is_reported_with_its_address() {
     let host = FakeHost::internet();
     let error = repository(&context(&host), "v1.2.3").read("v1.2.3", "metadata.yaml").await.unwrap_err();
     let Error::UnknownFile { file, looked_at, .. } = &error else { panic!("{error}") };
@@ -72,25 +71,23 @@ async fn a_missing_file_is_named_with_the_address_that_was_asked() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_which_credential_was_sent() {
+async fn a_refusal_is_reported_with_the_credential_sent() {
     let host = FakeHost::internet();
     let address = format!("{PACKAGE}/v1.2.3/c.yaml");
     host.on(&*address, Reply::json(401, r#"{"message":"401 Unauthorized"}"#));
     let context = RepositoryContext::new(Settings { gitlab_token: gitlab_token(), ..settings(&host) });
     let error = repository(&context, "v1.2.3").read("v1.2.3", "c.yaml").await.unwrap_err();
     let request = error.request().unwrap();
-    assert!(matches!(request.failure, RequestFailure::Unauthorized { status: 401, .. }));
+    assert!(matches!(&request.failure, RequestFailure::Unauthorized { status: 401, message }
+        if message.as_deref() == Some("401 Unauthorized")));
+    assert_eq!(request.url, format!("https://{address}"));
     assert_eq!(request.credential, gitlab_token().map(Credential::from));
-    assert_eq!(
-        with_causes(&error),
-        format!("cannot fetch `https://{address}`: the host refused access (status 401: 401 Unauthorized)")
-    );
     assert_eq!(host.received().len(), 1, "a 401 is final");
 }
 
 // Row: PRV-13
 #[tokio::test]
-async fn the_form_of_the_url_decides_which_host_is_asked() {
+async fn the_url_form_selects_the_host() {
     let host = FakeHost::internet();
     host.on(format!("{PACKAGE}/v1.0.0/c.yaml"), Reply::file("gitlab"));
     host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("github"));
@@ -107,7 +104,7 @@ async fn the_form_of_the_url_decides_which_host_is_asked() {
 
 // Row: D-22
 #[tokio::test]
-async fn a_host_known_by_its_path_alone_gets_the_token_that_names_it_and_no_other() {
+async fn a_host_detected_by_path_gets_only_its_own_token() {
     let host = FakeHost::internet();
     let package = "files.example.org/api/v4/projects/42/packages/generic/capi";
     host.on(format!("{package}/v1.2.3/c.yaml"), Reply::file("c"));

@@ -42,7 +42,7 @@ async fn a_release_beats_every_pre_release_and_versions_compare_by_number() {
 
 // Row: D-28
 #[tokio::test]
-async fn a_release_without_metadata_is_passed_over() {
+async fn a_release_without_metadata_is_skipped() {
     let repository = releases(&[("v1.11.0", CURRENT), ("v1.11.1", None)]);
     assert_eq!(latest_of(&repository).await.unwrap(), "v1.11.0");
     assert_eq!(repository.reads(), ["v1.11.1/metadata.yaml", "v1.11.0/metadata.yaml"]);
@@ -50,7 +50,7 @@ async fn a_release_without_metadata_is_passed_over() {
 
 // Row: PRV-01
 #[tokio::test]
-async fn metadata_missing_in_all_newest_releases_is_named_for_the_newest() {
+async fn metadata_missing_in_all_releases_is_reported_for_the_newest() {
     let all: Vec<_> = (0..7).map(|patch| format!("v1.0.{patch}")).collect();
     let missing: Vec<_> = all.iter().map(|version| (version.as_str(), None)).collect();
     let repository = releases(&missing);
@@ -61,7 +61,7 @@ async fn metadata_missing_in_all_newest_releases_is_named_for_the_newest() {
 }
 
 #[tokio::test]
-async fn the_newest_series_of_the_contract_is_taken_instead_of_the_newest_release() {
+async fn the_newest_series_of_the_contract_wins_over_the_newest_release() {
     let other = Some("1.10 v1beta2, 2.0 v1beta3");
     let repository = releases(&[("v1.10.0", other), ("v1.10.1", other), ("v2.0.0", other)]);
     assert_eq!(latest_of(&repository).await.unwrap(), "v1.10.1");
@@ -69,13 +69,13 @@ async fn the_newest_series_of_the_contract_is_taken_instead_of_the_newest_releas
 
 // Row: D-29
 #[tokio::test]
-async fn a_series_listed_ahead_of_its_first_release_is_passed_over() {
+async fn a_series_without_a_release_is_skipped() {
     let repository = releases(&[("v1.10.0", CURRENT), ("v1.11.0", CURRENT)]);
     assert_eq!(latest_of(&repository).await.unwrap(), "v1.11.0");
 }
 
 #[tokio::test]
-async fn a_contract_without_any_release_names_the_series() {
+async fn a_contract_without_any_release_is_reported_with_its_series() {
     let repository = releases(&[("v1.10.0", Some("1.10 v1beta1, 2.0 v1beta2"))]);
     let error = latest_of(&repository).await.unwrap_err();
     assert!(
@@ -84,7 +84,7 @@ async fn a_contract_without_any_release_names_the_series() {
 }
 
 #[tokio::test]
-async fn metadata_that_cannot_be_read_or_knows_other_contracts_keeps_the_release() {
+async fn invalid_metadata_or_other_contracts_keep_the_release() {
     for text in ["not metadata", "1.10 v1beta1"] {
         let repository = releases(&[("1.10.0", Some(text)), ("v1.9.0", Some(text))]);
         assert_eq!(latest_of(&repository).await.unwrap(), "1.10.0", "{text}");

@@ -2,40 +2,42 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LocationError {
-    #[error("it is not a url: {reason}")]
+    #[error("it is not a URL: {reason}")]
     NotAUrl { reason: String },
     #[error("a local path must be absolute")]
     NotAbsolute,
-    #[error("a file url must not name a host, `{host}` here; write three slashes: `file:///path`")]
+    #[error("a file URL must not name a host, `{host}` here; write three slashes: `file:///path`")]
     FileHost { host: String },
     #[error("a local path has the form {{base}}/{label}/{{version}}/{{file}}; {problem}")]
     LocalForm { label: String, problem: String },
     #[error(
-        "a GitHub url has the form https://{host}/{{owner}}/{{repository}}/releases/{{latest|tag}}/{{file}}; {problem}"
+        "a GitHub URL has the form https://{host}/{{owner}}/{{repository}}/releases/{{latest|tag}}/{{file}}; {problem}"
     )]
     GitHubForm { host: String, problem: &'static str },
     #[error(
-        "a GitLab url has the form https://{host}/api/v4/projects/{{project}}/packages/generic/{{package}}/{{version}}/{{file}}; {problem}"
+        "a GitLab URL has the form https://{host}/api/v4/projects/{{project}}/packages/generic/{{package}}/{{version}}/{{file}}; {problem}"
     )]
     GitLabForm { host: String, problem: &'static str },
     #[error(
-        "the url of a web folder has the form https://{{host}}/{{path}}/{label}/{{version}}/{{file}}; {problem}"
+        "the URL of a web folder has the form https://{{host}}/{{path}}/{label}/{{version}}/{{file}}; {problem}"
     )]
     FolderForm { label: String, problem: String },
     #[error(
-        "a registry url has the form oci://{{registry}}/{{repository}}, with `:{{tag}}` and `@{{digest}}` behind it where a version is pinned; {problem}"
+        "a registry URL has the form oci://{{registry}}/{{repository}}[:{{tag}}][@{{digest}}]; {problem}"
     )]
     OciForm { problem: String },
     #[error(
-        "a Git url has the form git+https://{{host}}/{{repository}}//{{path}}/{{file}}?ref={{tag, or latest}}; {problem}"
+        "a Git URL has the form git+https://{{host}}/{{repository}}//{{path}}/{{file}}?ref={{tag, or latest}}; {problem}"
     )]
     GitForm { problem: String },
     #[error(
-        "`{host}` is not known to hold releases: the path is neither that of GitHub releases, nor of GitLab packages, nor of a web folder ending in /{label}/{{version}}/{{file}}"
+        "`{host}` is not a known release host, and the path does not end with /{label}/{{version}}/{{file}} of a web folder"
     )]
     UnknownHost { host: String, label: String },
-    #[error("nothing reads `{scheme}` urls; use https, oci, git+https, git+ssh, file, or an absolute path")]
+    #[error(
+        "scheme `{scheme}` is not supported; use https, oci, git+https, git+ssh, file, or an absolute path"
+    )]
     UnknownScheme { scheme: String },
-    #[error("a provider url must not hold a user name or password; set a token instead")]
+    #[error("a provider URL must not contain a user name or password; set a token instead")]
     HasCredential,
 }

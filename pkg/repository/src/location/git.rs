@@ -13,17 +13,17 @@ pub(super) fn parse(url: &Url) -> Result<GitLocation, LocationError> {
         return Err(LocationError::HasCredential);
     }
     let (repository, inside) =
-        url.path().split_once("//").ok_or_else(|| refuse("no `//` says where the repository ends"))?;
+        url.path().split_once("//").ok_or_else(|| refuse("`//` is missing after the repository"))?;
     if repository.is_empty() {
         return Err(refuse("the repository is missing"));
     }
     let inside = percent_decode(inside);
-    check_file(&inside).map_err(|_| refuse("what follows `//` is no plain path to a file"))?;
+    check_file(&inside).map_err(|_| refuse("the part after `//` is not a plain file path"))?;
     let (folder, file) = inside.rsplit_once('/').unwrap_or(("", &inside));
     let host = match (url.scheme(), url.host_str()) {
         ("git+file", None) => String::new(),
         ("git+file", Some(_)) => {
-            return Err(refuse("a repository on this machine has three slashes: git+file:///path"));
+            return Err(refuse("write the URL of a local repository with three slashes: git+file:///path"));
         }
         (_, None) => return Err(refuse("the host is missing")),
         (_, Some(host)) => {
@@ -54,19 +54,19 @@ fn reference(url: &Url) -> Result<GitReference, LocationError> {
     let tree_ish = tree_ish.unwrap_or(Cow::Borrowed("latest"));
     // Git would read a leading dash as an option.
     if tree_ish.is_empty() || tree_ish.starts_with('-') || tree_ish.contains(char::is_whitespace) {
-        return Err(refuse("`ref` names no branch, tag or commit".to_owned()));
+        return Err(refuse("`ref` is not a valid branch, tag or commit".to_owned()));
     }
     match (&*tree_ish, version) {
         (_, Some(version)) if !is_version(&version) => {
-            Err(refuse(format!("`{version}` is no semantic version")))
+            Err(refuse(format!("`{version}` is not a semantic version")))
         }
         (tree_ish, Some(version)) => {
             Ok(GitReference::Pinned { tree_ish: tree_ish.to_owned(), version: version.into_owned() })
         }
         ("latest", None) => Ok(GitReference::Latest),
         (tag, None) if is_version(tag) => Ok(GitReference::Tag(tag.to_owned())),
-        (other, None) => Err(refuse(format!(
-            "`{other}` is no semantic version; say which one it counts as with `&version=v1.2.3`"
-        ))),
+        (other, None) => {
+            Err(refuse(format!("`{other}` is not a semantic version; add a version with `&version=v1.2.3`")))
+        }
     }
 }

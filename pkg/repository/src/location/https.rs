@@ -45,7 +45,7 @@ fn folder(url: &Url, label: &str) -> Result<FolderLocation, LocationError> {
         return refuse("it is too short".to_owned());
     };
     if folder != label {
-        return refuse(format!("`{folder}` stands where `{label}` belongs"));
+        return refuse(format!("it has `{folder}` in place of `{label}`"));
     }
     if api::VersionOrLatest::parse(version).is_err() {
         return refuse(format!("`{version}` is neither a semantic version nor `latest`"));
@@ -84,10 +84,10 @@ fn github(host: String, segments: &[&str]) -> Result<GitHubLocation, LocationErr
     let [owner, repo, version, file] = [owner, repo, version, file].map(|part| percent_decode(part));
     let root = root.iter().map(|part| percent_decode(part)).collect::<Vec<_>>().join("/");
     if ![&owner, &repo, &version, &file].into_iter().all(|part| plain(part)) {
-        return refuse(&host, "a part of it is empty or no plain name");
+        return refuse(&host, "a part of it is empty or not a plain name");
     }
     if !root.is_empty() && check_file(&root).is_err() {
-        return refuse(&host, "a part between tag and file is empty or no plain name");
+        return refuse(&host, "a part between tag and file is empty or not a plain name");
     }
     Ok(GitHubLocation { host, owner, repo, version, root, file })
 }
@@ -95,13 +95,13 @@ fn github(host: String, segments: &[&str]) -> Result<GitHubLocation, LocationErr
 fn gitlab(host: String, segments: &[&str]) -> Result<GitLabLocation, LocationError> {
     let refuse = |problem| Err(LocationError::GitLabForm { host: host.clone(), problem });
     let ["api", "v4", "projects", project, "packages", "generic", package, version, file] = segments else {
-        return refuse("it does not have these nine parts");
+        return refuse("it does not have nine parts");
     };
     if [project, package, version, file].into_iter().any(|part| part.is_empty()) {
         return refuse("a part of it is empty");
     }
     if check_version(&percent_decode(file)).is_err() || check_version(&percent_decode(version)).is_err() {
-        return refuse("version or file is no plain name");
+        return refuse("version or file is not a plain name");
     }
     let [project, package, version] = [project, package, version].map(|part| (*part).to_owned());
     let file = percent_decode(file);

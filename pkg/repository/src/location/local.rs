@@ -17,7 +17,7 @@ pub(super) fn parse_url(url: &Url, label: &str) -> Result<LocalLocation, Locatio
 pub(super) fn parse(path: &str, label: &str) -> Result<LocalLocation, LocationError> {
     let parts: Vec<&str> = path.split(std::path::is_separator).collect();
     if parts.iter().any(|part| matches!(*part, ".." | ".")) {
-        return Err(form_error(label, "`.` and `..` are not allowed in it".to_owned()));
+        return Err(form_error(label, "it must not contain `.` or `..`".to_owned()));
     }
     let [base @ .., folder, version, file] = parts.as_slice() else {
         return Err(form_error(label, "it is too short".to_owned()));
@@ -26,7 +26,7 @@ pub(super) fn parse(path: &str, label: &str) -> Result<LocalLocation, LocationEr
         return Err(form_error(label, "it is too short".to_owned()));
     }
     if *folder != label {
-        return Err(form_error(label, format!("`{folder}` stands where `{label}` belongs")));
+        return Err(form_error(label, format!("it has `{folder}` in place of `{label}`")));
     }
     if api::VersionOrLatest::parse(version).is_err() {
         return Err(form_error(label, format!("`{version}` is neither a semantic version nor `latest`")));

@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
         return Err(LocationError::HasCredential);
     }
     if !is_host(registry) {
-        return Err(refuse(format!("`{registry}` is no host")));
+        return Err(refuse(format!("`{registry}` is not a host")));
     }
     let (rest, digest) = match rest.split_once('@') {
         Some((rest, digest)) => {
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
     };
     if let Some(part) = repository.split('/').find(|part| !is_name(part)) {
         return Err(refuse(format!(
-            "`{part}` is no name of a repository: lower-case letters, digits, `-`, `_` and `.` are allowed"
+            "`{part}` is not a repository name; use lower-case letters, digits, `-`, `_` and `.`"
         )));
     }
     let tag = match tag.map(|tag| tag.replace('_', "+")).as_deref() {
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
         }
     };
     if digest.is_some() && tag.is_none() {
-        return Err(refuse("a digest alone does not tell the version; put the tag before it".to_owned()));
+        return Err(refuse("a digest requires a tag; put the tag before the digest".to_owned()));
     }
     Ok(OciLocation {
         registry: registry.to_owned(),

@@ -14,11 +14,11 @@ const HEAD: &str = "# Written by `capstan lock`. Keep it beside the configuratio
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockError {
-    #[error("it has version {version}, and this program knows version {VERSION}")]
+    #[error("it has version {version}, but only version {VERSION} is supported")]
     Version { version: i64 },
     #[error("line {line}: {message}")]
     Form { line: usize, message: String },
-    #[error("{what} is in it twice")]
+    #[error("{what} occurs twice")]
     Duplicate { what: String },
 }
 

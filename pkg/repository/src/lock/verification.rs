@@ -10,7 +10,7 @@ use crate::{Error, File, FileSource};
 /// A lock and its policy, applied to every file that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSettings {
-    /// The lock.
+    /// The lock to compare with.
     pub lock: LockFile,
     /// The path of the lock file, for messages.
     pub location: String,
@@ -31,17 +31,17 @@ pub enum UnlockedPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockMismatch {
-    #[error("`{provider}` is not in `{lock}`, and only what is locked may be used")]
+    #[error("`{provider}` is not in `{lock}`, and unlocked providers are not allowed")]
     Provider { provider: String, lock: String },
     #[error("`{provider}` is locked at {locked} in `{lock}`, not at {version}")]
     Version { provider: String, version: String, locked: String, lock: String },
     #[error("`{file}` of `{provider}` {version} is not in `{lock}`")]
     File { file: String, provider: String, version: String, lock: String, suggestions: Vec<String> },
-    #[error("the kustomization of `{provider}` is not what was locked in `{lock}`: {}", told(differences))]
+    #[error("the kustomization of `{provider}` does not match `{lock}`: {}", told(differences))]
     Kustomization { provider: String, lock: String, differences: Vec<LockChange> },
     #[error(
-        "`{file}` of `{provider}` {version} is not the file that was locked: {found} is in `{found_in}`, `{lock}` has \
-         {locked} from the {locked_from}"
+        "`{file}` of `{provider}` {version} does not match the lock: `{found_in}` has {found}, `{lock}` has {locked} from \
+         the {locked_from}"
     )]
     Content {
         file: String,
@@ -153,8 +153,8 @@ fn told(differences: &[LockChange]) -> String {
         return "it is not in the lock".to_owned();
     }
     let one = |it: &LockChange| match (&it.locked, &it.found) {
-        (None, _) => format!("`{}` was not there", it.subject()),
-        (_, None) => format!("`{}` is gone", it.subject()),
+        (None, _) => format!("`{}` was added", it.subject()),
+        (_, None) => format!("`{}` was removed", it.subject()),
         _ => format!("`{}` was changed", it.subject()),
     };
     differences.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -13,18 +13,18 @@ use tar::{Archive, EntryType};
 /// Fails if the archive is invalid or truncated, exceeds the limit, or contains an entry other than a file or folder.
 pub(super) fn unpack(packed: &[u8], remaining_bytes: &mut u64) -> Result<Vec<(String, Bytes)>, String> {
     let limit_bytes = *remaining_bytes;
-    let too_large = || format!("it comes to more than {limit_bytes} bytes, all that is left for the package");
+    let too_large = || format!("it exceeds {limit_bytes} bytes, the remaining limit of the package");
     // One byte above the limit, so that an archive of exactly the limit is accepted.
     let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
     let (mut files, mut total_bytes) = (Vec::new(), 0_u64);
     for entry in archive.entries().map_err(|error| error.to_string())? {
         let mut entry = entry.map_err(|error| error.to_string())?;
         let path = String::from_utf8(entry.path_bytes().into_owned())
-            .map_err(|_| "a name in it is no UTF-8".to_owned())?;
+            .map_err(|_| "it contains a name that is not UTF-8".to_owned())?;
         match entry.header().entry_type() {
             EntryType::Directory | EntryType::XGlobalHeader => continue,
             EntryType::Regular | EntryType::Continuous => {}
-            other => return Err(format!("`{path}` is no plain file but {other:?}").to_lowercase()),
+            other => return Err(format!("`{path}` is a {other:?}, not a regular file").to_lowercase()),
         }
         total_bytes = total_bytes.saturating_add(entry.size());
         if total_bytes > limit_bytes {
@@ -33,7 +33,7 @@ pub(super) fn unpack(packed: &[u8], remaining_bytes: &mut u64) -> Result<Vec<(St
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
         if bytes.len() as u64 != entry.size() {
-            return Err(if total_bytes > limit_bytes { too_large() } else { "it is cut short".to_owned() });
+            return Err(if total_bytes > limit_bytes { too_large() } else { "it is truncated".to_owned() });
         }
         let name = path.strip_prefix("./").unwrap_or(&path).to_owned();
         files.push((name, Bytes::from(bytes)));
@@ -47,6 +47,7 @@ mod tests {
     use std::io::Write as _;
 
     use flate2::{Compression, write::GzEncoder};
+    use snapbox::{assert_data_eq, str};
     use tar::{Builder, Header};
 
     use super::*;
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn files_at_the_root_are_taken_out_and_folders_passed_over() {
+    fn files_are_unpacked_and_folders_skipped() {
         let layer = packed(&[
             ("./", EntryType::Directory, b""),
             ("./metadata.yaml", EntryType::Regular, b"a: 1\n"),
@@ -81,12 +82,19 @@ mod tests {
     }
 
     #[test]
-    fn links_bombs_and_broken_archives_are_refused() {
+    fn links_bombs_and_damaged_archives_are_refused() {
         let link = packed(&[("metadata.yaml", EntryType::Symlink, b"")]);
-        assert!(unpack(&link, &mut 4096).unwrap_err().contains("no plain file"));
+        let link = unpack(&link, &mut 4096).unwrap_err();
         let bomb = packed(&[("metadata.yaml", EntryType::Regular, &vec![0; 1 << 20])]);
         assert!(bomb.len() < 4096);
-        assert!(unpack(&bomb, &mut 4096).unwrap_err().contains("more than 4096"));
+        let bomb = unpack(&bomb, &mut 4096).unwrap_err();
+        assert_data_eq!(
+            [link, bomb].join("\n"),
+            str![[r#"
+`metadata.yaml` is a symlink, not a regular file
+it exceeds 4096 bytes, the remaining limit of the package
+"#]]
+        );
         let whole = packed(&[("metadata.yaml", EntryType::Regular, b"a: 1\n")]);
         assert!(unpack(&whole[..whole.len() / 2], &mut 4096).is_err());
         let mut junk = GzEncoder::new(Vec::new(), Compression::fast());

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_looked_for_in_the_order_of_the_operator() {
+    fn files_are_searched_in_the_order_of_the_operator() {
         let names = |label: &str, file: &str| FileNames::of(label).candidates("v1.9.3", file);
         assert_eq!(
             names("infrastructure-azure", "metadata.yaml"),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_shown_as_the_short_one_and_that_of_another_provider_as_it_is() {
+    fn long_names_are_shortened_for_the_own_provider_only() {
         let names = FileNames::of("infrastructure-docker");
         let cases = [
             ("infrastructure-docker-v1.9.4-components.yaml", "infrastructure-components.yaml"),

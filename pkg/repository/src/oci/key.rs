@@ -34,15 +34,15 @@ impl PublicKey {
     /// [`OciError::Key`]; [`Error::Read`].
     pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Self, Error> {
         let bytes = read_limited(path, limit_bytes)?;
-        let bytes = bytes.ok_or_else(|| key_error(path, "there is no such file"))?;
+        let bytes = bytes.ok_or_else(|| key_error(path, "the file does not exist"))?;
         Ok(Self::parse(path, &bytes)?)
     }
 
     fn parse(path: &Path, pem: &[u8]) -> Result<Self, OciError> {
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem)
-            .map_err(|_| key_error(path, "it is no PEM file with a `PUBLIC KEY`"))?;
+            .map_err(|_| key_error(path, "it is not a PEM file with a `PUBLIC KEY`"))?;
         let (_, info) = SubjectPublicKeyInfo::from_der(&der)
-            .map_err(|_| key_error(path, "its `PUBLIC KEY` cannot be read"))?;
+            .map_err(|_| key_error(path, "its `PUBLIC KEY` is invalid"))?;
         let curve = info.algorithm.parameters.as_ref().and_then(|curve| curve.as_oid().ok());
         let curve = curve.map(|curve| curve.to_id_string());
         let algorithm: &'static dyn VerificationAlgorithm =
@@ -52,7 +52,7 @@ impl PublicKey {
                 (ED25519_KEY, _) => &ED25519,
                 (RSA, _) => &RSA_PKCS1_2048_8192_SHA256,
                 _ => {
-                    return Err(key_error(path, "its kind is neither ECDSA P-256 or P-384, Ed25519 nor RSA"));
+                    return Err(key_error(path, "the key is not ECDSA P-256, ECDSA P-384, Ed25519 or RSA"));
                 }
             };
         let key = info.subject_public_key.data.into_owned();
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_holds_no_public_key_is_refused() {
+    fn a_file_without_a_public_key_is_refused() {
         let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQ==\n-----END PRIVATE KEY-----\n";
         let broken = "-----BEGIN PUBLIC KEY-----\nMC4CAQ==\n-----END PUBLIC KEY-----\n";
         for text in ["", "ssh-ed25519 AAAA", private, broken] {

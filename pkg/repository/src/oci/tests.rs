@@ -78,7 +78,7 @@ fn oci_error(error: Error) -> OciError {
 }
 
 #[tokio::test]
-async fn a_release_is_read_by_the_titles_of_its_layers_and_looked_up_once() {
+async fn a_release_is_read_by_layer_titles_and_resolved_once() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let lab = lab(&host);
@@ -94,7 +94,7 @@ async fn a_release_is_read_by_the_titles_of_its_layers_and_looked_up_once() {
 }
 
 #[tokio::test]
-async fn the_name_with_version_counts_before_the_plain_one() {
+async fn a_file_name_with_version_is_preferred() {
     let host = FakeHost::internet();
     let layers = [
         file(&host, "metadata.yaml", "plain"),
@@ -109,7 +109,7 @@ async fn the_name_with_version_counts_before_the_plain_one() {
 }
 
 #[tokio::test]
-async fn versions_are_the_tags_that_are_semantic_versions_over_all_pages() {
+async fn versions_are_the_semantic_version_tags_of_all_pages() {
     let host = FakeHost::internet();
     let next = format!("</v2/{REPOSITORY}/tags/list?n=1000&last=v1.10.0>; rel=\"next\"");
     let page = Reply::json(200, r#"{"name":"x","tags":["latest","v1.10.0"]}"#).header("link", &next);
@@ -122,7 +122,7 @@ async fn versions_are_the_tags_that_are_semantic_versions_over_all_pages() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_there_is_told_with_those_that_are() {
+async fn a_missing_version_is_reported_with_existing_ones() {
     let host = FakeHost::internet();
     host.on(at("tags/list?n=1000"), Reply::json(200, r#"{"tags":["v2.9.0"]}"#));
     let missing = lab(&host).read("v3.0.0", "metadata.yaml").await.unwrap_err();
@@ -137,7 +137,7 @@ async fn a_version_without_v_is_found_under_a_tag_with_v() {
 }
 
 #[tokio::test]
-async fn content_with_another_digest_or_size_than_said_is_refused() {
+async fn content_with_another_digest_or_size_is_refused() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
@@ -161,7 +161,7 @@ async fn content_with_another_digest_or_size_than_said_is_refused() {
 }
 
 #[tokio::test]
-async fn a_registry_that_calls_a_manifest_by_another_digest_is_refused() {
+async fn a_manifest_with_another_digest_header_is_refused() {
     let host = FakeHost::internet();
     let document = serde_json::to_vec(&manifest(&[], &json!({}))).unwrap();
     let other = Digest::of(b"other");
@@ -181,7 +181,7 @@ async fn a_registry_that_calls_a_manifest_by_another_digest_is_refused() {
 }
 
 #[tokio::test]
-async fn a_pinned_digest_is_what_is_read_wherever_the_tag_leads_and_pins_the_version() {
+async fn a_pinned_digest_wins_over_a_moved_tag() {
     let host = FakeHost::internet();
     let digest = release(&host, "v2.9.0");
     put(&host, "v2.9.0", &manifest(&[file(&host, "metadata.yaml", "moved")], &json!({})));
@@ -193,7 +193,7 @@ async fn a_pinned_digest_is_what_is_read_wherever_the_tag_leads_and_pins_the_ver
 }
 
 #[tokio::test]
-async fn a_manifest_over_four_mebibytes_is_not_taken() {
+async fn a_manifest_over_four_mebibytes_is_refused() {
     let host = FakeHost::internet();
     let padding = " ".repeat(4 << 20);
     let text = format!("{}{padding}", manifest(&[], &json!({})));
@@ -218,7 +218,7 @@ fn index(host: &FakeHost, entries: &[(Digest, Value)]) -> Value {
 }
 
 #[tokio::test]
-async fn of_an_index_the_artifact_of_the_provider_is_taken() {
+async fn the_artifact_of_the_provider_is_selected_from_an_index() {
     let host = FakeHost::internet();
     let aws = release(&host, "aws");
     let other = put(&host, "other", &manifest(&[file(&host, "metadata.yaml", "other")], &json!({})));
@@ -239,7 +239,7 @@ async fn of_an_index_the_artifact_of_the_provider_is_taken() {
 }
 
 #[tokio::test]
-async fn a_manifest_of_another_size_than_its_index_says_is_refused() {
+async fn a_manifest_with_another_size_than_in_its_index_is_refused() {
     let host = FakeHost::internet();
     let aws = release(&host, "aws");
     let mut document = index(&host, &[(aws, json!({}))]);
@@ -301,7 +301,7 @@ fn packed(host: &FakeHost, name: &str, content: &[u8]) -> Value {
 }
 
 #[tokio::test]
-async fn a_file_over_the_limit_is_not_asked_for() {
+async fn a_file_over_the_limit_is_not_requested() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let limited = Settings { max_file_bytes: METADATA.len() as u64 - 1, ..settings(&host) };
@@ -329,7 +329,7 @@ async fn packed_layers_share_one_size_limit() {
 
 // Row: D-201
 #[tokio::test]
-async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
+async fn files_packed_into_one_layer_are_read() {
     let host = FakeHost::internet();
     let layer = packed(&host, "metadata.yaml", METADATA.as_bytes());
     let annotations = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
@@ -358,7 +358,7 @@ fn refusing(realm: &str) -> Reply {
 const TOKENS: &str = "files.example.org/token?service=lab&scope=repository%3Alab%2Faws%3Apull";
 
 #[tokio::test]
-async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshed_once() {
+async fn a_token_is_used_for_all_requests_and_refreshed_once() {
     let host = FakeHost::internet();
     let digest = release(&host, "v2.9.0");
     let whole = manifest(
@@ -388,7 +388,7 @@ async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshe
 }
 
 #[tokio::test]
-async fn an_identity_token_is_traded_in_by_a_form_and_never_shown_to_the_registry() {
+async fn an_identity_token_is_exchanged_and_never_sent_to_the_registry() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let served = Reply::status(200)
@@ -420,7 +420,7 @@ async fn an_identity_token_is_traded_in_by_a_form_and_never_shown_to_the_registr
 }
 
 #[tokio::test]
-async fn a_registry_without_tls_is_spoken_to_where_that_is_set_and_nowhere_else() {
+async fn a_registry_without_tls_requires_a_setting() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let read = async |scheme: RegistryScheme| {
@@ -438,7 +438,7 @@ async fn a_registry_without_tls_is_spoken_to_where_that_is_set_and_nowhere_else(
 }
 
 #[tokio::test]
-async fn a_password_does_not_go_to_a_realm_in_another_domain() {
+async fn a_password_is_not_sent_to_a_realm_in_another_domain() {
     let host = FakeHost::internet();
     host.on(at("manifests/v2.9.0"), refusing("https://gitlab.com/token"));
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
@@ -449,7 +449,7 @@ async fn a_password_does_not_go_to_a_realm_in_another_domain() {
 }
 
 #[tokio::test]
-async fn a_password_does_not_go_to_a_realm_in_the_clear() {
+async fn a_password_is_not_sent_to_a_realm_over_http() {
     let host = FakeHost::internet();
     host.on(at("manifests/v2.9.0"), refusing(&format!("http://{HOST}/token")));
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
@@ -458,7 +458,7 @@ async fn a_password_does_not_go_to_a_realm_in_the_clear() {
 }
 
 #[tokio::test]
-async fn an_identity_token_is_no_password_for_the_registry() {
+async fn an_identity_token_is_not_used_as_a_password() {
     let host = FakeHost::internet();
     let challenge = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
     host.on(at("manifests/v2.9.0"), challenge);
@@ -472,7 +472,7 @@ async fn an_identity_token_is_no_password_for_the_registry() {
 }
 
 #[tokio::test]
-async fn a_blob_that_was_cut_short_is_read_from_its_start_again() {
+async fn a_truncated_blob_is_read_again_from_its_start() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
     let whole = Reply::status(200).body(METADATA);
@@ -482,7 +482,7 @@ async fn a_blob_that_was_cut_short_is_read_from_its_start_again() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_with_its_origin_and_not_tried_again() {
+async fn a_wrong_password_is_reported_with_its_origin_and_not_retried() {
     let host = FakeHost::internet();
     let refused = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
     host.on(at("manifests/v2.9.0"), refused);
@@ -493,7 +493,7 @@ async fn a_wrong_password_is_told_with_its_origin_and_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_blob_is_followed_to_another_host_without_the_credential() {
+async fn a_blob_redirect_to_another_host_omits_the_credential() {
     let host = FakeHost::internet();
     let layers = [file(&host, "metadata.yaml", METADATA)];
     put(&host, "v2.9.0", &manifest(&layers, &json!({})));

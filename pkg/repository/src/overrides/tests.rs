@@ -15,7 +15,7 @@ fn with_file(folder: &Path, file: &str) {
 }
 
 #[tokio::test]
-async fn an_override_wins_is_announced_and_leaves_the_repository_alone() {
+async fn an_override_is_used_and_reported_without_any_request() {
     let folder = tempfile::tempdir().unwrap();
     with_file(folder.path(), "metadata.yaml");
     let heard = EventLog::default();
@@ -41,7 +41,7 @@ async fn an_override_wins_is_announced_and_leaves_the_repository_alone() {
 }
 
 #[test]
-fn an_override_that_cannot_be_read_stops_instead_of_being_passed_over() {
+fn an_unreadable_override_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     with_file(folder.path(), "metadata.yaml/inside");
     let overrides = Overrides::in_folder(folder.path());
@@ -52,7 +52,7 @@ fn an_override_that_cannot_be_read_stops_instead_of_being_passed_over() {
 }
 
 #[test]
-fn the_home_folder_counts_only_where_the_configuration_folder_has_no_overrides() {
+fn the_home_folder_is_used_only_without_configured_overrides() {
     let (xdg, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let choose = |configured: Option<&Path>| {
         Overrides::choose(configured, Some(xdg.path()), Some(home.path())).root().unwrap().to_owned()
@@ -65,7 +65,7 @@ fn the_home_folder_counts_only_where_the_configuration_folder_has_no_overrides()
 }
 
 #[test]
-fn overrides_of_a_version_that_climbs_are_not_listed() {
+fn overrides_of_an_unsafe_version_are_not_listed() {
     let folder = tempfile::tempdir().unwrap();
     with_file(folder.path(), "metadata.yaml");
     let overrides = Overrides::in_folder(folder.path());

@@ -3,6 +3,7 @@
 use api::with_causes;
 use std::{fs, path::Path, time::Duration};
 
+use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, Reply};
 use tempfile::TempDir;
 use transport::{
@@ -28,7 +29,7 @@ fn a_credential_prints_its_user_and_never_its_password() {
 }
 
 #[test]
-fn a_token_with_a_line_end_in_it_makes_no_header() {
+fn a_token_with_a_line_break_has_no_header() {
     let token = Secret::new("GITHUB_TOKEN", "one\r\nx-injected: two").unwrap();
     assert_eq!(Credential::from(token).header(), None);
 }
@@ -70,7 +71,7 @@ async fn found(context: &RepositoryContext, url: &str, purpose: RequestPurpose<'
 
 // Row: D-195
 #[tokio::test]
-async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
+async fn the_most_specific_source_of_credentials_wins() {
     let folder = tempfile::tempdir().unwrap();
     let netrc = netrc(
         &folder,
@@ -115,7 +116,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
 }
 
 #[tokio::test]
-async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
+async fn default_credentials_are_for_hosts_named_by_the_user_only() {
     let folder = tempfile::tempdir().unwrap();
     let text = "machine known.lab login a password own\ndefault login a password all";
     let credentials = netrc(&folder, text);
@@ -135,7 +136,7 @@ async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
 }
 
 #[tokio::test]
-async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
+async fn a_linked_file_is_fetched_without_the_netrc_default() {
     let (host, folder) = (FakeHost::internet(), tempfile::tempdir().unwrap());
     host.on("files.example.org/c.yaml", Reply::file("x"));
     let credentials = netrc(&folder, "default login ann password one");
@@ -149,7 +150,7 @@ async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
 }
 
 #[tokio::test]
-async fn auth_files_are_for_registries_and_the_first_that_knows_counts() {
+async fn the_first_matching_auth_file_of_a_registry_wins() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut sources = auth_file(&one, r#"{"auths": {"registry.lab": {"username": "a", "password": "one"}}}"#);
     let second = r#"{"auths": {"registry.lab/team": {"username": "a", "password": "two"}, "other.lab": {"username": "a", "password": "two"}}}"#;
@@ -167,7 +168,7 @@ async fn auth_files_are_for_registries_and_the_first_that_knows_counts() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_program_that_keeps_credentials_is_asked_once_and_only_when_needed() {
+async fn a_credential_helper_runs_once_and_only_if_needed() {
     let folder = tempfile::tempdir().unwrap();
     let asked = folder.path().join("asked");
     let answer = r#"printf '{"ServerURL":"x","Username":"ann","Secret":"kept"}'"#;
@@ -185,7 +186,7 @@ async fn a_program_that_keeps_credentials_is_asked_once_and_only_when_needed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_program_that_knows_nothing_leaves_it_to_what_is_written_down() {
+async fn without_a_helper_entry_the_auth_file_is_used() {
     let folder = tempfile::tempdir().unwrap();
     helper(folder.path(), "lab", "echo 'credentials not found in native keychain'; exit 1");
     let text =
@@ -199,13 +200,10 @@ async fn a_program_that_knows_nothing_leaves_it_to_what_is_written_down() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer() {
-    let cases = [
-        ("echo s3cret; echo '  the vault is locked' >&2; exit 3", "exit status: 3: the vault is locked"),
-        ("echo s3cret", "its answer cannot be read"),
-        ("exec sleep 60", "it did not answer within"),
-    ];
-    for (script, expected) in cases {
+async fn a_failed_helper_is_reported_without_its_output() {
+    let scripts = ["echo s3cret; echo '  the vault is locked' >&2; exit 3", "echo s3cret", "exec sleep 60"];
+    let mut problems = String::new();
+    for script in scripts {
         let folder = tempfile::tempdir().unwrap();
         helper(folder.path(), "lab", script);
         let sources = auth_file(&folder, r#"{"credsStore": "lab"}"#);
@@ -216,17 +214,38 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
         let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
         let told = format!("{} {error:?}", with_causes(&error));
-        assert!(told.contains(expected) && told.contains("docker-credential-lab"), "{told}");
         assert!(!told.contains("s3cret"), "{told}");
+        problems.extend([&*helper_problem(&error, "docker-credential-lab"), "\n"]);
     }
     let folder = tempfile::tempdir().unwrap();
-    for (name, expected) in [("absent", "no such program"), ("../../bin/x", "no plain name")] {
+    for name in ["absent", "../../bin/x"] {
         let sources = auth_file(&folder, &format!(r#"{{"credsStore": "{name}"}}"#));
         let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
         let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
-        assert!(with_causes(&error).contains(expected), "{}", with_causes(&error));
+        problems.extend([&*helper_problem(&error, &format!("docker-credential-{name}")), "\n"]);
     }
+    assert_data_eq!(
+        problems,
+        str![[r#"
+it failed with exit status: 3: the vault is locked
+its output is not valid JSON
+it did not answer within 50ms
+the program is not on the PATH
+its name is not a plain file name
+
+"#]]
+    );
+}
+
+/// The problem of a credential helper.
+#[cfg(unix)]
+fn helper_problem(error: &Error, expected: &str) -> String {
+    let Error::Transport(transport::Error::CredentialHelper { program, problem, .. }) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(program, expected);
+    problem.clone()
 }
 
 /// The credentials sent to a host and to the host it redirects to.
@@ -275,7 +294,7 @@ async fn no_source_of_credentials_follows_a_redirect_to_another_host() {
 }
 
 #[tokio::test]
-async fn a_file_with_credentials_that_cannot_be_read_is_named() {
+async fn an_unreadable_credential_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let credentials =
         CredentialSources { netrc: Some(folder.path().to_owned()), ..CredentialSources::default() };

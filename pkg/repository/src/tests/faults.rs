@@ -88,7 +88,7 @@ fn failure(outcome: &Result<File, Error>) -> &RequestFailure {
 
 // Row: D-18
 #[tokio::test]
-async fn a_fault_that_passes_is_tried_again_until_the_file_comes() {
+async fn a_temporary_fault_is_retried_until_the_file_arrives() {
     for way in WAYS {
         let retry_now = Reply::status(429).header("retry-after", "0");
         for fault in [Reply::status(500), Reply::status(503), retry_now, Reply::file("longer").cut_after(2)] {
@@ -100,7 +100,7 @@ async fn a_fault_that_passes_is_tried_again_until_the_file_comes() {
 
 // Row: D-17
 #[tokio::test]
-async fn a_fault_that_stays_is_given_up_after_three_tries() {
+async fn a_permanent_fault_fails_after_three_attempts() {
     for way in WAYS {
         let (outcome, asked) = way.under(vec![Reply::json(502, r#"{"message":"Bad Gateway"}"#)]).await;
         assert!(matches!(failure(&outcome), RequestFailure::Status { status: 502, .. }), "{way:?}");
@@ -116,7 +116,7 @@ async fn a_fault_that_stays_is_given_up_after_three_tries() {
 
 // Row: D-17
 #[tokio::test]
-async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
+async fn refusals_exhausted_quotas_and_missing_files_are_not_retried() {
     for way in WAYS {
         for (reply, status) in [(Reply::status(401), 401), (Reply::status(403), 403)] {
             let (outcome, asked) = way.under(vec![reply]).await;
@@ -141,7 +141,7 @@ async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
 
 // Row: D-32
 #[tokio::test]
-async fn a_web_page_in_place_of_a_file_is_a_failure() {
+async fn a_web_page_instead_of_a_file_is_a_failure() {
     for way in WAYS {
         let (outcome, asked) = way.under(vec![Reply::web_page()]).await;
         assert!(matches!(failure(&outcome), RequestFailure::WebPage) && asked == 1, "{way:?} {outcome:?}");
@@ -150,7 +150,7 @@ async fn a_web_page_in_place_of_a_file_is_a_failure() {
 
 // Row: D-32
 #[tokio::test]
-async fn a_web_page_is_recognised_whatever_its_type_says() {
+async fn a_web_page_is_recognised_for_any_content_type() {
     let pages = [
         "<!DOCTYPE html>\n<html><body>Sign in</body></html>",
         "\n  <HTML lang=\"en\"><head>",
@@ -179,7 +179,7 @@ async fn a_file_that_mentions_a_web_page_is_a_file() {
 
 // Row: D-20
 #[tokio::test]
-async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
+async fn a_silent_host_is_a_timeout_after_the_idle_time() {
     let idle = Duration::from_secs(1);
     let waits = WAYS.into_iter().flat_map(|way| [(way, 0), (way, 3)]).map(async |(way, silent_after)| {
         let host = FakeHost::internet();
@@ -194,7 +194,7 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
 
 // Row: D-20
 #[tokio::test]
-async fn a_host_that_sends_byte_by_byte_is_left() {
+async fn a_host_that_sends_byte_by_byte_is_too_slow() {
     let idle = Duration::from_secs(1);
     let waits = [200, 404].map(async |status| {
         let host = FakeHost::internet();
@@ -251,7 +251,7 @@ async fn a_redirect_to_another_port_is_followed_without_the_credential() {
 
 // Row: D-33
 #[tokio::test]
-async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
+async fn a_redirect_to_http_or_in_a_loop_is_refused() {
     for way in WAYS {
         let host = FakeHost::internet();
         let plain = format!("{}/c.yaml", host.proxy_url());
@@ -274,7 +274,7 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
 
 // Row: D-34
 #[tokio::test]
-async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
+async fn a_response_over_the_limit_is_refused() {
     for way in WAYS {
         for (size, fits) in [(5000, true), (5001, false)] {
             for reply in
@@ -298,7 +298,7 @@ async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
 }
 
 #[tokio::test]
-async fn a_lost_connection_is_tried_again_and_each_step_is_told() {
+async fn a_lost_connection_is_retried_with_events() {
     let host = FakeHost::internet();
     host.on_sequence("files.example.org/c.yaml", [Reply::close(), Reply::file("good")]);
     let heard = EventLog::default();
@@ -319,7 +319,7 @@ async fn a_lost_connection_is_tried_again_and_each_step_is_told() {
 }
 
 #[tokio::test]
-async fn a_certificate_nobody_trusts_names_the_host_and_is_final() {
+async fn an_untrusted_certificate_names_the_host_and_is_not_retried() {
     for way in WAYS {
         let (host, stranger) = (FakeHost::internet(), FakeHost::internet());
         way.script(&host, vec![Reply::file("good")]);
@@ -337,7 +337,7 @@ async fn a_certificate_nobody_trusts_names_the_host_and_is_final() {
 }
 
 #[tokio::test]
-async fn a_ca_file_makes_a_private_host_trusted_and_a_bad_one_is_named() {
+async fn a_ca_file_makes_a_private_host_trusted() {
     let host = FakeHost::internet();
     host.on("files.example.org/c.yaml", Reply::file("good"));
     let fetch = async |ca: &std::path::Path| {
@@ -359,7 +359,7 @@ async fn a_ca_file_makes_a_private_host_trusted_and_a_bad_one_is_named() {
 }
 
 #[tokio::test]
-async fn a_host_nobody_answers_at_is_named() {
+async fn an_unreachable_host_is_reported() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for way in WAYS {
         let host = FakeHost::internet();
@@ -377,7 +377,7 @@ async fn a_host_nobody_answers_at_is_named() {
 }
 
 #[tokio::test]
-async fn a_download_without_a_token_asks_nothing_else_after_a_miss() {
+async fn a_download_without_a_token_stops_after_a_miss() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.0.0").publish(&host);
     assert!(Way::Download.fetch(&RepositoryContext::new(settings(&host))).await.unwrap_err().is_not_found());

@@ -1,8 +1,10 @@
+use snapbox::{assert_data_eq, str};
+
 use super::*;
 
 // Row: CAT-17
 #[tokio::test]
-async fn a_branch_a_tag_and_a_hash_cut_short_or_not_name_commits() {
+async fn branches_tags_and_full_or_short_hashes_name_commits() {
     let lab = Lab::new();
     let first = lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "-a", "-m", "x", "v1.0.0"]);
@@ -27,7 +29,7 @@ async fn a_branch_a_tag_and_a_hash_cut_short_or_not_name_commits() {
 }
 
 #[tokio::test]
-async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() {
+async fn other_references_are_fetched_by_name_once_per_run() {
     let lab = Lab::new();
     let host = lab.forge.serve(None);
     let first = lab.forge.commit("r", &[("a", "1")]);
@@ -64,7 +66,7 @@ async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() 
 }
 
 #[tokio::test]
-async fn a_tag_wins_over_a_branch_of_its_name_and_a_hash_over_both() {
+async fn a_hash_wins_over_a_tag_and_a_tag_over_a_branch() {
     let lab = Lab::new();
     let first = lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "both"]);
@@ -79,7 +81,7 @@ async fn a_tag_wins_over_a_branch_of_its_name_and_a_hash_over_both() {
 
 // Row: CAT-18
 #[tokio::test]
-async fn a_name_that_is_not_there_is_told_with_those_that_are_near() {
+async fn a_missing_name_is_reported_with_similar_names() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "v1.0.0"]);
@@ -104,7 +106,7 @@ async fn a_name_that_is_not_there_is_told_with_those_that_are_near() {
 }
 
 #[tokio::test]
-async fn a_commit_that_nothing_leads_to_is_fetched_by_its_hash() {
+async fn an_unreachable_commit_is_fetched_by_its_hash() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let lost = lab.forge.commit("r", &[("a", "lost")]);
@@ -116,7 +118,7 @@ async fn a_commit_that_nothing_leads_to_is_fetched_by_its_hash() {
 }
 
 #[tokio::test]
-async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
+async fn a_path_that_is_no_file_is_an_error_with_its_type() {
     let lab = Lab::new();
     let folder = lab.forge.repository("r");
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n";
@@ -138,19 +140,29 @@ async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
     assert_eq!(remote.read(&commit, "deploy/components.yaml").await.unwrap(), "c");
     assert_eq!(remote.read(&commit, "in").await.unwrap(), "c");
     assert_eq!(remote.files(&commit, "deploy").await.unwrap(), ["components.yaml"]);
-    let cases = [
-        ("deploy/component.yaml", "there is no file `deploy/component.yaml`"),
-        ("deploy", "is a folder"),
-        ("big.bin", "is a pointer of Git LFS"),
-        ("out", "the link `out`"),
-        ("gone", "is a link that leads nowhere"),
-        ("ring", "leads back to itself"),
-        ("sub/m.yaml", "is in a submodule"),
-    ];
-    for (path, part) in cases {
-        let error = with_causes(&remote.read(&commit, path).await.unwrap_err());
-        assert!(error.contains(part), "{path}: {error}");
+    let mut kinds = String::new();
+    for path in ["deploy", "big.bin", "gone", "ring", "sub/m.yaml"] {
+        let error = remote.read(&commit, path).await.unwrap_err();
+        let GitFailure::NotAFile { what, .. } = failure(&error) else { panic!("{path}: {error:?}") };
+        kinds.extend([path, " is ", what, "\n"]);
     }
+    assert_data_eq!(
+        kinds,
+        str![[r#"
+deploy is a folder
+big.bin is a Git LFS pointer, whose content is not in the repository
+gone is a broken link
+ring is a link that points to itself
+sub/m.yaml is in a submodule, which is a separate repository
+
+"#]]
+    );
+    let error = remote.read(&commit, "out").await.unwrap_err();
+    assert!(
+        matches!(failure(&error), GitFailure::LinkEscapes { target, .. } if target == "../../x"),
+        "{}",
+        with_causes(&error)
+    );
     let error = remote.read(&commit, "deploy/component.yaml").await.unwrap_err();
     let GitFailure::UnknownPath { suggestions, .. } = failure(&error) else {
         panic!("{}", with_causes(&error))
@@ -163,7 +175,7 @@ async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn a_file_larger_than_the_limit_is_not_taken() {
+async fn a_file_over_the_limit_is_refused() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("large", &"x".repeat(10_000)), ("fits", &"x".repeat(5_000))]);
     let context = lab.context(Settings { max_file_bytes: 5_000, ..lab.settings() });

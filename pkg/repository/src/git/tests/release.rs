@@ -18,7 +18,7 @@ fn releases() -> Lab {
 
 // Row: D-205
 #[tokio::test]
-async fn tags_that_are_versions_are_releases_with_the_files_of_the_folder() {
+async fn version_tags_are_releases_with_the_files_of_the_folder() {
     let lab = releases();
     let context = lab.run();
     let repository = repository(&lab, "?ref=latest", &context);
@@ -39,7 +39,7 @@ async fn tags_that_are_versions_are_releases_with_the_files_of_the_folder() {
 }
 
 #[tokio::test]
-async fn a_release_or_a_file_that_is_not_there_is_told_with_those_that_are() {
+async fn missing_releases_and_files_are_reported_with_existing_ones() {
     let lab = releases();
     let context = lab.run();
     let repository = repository(&lab, "", &context);
@@ -61,7 +61,7 @@ async fn a_release_or_a_file_that_is_not_there_is_told_with_those_that_are() {
 
 // Row: D-205
 #[tokio::test]
-async fn one_commit_may_count_as_a_version_and_then_there_are_no_others() {
+async fn a_pinned_commit_is_the_only_version() {
     let lab = releases();
     let context = lab.run();
     let repository = repository(&lab, "?ref=main~1&version=v9.9.9", &context);
@@ -71,7 +71,7 @@ async fn one_commit_may_count_as_a_version_and_then_there_are_no_others() {
 }
 
 #[tokio::test]
-async fn a_repository_without_versions_says_which_tags_it_has() {
+async fn a_repository_without_versions_is_reported_with_its_tags() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("deploy/c.yaml", "x")]);
     lab.forge.git("r", &["tag", "nightly"]);
