@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_is_read_as_a_container_runtime_does() {
+    fn a_reference_is_parsed_like_a_container_runtime() {
         let digest = Digest::of(b"");
         let pinned = format!("lab:5000/a/b:v1@{digest}");
         for (reference, expected) in [

@@ -16,9 +16,9 @@ const MAX_IMAGES_AT_ONCE: usize = 8;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ImageDigestError {
-    #[error("it is not the name of an image")]
+    #[error("it is not an image reference")]
     Name,
-    #[error("{registry} has no such image")]
+    #[error("{registry} does not have this image")]
     Missing { registry: String },
     #[error(transparent)]
     Repository(#[from] transport::Error),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_digest_is_asked_for_without_the_manifest_and_else_made_of_it() {
+    async fn a_digest_comes_from_the_header_or_from_the_manifest() {
         let host = FakeHost::internet();
         let digest = Digest::of(TEXT.as_bytes());
         let told_of = Reply::status(200).header("docker-content-digest", &digest.to_string()).body(TEXT);
@@ -87,17 +87,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_is_not_known_leaves_the_others_alone() {
+    async fn a_missing_image_does_not_affect_the_others() {
         let host = FakeHost::internet();
         let good = image(&host, "good", Reply::status(200).body(TEXT));
         let missing = format!("{HOST}/lab/missing:v1");
         let refused = image(&host, "refused", Reply::status(403));
         let found = image_digests(&context(&host), &[&missing, &refused, "No Image", &good]).await;
-        let errors: Vec<String> =
-            found.iter().filter_map(|it| it.as_ref().err()).map(|error| with_causes(error)).collect();
-        assert_eq!(errors[0], format!("{HOST} has no such image"));
-        assert!(errors[1].contains("403"), "{errors:?}");
-        assert_eq!(errors[2], "it is not the name of an image");
+        let errors: Vec<&ImageDigestError> = found.iter().filter_map(|it| it.as_ref().err()).collect();
+        assert!(matches!(errors[0], ImageDigestError::Missing { .. }), "{errors:?}");
+        assert!(with_causes(errors[1]).contains("403"), "{errors:?}");
+        assert!(matches!(errors[2], ImageDigestError::Name), "{errors:?}");
         assert!(found[3].is_ok());
     }
 

@@ -21,7 +21,7 @@ pub enum BundleError {
         #[source]
         source: io::Error,
     },
-    #[error("`{}` cannot be used as a bundle", path.display())]
+    #[error("cannot use `{}` as a bundle", path.display())]
     InvalidBundle {
         path: PathBuf,
         #[source]
@@ -31,27 +31,27 @@ pub enum BundleError {
     Transport(#[from] transport::Error),
     #[error(transparent)]
     Repository(#[from] Error),
-    #[error("cannot send `{address}`")]
+    #[error("cannot upload `{address}`")]
     UploadFailed {
         address: String,
         #[source]
         source: Box<BundleError>,
     },
-    #[error("there are no files to pack")]
+    #[error("cannot create a package: there are no files")]
     NoFiles,
-    #[error("`the package` holds two files named `{file}`")]
+    #[error("cannot create the package: it has two files named `{file}`")]
     DuplicateFile { file: String },
     #[error("cannot publish to `{target}`: {reason}")]
     PackageTarget { target: String, reason: &'static str },
-    #[error("`{address}` is already there with the digest {existing}; what would be published has {new}")]
+    #[error("cannot publish `{address}`: it exists with digest {existing}; the new digest is {new}")]
     TagTaken { address: String, existing: Digest, new: Digest },
-    #[error("there is something else in {}", format_paths(paths))]
+    #[error("cannot write {}: it has other content", format_paths(paths))]
     Exists { paths: Vec<PathBuf> },
-    #[error("there is no image `{reference}`{}", platform.as_ref().map(|it| format!(" for {it}")).unwrap_or_default())]
+    #[error("cannot find image `{reference}`{}", platform.as_ref().map(|it| format!(" for {it}")).unwrap_or_default())]
     NoImage { reference: String, platform: Option<String> },
-    #[error("`{reference}` does not name an image")]
+    #[error("`{reference}` is not an image reference")]
     ImageName { reference: String },
-    #[error("`{target}` names no registry; one is written `oci://HOST[/PREFIX]`")]
+    #[error("`{target}` is not a registry; write `oci://HOST[/PREFIX]`")]
     Target { target: String },
 }
 
@@ -62,9 +62,9 @@ fn format_paths(paths: &[PathBuf]) -> String {
 /// The problem of an invalid bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleFormatError {
-    #[error("it is no tar archive, or a damaged one")]
+    #[error("it is not a tar archive, or it is damaged")]
     Tar(#[source] io::Error),
-    #[error("it ends in the middle of `{name}`")]
+    #[error("it is truncated in `{name}`")]
     Truncated { name: String },
     #[error("its entry `{name}` {reason}")]
     Entry { name: String, reason: &'static str },
@@ -72,27 +72,27 @@ pub enum BundleFormatError {
     TooMany { limit: usize },
     #[error("it has no `{name}`")]
     Missing { name: String },
-    #[error("{digest} has {found_bytes} bytes, and should have {expected_bytes}")]
+    #[error("{digest} has {found_bytes} bytes, expected {expected_bytes}")]
     Size { digest: Digest, expected_bytes: u64, found_bytes: u64 },
-    #[error("what should be {expected} is {found}")]
+    #[error("the content of {expected} has digest {found}")]
     Digest { expected: Digest, found: Digest },
-    #[error("its {what} cannot be read")]
+    #[error("cannot parse its {what}")]
     Text {
         what: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("it is a layout of version `{version}`, and this program knows 1.0.0")]
+    #[error("it has layout version `{version}`, but only 1.0.0 is supported")]
     Layout { version: String },
-    #[error("it holds images or artifacts, but `bundle create` did not make it")]
+    #[error("it contains images or artifacts, but `capstan bundle create` did not create it")]
     NoBundle,
-    #[error("it has form {form}, and this program knows form 1")]
+    #[error("it has format {form}, but only format 1 is supported")]
     FormatVersion { form: String },
     #[error("its manifest {digest} {reason}")]
     Manifest { digest: Digest, reason: &'static str },
     #[error("{what} `{name}` {reason}")]
     Name { what: &'static str, name: String, reason: &'static str },
-    #[error("`{file}` of `{label}` is not the file that its lock names")]
+    #[error("`{file}` of `{label}` does not match its lock")]
     LockMismatch { label: String, file: String },
 }
 
@@ -101,22 +101,22 @@ impl Explain for BundleError {
         match self {
             Self::Transport(inner) => inner.explain(),
             Self::Repository(inner) => inner.explain(),
-            Self::UploadFailed { source, .. } => ErrorExplanation::hint(
-                "what has arrived stays there, and is not sent again when you run it again",
-            )
-            .because(source),
-            Self::Exists { .. } => ErrorExplanation::hint(
-                "look at what is there; `--force` puts the content of the bundle in its place",
-            ),
-            Self::TagTaken { .. } => ErrorExplanation::hint(
-                "publish it under a new version, or let the tag stand for it with `--force`",
-            ),
-            Self::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                ErrorExplanation::hint("make room and run it again")
+            Self::UploadFailed { source, .. } => {
+                ErrorExplanation::hint("re-run the command to resume; uploaded content is not sent again")
+                    .because(source)
             }
-            Self::NoImage { platform: Some(_), .. } => ErrorExplanation::hint(
-                "leave `--platform` out to copy images for all platforms they are made for",
-            ),
+            Self::Exists { .. } => {
+                ErrorExplanation::hint("check the existing content; overwrite it with `--force`")
+            }
+            Self::TagTaken { .. } => {
+                ErrorExplanation::hint("publish a new version, or move the tag with `--force`")
+            }
+            Self::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                ErrorExplanation::hint("free disk space, and re-run the command")
+            }
+            Self::NoImage { platform: Some(_), .. } => {
+                ErrorExplanation::hint("omit `--platform` to copy the images for all their platforms")
+            }
             Self::InvalidBundle { problem: flaw, .. } => ErrorExplanation::hint(flaw.hint()),
             Self::Read { .. }
             | Self::Write { .. }
@@ -133,9 +133,9 @@ impl Explain for BundleError {
 impl BundleFormatError {
     fn hint(&self) -> &'static str {
         match self {
-            Self::NoBundle => "other layouts are read by `oras` and `skopeo`",
-            Self::FormatVersion { .. } | Self::Layout { .. } => "use the program that made it",
-            _ => "nothing of it was used; carry it over again, or make it again with `capstan bundle create`",
+            Self::NoBundle => "use `oras` or `skopeo` to read other layouts",
+            Self::FormatVersion { .. } | Self::Layout { .. } => "use the version of capstan that created it",
+            _ => "copy it again, or create it again with `capstan bundle create`; nothing was used",
         }
     }
 }

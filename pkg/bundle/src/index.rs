@@ -175,7 +175,8 @@ impl BundleItem {
         let digest = descriptor.digest;
         let annotation = |key: &str| descriptor.annotations.get(key).cloned();
         let needed = |key: &str| {
-            annotation(key).ok_or(BundleFormatError::Manifest { digest, reason: "does not say what it is" })
+            annotation(key)
+                .ok_or(BundleFormatError::Manifest { digest, reason: "has no annotation for its kind" })
         };
         match needed(KIND)?.as_str() {
             CONFIGURATION => Ok(Self::Configuration),
@@ -194,21 +195,19 @@ impl BundleItem {
                     reason,
                 };
                 if ImageAddress::parse(&reference).is_err() {
-                    return Err(flaw("the image", &reference, "is no reference of an image"));
+                    return Err(flaw("the image", &reference, "is not an image reference"));
                 }
                 let is_plain = |name: &str| {
                     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
                 };
                 match platform {
                     Some(platform) if !is_plain(&platform) => {
-                        Err(flaw("the platform", &platform, "is none of an image"))
+                        Err(flaw("the platform", &platform, "is not the platform of an image"))
                     }
                     platform => Ok(Self::Image { reference, platform }),
                 }
             }
-            _ => {
-                Err(BundleFormatError::Manifest { digest, reason: "is of a kind this program does not know" })
-            }
+            _ => Err(BundleFormatError::Manifest { digest, reason: "has an unknown kind" }),
         }
     }
 }
@@ -217,10 +216,10 @@ impl BundleItem {
 fn check_name(what: &'static str, name: &str) -> Result<(), BundleFormatError> {
     let flaw = |reason| BundleFormatError::Name { what, name: name.escape_debug().to_string(), reason };
     if check_version(name).is_err() || name.starts_with('.') {
-        return Err(flaw("leads elsewhere"));
+        return Err(flaw("is not a plain name"));
     }
     if RESERVED_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
-        return Err(flaw("is the name of something else"));
+        return Err(flaw("is a reserved name"));
     }
     Ok(())
 }

@@ -99,16 +99,16 @@ impl PackageTarget {
     pub fn parse(target: &str, version: Option<&str>) -> Result<Self, BundleError> {
         let refuse = |reason| BundleError::PackageTarget { target: redact_text(target), reason };
         if !target.trim().starts_with("oci://") {
-            return Err(refuse("it does not begin with `oci://`"));
+            return Err(refuse("it must start with `oci://`"));
         }
         let location = Location::parse(target, "", None)
             .map_err(|source| repository::Error::Location { url: redact_text(target), source })?;
-        let Location::Oci(location) = location else { return Err(refuse("it is no registry")) };
+        let Location::Oci(location) = location else { return Err(refuse("it is not a registry")) };
         if location.digest.is_some() {
-            return Err(refuse("a digest is what publishing gives, not where it goes"));
+            return Err(refuse("it must not contain a digest"));
         }
         if target.trim().ends_with(":latest") {
-            return Err(refuse("the newest release is found by its version; name the version as the tag"));
+            return Err(refuse("`latest` is not a version; use the version as the tag"));
         }
         let tag = location.tag.as_deref().or(version);
         let tag = tag.ok_or_else(|| refuse("it has no tag; add the version, such as `:v1.2.3`"))?;

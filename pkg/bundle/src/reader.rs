@@ -154,10 +154,8 @@ impl Bundle {
         let mut bytes = Vec::new();
         if self.blob_range(digest)?.size_bytes > MAX_FILE_BYTES {
             let name = digest.to_string();
-            return Err(self.format_error(BundleFormatError::Entry {
-                name,
-                reason: "is too large for a file of a release",
-            }));
+            return Err(self
+                .format_error(BundleFormatError::Entry { name, reason: "is too large for a release file" }));
         }
         self.read_verified(digest, |piece| {
             bytes.extend_from_slice(piece);
@@ -318,13 +316,13 @@ impl Bundle {
                 entry.blobs.push(manifest.config);
             }
             ManifestDocument::Index(_) if !is_image => {
-                return Err(flaw("is that of an index, which only an image may have"));
+                return Err(flaw("is an index, which only images may have"));
             }
             ManifestDocument::Index(index) => {
                 for inner in index.manifests {
                     let ManifestDocument::Manifest(manifest) = self.read_manifest(&inner, remaining_bytes)?
                     else {
-                        return Err(flaw("has an index in it"));
+                        return Err(flaw("contains another index"));
                     };
                     entry.blobs.extend(manifest.layers);
                     entry.blobs.push(manifest.config);
@@ -352,16 +350,17 @@ impl Bundle {
             return Err(flaw("is too large"));
         }
         // A manifest counts once for every reference to it.
-        *remaining_bytes =
-            remaining_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
+        *remaining_bytes = remaining_bytes
+            .checked_sub(descriptor.size)
+            .ok_or_else(|| flaw("exceeds the limit for all manifests"))?;
         let bytes = self.read(&digest)?;
         let (media_type, document) =
             parse_manifest(&bytes, Some(&descriptor.media_type)).map_err(|error| match error {
-                ManifestError::MediaType(_) => flaw("is of a kind this program does not know"),
+                ManifestError::MediaType(_) => flaw("has an unknown kind"),
                 error => self.format_error(index::parse_error(&format!("manifest {digest}"), error)),
             })?;
         if media_type != descriptor.media_type {
-            return Err(flaw("is of another kind than its description says"));
+            return Err(flaw("has another media type than its descriptor"));
         }
         Ok(document)
     }
@@ -384,10 +383,10 @@ impl Bundle {
                 let name = name.escape_debug().to_string();
                 self.format_error(BundleFormatError::Name { what: "the file", name, reason })
             };
-            check_file(&name).map_err(|_| flaw("leads elsewhere"))?;
+            check_file(&name).map_err(|_| flaw("is not a plain name"))?;
             let file = BundledFile { name: name.clone(), digest: layer.digest, size_bytes: layer.size };
             if files.insert(name.clone(), file).is_some() {
-                return Err(flaw("is there twice"));
+                return Err(flaw("occurs twice"));
             }
         }
         // If `a` is a file, `a/b` cannot be a file.
@@ -398,7 +397,7 @@ impl Bundle {
             return Err(self.format_error(BundleFormatError::Name {
                 what: "the file",
                 name,
-                reason: "is in another file",
+                reason: "is inside another file",
             }));
         }
         Ok(files.into_values().collect())
@@ -415,7 +414,7 @@ impl Bundle {
         self.entries.sort_by(|a, b| a.item.cmp(&b.item));
         if let Some([twice, _]) = self.entries.array_windows().find(|[a, b]| a.item.name() == b.item.name()) {
             let name = twice.item.name().escape_debug().to_string();
-            return Err(BundleFormatError::Name { what: "the entry", name, reason: "is there twice" });
+            return Err(BundleFormatError::Name { what: "the entry", name, reason: "occurs twice" });
         }
         for entry in &self.entries {
             if let BundleItem::Signature { signed_entry: of } = &entry.item

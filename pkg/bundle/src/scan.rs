@@ -57,7 +57,7 @@ pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<ArchiveRanges, Bundl
         match header.entry_type() {
             EntryType::Regular => {}
             EntryType::Directory if size_bytes == 0 && is_folder_of_layout(&name) => continue,
-            _ => return Err(flaw("is no plain file")),
+            _ => return Err(flaw("is not a regular file")),
         }
         let place = ArchiveRange { offset: entry.raw_file_position(), size_bytes };
         if place.offset.checked_add(size_bytes).is_none_or(|entry_end| entry_end > end) {
@@ -68,15 +68,15 @@ pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<ArchiveRanges, Bundl
             Some(EntryRole::Layout) => places.layout.replace(place),
             Some(EntryRole::Index) => places.index.replace(place),
             Some(EntryRole::Blob(digest)) => places.blobs.insert(digest, place),
-            None => return Err(flaw("has no place in a bundle")),
+            None => return Err(flaw("is not part of a bundle")),
         };
         if before.is_some() {
-            return Err(flaw("is there twice"));
+            return Err(flaw("occurs twice"));
         }
     }
     // A complete archive ends with two empty blocks.
     if end < last_end.saturating_add(2 * BLOCK_BYTES) {
-        return Err(BundleFormatError::Truncated { name: "its end".to_owned() });
+        return Err(BundleFormatError::Truncated { name: "the end of the archive".to_owned() });
     }
     Ok(places)
 }

@@ -23,7 +23,7 @@ fn package(files: Vec<PackageFile>, created: Option<&str>) -> Result<Package, Bu
 
 // Row: D-201
 #[test]
-fn the_manifest_is_that_of_the_operator_byte_by_byte() {
+fn the_manifest_equals_that_of_the_operator() {
     let files = vec![file("metadata.yaml", b"a: 1\n"), file("components.yaml", b"b: 2\n")];
     let package = package(files, Some("2025-01-01T00:00:00Z")).unwrap();
     // Output of oras-go 2.6, called in the same way as by the operator.
@@ -43,7 +43,7 @@ fn the_manifest_is_that_of_the_operator_byte_by_byte() {
 }
 
 #[test]
-fn the_same_files_make_the_same_artifact_in_any_order_and_from_disk() {
+fn the_same_files_give_the_same_artifact_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.yaml");
     std::fs::write(&path, "a: 1\n").unwrap();
@@ -57,7 +57,7 @@ fn the_same_files_make_the_same_artifact_in_any_order_and_from_disk() {
 }
 
 #[test]
-fn nothing_a_name_twice_and_a_name_that_climbs_are_no_package() {
+fn empty_duplicate_and_unsafe_files_are_refused() {
     assert!(package(Vec::new(), None).is_err());
     assert!(package(vec![file("a", b"1"), file("a", b"2")], None).is_err());
     assert!(package(vec![file("../a", b"1")], None).is_err());
@@ -119,7 +119,7 @@ async fn upload_with_reply(location: &str, answer: Reply) -> (FakeHost, Result<(
 }
 
 #[tokio::test]
-async fn an_upload_on_another_host_gets_the_content_without_the_login() {
+async fn an_upload_to_another_host_omits_the_login() {
     for (location, shows_login) in [("/up", true), ("https://objects.githubusercontent.com/up", false)] {
         let (host, outcome) = upload_to(location).await;
         outcome.unwrap();
@@ -130,7 +130,7 @@ async fn an_upload_on_another_host_gets_the_content_without_the_login() {
 }
 
 #[tokio::test]
-async fn an_upload_host_that_asks_for_a_login_gets_none() {
+async fn another_upload_host_never_receives_the_login() {
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
     let (host, outcome) = upload_with_reply("https://objects.githubusercontent.com/up", challenge).await;
     assert_eq!(outcome.unwrap_err().status(), Some(401));
@@ -140,7 +140,7 @@ async fn an_upload_host_that_asks_for_a_login_gets_none() {
 }
 
 #[tokio::test]
-async fn an_upload_that_the_registry_gives_another_digest_is_refused() {
+async fn an_upload_with_another_digest_is_refused() {
     let other = Digest::of(b"other");
     let answer = Reply::status(201).header("docker-content-digest", &other.to_string());
     let (_, outcome) = upload_with_reply("/up", answer).await;
@@ -161,7 +161,7 @@ async fn a_tag_of_another_artifact_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn an_upload_that_leads_from_https_to_http_is_refused() {
+async fn an_upload_from_https_to_http_is_refused() {
     let (host, outcome) = upload_to(&format!("http://{HOST}/up")).await;
     let error = outcome.unwrap_err();
     assert!(matches!(error.request().unwrap().failure, RequestFailure::Redirect { .. }), "{error:?}");
@@ -169,7 +169,7 @@ async fn an_upload_that_leads_from_https_to_http_is_refused() {
 }
 
 #[tokio::test]
-async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a_wrong_one() {
+async fn a_real_registry_stores_a_release_and_checks_the_password() {
     let Some(registry) = RealRegistry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
         return;
     };
@@ -193,7 +193,7 @@ async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a
 }
 
 #[tokio::test]
-async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
+async fn a_registry_address_may_be_ipv6_in_brackets() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return TestRequirement::Ipv6.skip();
     }

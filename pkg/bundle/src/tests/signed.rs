@@ -100,7 +100,7 @@ impl Lab {
 }
 
 #[tokio::test]
-async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
+async fn signatures_in_a_bundle_are_valid_after_loading() {
     let Some(site) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let (lab, signer) = (Lab::new(), Signer::ecdsa());
     lab.sign(&signer, &lab.digest.to_string());
