@@ -29,9 +29,9 @@ pub enum InvalidClusterRequest {
     Name(#[source] DnsNameError),
     #[error("invalid Kubernetes version")]
     KubernetesVersion(#[source] VersionError),
-    #[error("invalid value {text:?} of `{variable}`: a whole number is expected")]
+    #[error("`{variable}` must be an integer, not {text:?}")]
     CountText { variable: &'static str, text: String },
-    #[error("invalid {what} machine count {count}: at least {least} is needed")]
+    #[error("invalid {what} machine count {count}: the minimum is {least}")]
     CountTooSmall { what: &'static str, count: i64, least: i64 },
 }
 

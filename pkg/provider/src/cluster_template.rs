@@ -25,7 +25,7 @@ use crate::{
 /// The input of [`render_cluster_template`].
 #[derive(Clone, Copy)]
 pub struct ClusterTemplateInput<'a> {
-    /// The template.
+    /// The template before substitution.
     pub template: &'a TemplateText,
     /// The values of template variables.
     pub variables: &'a Variables<'a>,
@@ -58,9 +58,9 @@ pub struct ClusterTemplate {
 pub enum ClusterTemplateError {
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
+    #[error("cannot move the objects of `{file}` to namespace `{namespace}`: {}", list(references))]
     Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
-    #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
+    #[error("invalid objects in `{file}`: {}", list(fields))]
     Typed { file: String, fields: Vec<TypedError> },
     #[error("cannot customise `{file}`")]
     Overlay {
@@ -76,7 +76,7 @@ pub enum ClusterTemplateError {
     },
     #[error(transparent)]
     ManagementCluster(#[from] ManagementClusterError),
-    #[error("{object} of ClusterClass `{class}` is already in the cluster, the class is not")]
+    #[error("{object} of ClusterClass `{class}` already exists in the cluster, but the class does not")]
     AlreadyExists { object: ObjectRef, class: String },
 }
 

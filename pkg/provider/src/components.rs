@@ -31,7 +31,7 @@ use crate::{
 /// The input of [`build_components`].
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentsInput<'a> {
-    /// The provider.
+    /// The provider of the components.
     pub provider: &'a ProviderId,
     /// The components file from the repository.
     pub text: &'a TemplateText,
@@ -85,17 +85,17 @@ pub struct ProviderComponents {
 pub enum ComponentsError {
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    #[error("`{file}` names images that cannot be used: {}", list(images))]
+    #[error("invalid images in `{file}`: {}", list(images))]
     Images { file: String, images: Vec<InvalidImage> },
-    #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
+    #[error("invalid objects in `{file}`: {}", list(fields))]
     Typed { file: String, fields: Vec<TypedError> },
-    #[error("cannot tell into which namespace `{file}` installs")]
+    #[error("cannot determine the namespace of `{file}`")]
     SeveralNamespaces {
         file: String,
         #[source]
         source: AmbiguousNamespace,
     },
-    #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
+    #[error("cannot move the objects of `{file}` to namespace `{namespace}`: {}", list(references))]
     Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
     #[error("cannot customise `{file}`")]
     Overlay {
@@ -103,9 +103,9 @@ pub enum ComponentsError {
         #[source]
         source: OverlayError,
     },
-    #[error("patches do not fit `{file}`: {}", list(patches))]
+    #[error("cannot apply patches to `{file}`: {}", list(patches))]
     Customisation { file: String, patches: Vec<CustomisationError> },
-    #[error("`{file}` has no Namespace object, so the target namespace must be given")]
+    #[error("`{file}` has no Namespace object and no target namespace is set")]
     MissingTargetNamespace { file: String },
 }
 
@@ -163,10 +163,12 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     let labels = [(api::labels::PROVIDER, &*input.provider.label()), (api::labels::CLUSTERCTL, "")];
     for label in labels::add_labels(&mut objects, &labels) {
         let (object, key, found) = (label.object, label.key, label.found);
-        warnings
-            .push(format!("{}: label `{key}` of `{object}` is {found} and was left out: quote it", file()));
+        warnings.push(format!(
+            "{}: label `{key}` of `{object}` is {found} and was dropped: quote the value",
+            file()
+        ));
     }
-    record_provenance(input.trace, "", "label of the provider", &mut objects);
+    record_provenance(input.trace, "", "provider label", &mut objects);
     order::sort_for_installation(&mut objects);
     Ok(ProviderComponents {
         objects,

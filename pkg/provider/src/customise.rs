@@ -56,14 +56,14 @@ pub enum CustomisationError {
         /// For a patch, objects of the target kind. For settings, all workloads.
         candidates: Vec<ObjectRef>,
     },
-    #[error("`{place}` cannot be applied to {object}")]
+    #[error("cannot apply `{place}` to {object}")]
     Patch {
         place: String,
         object: ObjectRef,
         #[source]
         source: Box<PatchError>,
     },
-    #[error("`{place}` makes {} of {}; a patch changes no kind, name or namespace", objects.1, objects.0)]
+    #[error("`{place}` changes {} to {}; a patch cannot change kind, name or namespace", objects.0, objects.1)]
     Renamed {
         place: String,
         /// The original object, and the object after the patch.

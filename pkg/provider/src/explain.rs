@@ -16,7 +16,7 @@ pub fn explain_variable(config: &Config, name: &str) -> Explanation {
     let in_file = config.file_setting(name).is_some();
     let mut places = vec![ExplainedPlace {
         note: (variable != name)
-            .then(|| format!("environment variables are upper case, so `{name}` itself is not read")),
+            .then(|| format!("environment variables are upper case; capstan does not read `{name}`")),
         state: place_state(in_environment, false),
         place: format!("environment variable {variable}"),
     }];

@@ -16,7 +16,7 @@ impl Explain for ConfigError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let explanation = match self {
             Self::Providers { .. } => {
-                ErrorExplanation::hint("correct or remove the entry; until then no provider can be used")
+                ErrorExplanation::hint("correct or remove the entry; one invalid entry blocks all providers")
             }
             Self::Undecodable { .. }
             | Self::Shape { .. }
@@ -76,11 +76,13 @@ impl Explain for UnusableVersion {
         ErrorExplanation::hints(match self {
             Self::UnknownSeries { provider, known, .. } => known.last().map(|series| {
                 let (flag, name) = (provider.provider_type.flag(), &provider.name);
-                format!("take a release of a listed series, as `--{flag} {name}:v{series}.0`, or ask its authors to list this one")
+                format!("use a release of a listed series, such as `--{flag} {name}:v{series}.0`")
             }),
             Self::Contract { provider, newest_fitting, .. } => newest_fitting.as_ref().map(|series| {
                 let (flag, name) = (provider.provider_type.flag(), &provider.name);
-                format!("its series {series} fits: take a release of it with `--{flag} {name}:v{series}.0`")
+                format!(
+                    "use a release of the compatible series {series}, such as `--{flag} {name}:v{series}.0`"
+                )
             }),
         })
     }
@@ -92,7 +94,7 @@ impl Explain for ComponentsError {
             Self::Text(inner) => inner.explain(),
             Self::Overlay { source, .. } => ErrorExplanation::cause(source),
             Self::MissingTargetNamespace { .. } => {
-                ErrorExplanation::hint("give it with `--target-namespace`")
+                ErrorExplanation::hint("set the target namespace with `--target-namespace NAMESPACE`")
             }
             Self::Images { .. }
             | Self::Typed { .. }
@@ -110,9 +112,9 @@ impl Explain for ClusterTemplateError {
             Self::ManagementCluster(inner) => inner.explain(),
             Self::Overlay { source, .. } => ErrorExplanation::cause(source),
             Self::ClusterClass { source, .. } => ErrorExplanation::cause(source),
-            Self::AlreadyExists { object, class } => ErrorExplanation::hint(format!(
-                "delete {object}, or apply ClusterClass `{class}` yourself first"
-            )),
+            Self::AlreadyExists { object, class } => {
+                ErrorExplanation::hint(format!("delete {object}, or apply ClusterClass `{class}` first"))
+            }
             Self::Namespace { .. } | Self::Typed { .. } => ErrorExplanation::default(),
         }
     }
@@ -162,8 +164,8 @@ impl Explain for MetadataError {}
 
 fn version_form(invalid: &VersionError) -> &'static str {
     match invalid.text.as_str() {
-        "latest" => "leave the version out to get the newest release",
-        _ => "write a version as v1.2.3",
+        "latest" => "omit the version to use the newest release",
+        _ => "write the version in the form v1.2.3",
     }
 }
 
@@ -178,24 +180,24 @@ fn available_flavors(error: &RepositoryError) -> Option<String> {
     let flavors: Vec<String> =
         of_release.filter(|flavor| !flavor.is_empty()).map(|flavor| format!("`{flavor}`")).collect();
     (!flavors.is_empty())
-        .then(|| format!("the release has the flavors {}: name one with `--flavor`", flavors.join(", ")))
+        .then(|| format!("select a flavor of the release with `--flavor`: {}", flavors.join(", ")))
 }
 
 fn missing_values(error: &MissingValues) -> Vec<String> {
     let mut hints: Vec<String> = Vec::new();
     for value in error.values.iter().filter(|value| !value.suggestions.is_empty()) {
-        hints.push(format!("{} is set: is `{}` meant by it?", one_of(&value.suggestions), value.name));
+        hints.push(format!("{} is set; did you mean `{}`?", one_of(&value.suggestions), value.name));
     }
     let names: Vec<&str> = error.values.iter().map(|value| value.name.as_str()).collect();
     if names.contains(&"KUBERNETES_VERSION") {
-        hints.push("give the Kubernetes version with `--kubernetes-version v1.35.0`".to_owned());
+        hints.push("set the Kubernetes version with `--kubernetes-version v1.35.0`".to_owned());
     }
     let others: Vec<&str> = names.into_iter().filter(|name| *name != "KUBERNETES_VERSION").collect();
     if !others.is_empty() {
         let exported: Vec<String> = others.iter().map(|name| format!("{name}=VALUE")).collect();
         let written: Vec<String> = others.iter().map(|name| format!("`{name}: VALUE`")).collect();
         hints.push(format!(
-            "set in the environment: `export {}`, or in clusterctl.yaml: {}",
+            "set the missing variables with `export {}`, or in clusterctl.yaml: {}",
             exported.join(" "),
             written.join(", ")
         ));
@@ -214,12 +216,16 @@ fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
         hints.push(format!("did you mean {}?", one_of(&error.suggestions)));
     }
     for other in &error.other_types {
-        hints.push(format!("it is known as {other}: use `--{} {}`", other.flag(), error.name));
+        hints.push(format!(
+            "a provider of type {other} has this name: use `--{} {}`",
+            other.flag(),
+            error.name
+        ));
     }
     if hints.is_empty() {
         let (name, flag) = (&error.name, error.provider_type.flag());
-        hints.push("`capstan config repositories` lists the providers".to_owned());
-        hints.push(format!("add your own with `capstan provider add {name} --type {flag} --url URL`"));
+        hints.push("list the known providers with `capstan config repositories`".to_owned());
+        hints.push(format!("add a provider with `capstan provider add {name} --type {flag} --url URL`"));
     }
     hints
 }
@@ -227,11 +233,12 @@ fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use api::{ProviderId, ProviderType, error_chain};
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
     #[test]
-    fn a_template_that_is_not_there_is_answered_with_the_flavors_there_are() {
+    fn a_missing_template_gets_a_hint_with_the_flavors() {
         let available = ["cluster-template-development.yaml", "cluster-template-in-memory.yaml", "x.yaml"];
         let source = RepositoryError::UnknownFile {
             file: "cluster-template.yaml".to_owned(),
@@ -246,12 +253,12 @@ mod tests {
             version: "v1.0.0".to_owned(),
             source: Box::new(source),
         };
-        assert_eq!(
-            error_chain(&error).hints,
-            [
-                "looked at /srv/cluster-template.yaml",
-                "the release has the flavors `development`, `in-memory`: name one with `--flavor`"
-            ]
+        assert_data_eq!(
+            error_chain(&error).hints.join("\n"),
+            str![[r#"
+looked at /srv/cluster-template.yaml
+select a flavor of the release with `--flavor`: `development`, `in-memory`
+"#]]
         );
     }
 }

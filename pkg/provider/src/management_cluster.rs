@@ -44,11 +44,11 @@ pub struct InstalledProvider {
 
 /// A failed query on the management cluster.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot ask the management cluster for {question}")]
+#[error("cannot read {question} from the management cluster")]
 pub struct ManagementClusterError {
     /// The subject of the query, such as ``ConfigMap `ns/name` ``.
     pub question: String,
-    /// The cause.
+    /// The error of the query.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
     /// Next steps, from the error of the cluster.

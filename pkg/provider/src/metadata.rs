@@ -15,9 +15,9 @@ pub enum MetadataError {
     },
     #[error("`{file}` is not UTF-8 text")]
     NotText { file: String },
-    #[error("`{file}` has {field} {found:?}, it must be `{expected}`")]
+    #[error("{field} in `{file}` must be `{expected}`, not {found:?}")]
     NotMetadata { file: String, field: &'static str, found: String, expected: &'static str },
-    #[error("`{file}`: `{field}` must be {expected}")]
+    #[error("`{field}` in `{file}` must be {expected}")]
     Field { file: String, field: String, expected: &'static str },
     #[error("`{file}` of `{provider}` lists no release series")]
     Empty { file: String, provider: ProviderId },
@@ -27,17 +27,14 @@ pub enum MetadataError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum UnusableVersion {
-    #[error(
-        "release series {series} of `{provider}` is not in its metadata.yaml, which lists {}",
-        list(known)
-    )]
+    #[error("metadata.yaml of `{provider}` does not list release series {series}, only {}", list(known))]
     UnknownSeries {
         provider: ProviderId,
         series: String,
         /// The listed series, in file order.
         known: Vec<String>,
     },
-    #[error("`{provider}` {version} implements contract {contract}; this binary works with {}", list(&Contract::COMPATIBLE.map(str::to_owned)))]
+    #[error("`{provider}` {version} implements contract {contract}; this version of capstan supports {}", list(&Contract::COMPATIBLE.map(str::to_owned)))]
     Contract {
         provider: ProviderId,
         version: String,
@@ -96,14 +93,18 @@ fn expect_text(
 fn read_series(file: &str, index: usize, entry: &Value) -> Result<ReleaseSeries, MetadataError> {
     let path = |field: &str| format!("releaseSeries[{index}].{field}");
     let Some(fields) = entry.as_object() else {
-        return Err(field_error(file, &format!("releaseSeries[{index}]"), "major, minor and contract"));
+        return Err(field_error(
+            file,
+            &format!("releaseSeries[{index}]"),
+            "a mapping with major, minor and contract",
+        ));
     };
     let number = |field: &str| match fields.get(field) {
         None | Some(Value::Null) => Ok(0),
         Some(value) => value
             .as_u64()
             .filter(|number| i32::try_from(*number).is_ok())
-            .ok_or_else(|| field_error(file, &path(field), "a whole number without quotes")),
+            .ok_or_else(|| field_error(file, &path(field), "an unquoted integer")),
     };
     let contract = match fields.get("contract") {
         None | Some(Value::Null) => "",
@@ -148,6 +149,7 @@ pub fn find_contract<'m>(
 #[cfg(test)]
 mod tests {
     use api::ProviderType;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -182,32 +184,38 @@ mod tests {
     #[test]
     fn another_kind_or_version_is_refused_by_name() {
         let message = |text: &str| read(text).unwrap_err().to_string();
-        assert_eq!(
+        let told = [
             message("apiVersion: v1\nkind: Metadata\n"),
-            "`metadata.yaml` has apiVersion \"v1\", it must be `clusterctl.cluster.x-k8s.io/v1alpha3`"
-        );
-        assert_eq!(
             message("apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Provider\n"),
-            "`metadata.yaml` has kind \"Provider\", it must be `Metadata`"
+            message(""),
+            message(&format!("{HEADER}releaseSeries: []\n")),
+            message("a: [\n"),
+        ];
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r#"
+apiVersion in `metadata.yaml` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not "v1"
+kind in `metadata.yaml` must be `Metadata`, not "Provider"
+apiVersion in `metadata.yaml` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not ""
+`metadata.yaml` of `infrastructure-aws` lists no release series
+`metadata.yaml` is not valid YAML
+"#]]
         );
-        assert!(message("").contains("has apiVersion \"\""));
-        assert!(message(&format!("{HEADER}releaseSeries: []\n")).contains("lists no release series"));
-        assert!(message("a: [\n").contains("is not valid YAML"));
     }
 
     #[test]
     fn a_quoted_number_is_named_with_its_path() {
         let error = read(&format!("{HEADER}releaseSeries:\n- major: 1\n- major: \"2\"\n")).unwrap_err();
-        assert_eq!(
+        assert_data_eq!(
             error.to_string(),
-            "`metadata.yaml`: `releaseSeries[1].major` must be a whole number without quotes"
+            str!["`releaseSeries[1].major` in `metadata.yaml` must be an unquoted integer"]
         );
     }
 
     // Row: PRV-19
     // Row: PRV-20
     #[test]
-    fn a_version_outside_the_listed_series_or_of_a_foreign_contract_is_refused() {
+    fn versions_of_unlisted_series_or_unknown_contracts_are_refused() {
         let id = ProviderId::new(ProviderType::Infrastructure, "aws");
         let metadata = read(&format!(
             "{HEADER}releaseSeries:\n- {{major: 1, minor: 0, contract: v1alpha4}}\n- {{major: 2, minor: 0, contract: v1beta1}}\n"
@@ -215,13 +223,13 @@ mod tests {
         .unwrap();
         let check = |version: &str| find_contract(&id, &metadata, &Version::parse(version).unwrap()).cloned();
         assert_eq!(check("v2.0.7"), Ok(Contract::new("v1beta1")));
-        assert_eq!(
-            check("v2.1.0").unwrap_err().to_string(),
-            "release series 2.1 of `infrastructure-aws` is not in its metadata.yaml, which lists 1.0, 2.0"
-        );
-        assert_eq!(
-            check("v1.0.0").unwrap_err().to_string(),
-            "`infrastructure-aws` v1.0.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1"
+        let refused = ["v2.1.0", "v1.0.0"].map(|version| check(version).unwrap_err().to_string());
+        assert_data_eq!(
+            refused.join("\n"),
+            str![[r#"
+metadata.yaml of `infrastructure-aws` does not list release series 2.1, only 1.0, 2.0
+`infrastructure-aws` v1.0.0 implements contract v1alpha4; this version of capstan supports v1beta2, v1beta1
+"#]]
         );
     }
 }

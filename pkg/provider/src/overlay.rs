@@ -46,7 +46,7 @@ pub struct OverlayResult {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum OverlayError {
-    #[error("the kustomization `{place}` does not fit: {}", problems.join("; "))]
+    #[error("cannot apply the kustomization `{place}`: {}", problems.join("; "))]
     Build {
         place: String,
         /// The problems, each with the files that led to the problem.
@@ -54,15 +54,15 @@ pub enum OverlayError {
         /// Instructions for files that could not be fetched.
         hints: Vec<String>,
     },
-    #[error("the kustomization `{place}` takes every object away")]
+    #[error("the kustomization `{place}` removes every object")]
     RemovesEverything { place: String },
     /// Required definitions are missing or renamed. The provider cannot run without them.
     #[error(
-        "the kustomization `{place}` takes away what the provider cannot be without: {}",
+        "the kustomization `{place}` removes definitions that the provider requires: {}",
         names(definitions)
     )]
     RemovesDefinitions { place: String, definitions: Vec<ObjectRef> },
-    #[error("the kustomization `{place}` cannot be used")]
+    #[error("cannot use the kustomization `{place}`")]
     LockMismatch {
         place: String,
         #[source]
@@ -75,7 +75,7 @@ pub enum OverlayError {
 pub struct Overlays(BTreeMap<ProviderId, Arc<dyn LazyOverlay>>);
 
 impl Overlays {
-    /// No kustomizations.
+    /// An empty set of kustomizations.
     pub const fn none() -> &'static Self {
         const NONE: &Overlays = &Overlays(BTreeMap::new());
         NONE

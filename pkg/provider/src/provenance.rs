@@ -10,7 +10,7 @@ use manifest::{
 /// The name of steps whose settings are in the user's configuration.
 pub const CONFIGURATION: &str = "configuration";
 /// The name of the step that rewrites fields as the Go types of Kubernetes write them, as in the output of clusterctl.
-pub(crate) const ROUND_TRIP: &str = "form of the kind";
+pub(crate) const ROUND_TRIP: &str = "type conversion";
 
 /// The name of the step that sets the namespace of all objects of a provider or cluster.
 pub(crate) const TARGET_NAMESPACE: &str = "target namespace";

@@ -38,7 +38,7 @@ pub enum ReleaseError {
         #[source]
         source: Box<repository::Error>,
     },
-    #[error("cannot tell which version of `{provider}` is meant")]
+    #[error("invalid version of `{provider}`")]
     Version {
         provider: ProviderId,
         #[source]

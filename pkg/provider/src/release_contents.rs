@@ -51,7 +51,7 @@ pub enum ReleaseContentsError {
     Release(#[from] ReleaseError),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("cannot make the components of {version}")]
+    #[error("cannot build the components of {version}")]
     Components {
         version: String,
         #[source]

@@ -94,6 +94,8 @@ fn single(mut set: BTreeSet<String>) -> Result<Option<String>, BTreeSet<String>>
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
     use crate::{
         InstalledProvider,
@@ -116,31 +118,28 @@ mod tests {
 
     #[test]
     fn the_only_infrastructure_provider_is_the_default() {
-        let ask = |cluster: FakeManagementCluster| {
-            block_on(async { default_infrastructure(&cluster).await.map_err(|e| e.to_string()) })
-        };
+        let ask = |cluster: FakeManagementCluster| block_on(default_infrastructure(&cluster));
         let one = installed(&[(Bootstrap, "kubeadm", "v1.0.0"), (Infrastructure, "aws", "v2.0.0")]);
-        assert_eq!(ask(one), Ok("aws".to_owned()));
-        assert_eq!(ask(installed(&[])), Err("no InfrastructureProvider is installed".to_owned()));
+        assert_eq!(ask(one).unwrap(), "aws");
+        let none = ask(installed(&[])).unwrap_err();
+        assert!(matches!(none, DefaultReleaseError::NotInstalled(Infrastructure)), "{none}");
         let two = installed(&[(Infrastructure, "docker", "v1.0.0"), (Infrastructure, "aws", "v2.0.0")]);
-        assert_eq!(ask(two), Err("several providers are installed: aws, docker".to_owned()));
+        let several = ask(two).unwrap_err();
+        assert_data_eq!(several.to_string(), str!["several providers are installed: aws, docker"]);
     }
 
     #[test]
     fn the_only_installed_version_is_the_default() {
         let aws = ProviderId::new(Infrastructure, "aws");
-        let ask = |cluster: FakeManagementCluster| {
-            block_on(async { installed_version(&cluster, &aws).await.map_err(|e| e.to_string()) })
-        };
-        assert_eq!(ask(installed(&[(Infrastructure, "aws", "v2.0.0")])), Ok("v2.0.0".to_owned()));
-        assert_eq!(
-            ask(installed(&[(Bootstrap, "aws", "v2.0.0")])),
-            Err("`infrastructure-aws` is not installed".to_owned())
-        );
+        let ask = |cluster: FakeManagementCluster| block_on(installed_version(&cluster, &aws));
+        assert_eq!(ask(installed(&[(Infrastructure, "aws", "v2.0.0")])).unwrap(), "v2.0.0");
+        let missing = ask(installed(&[(Bootstrap, "aws", "v2.0.0")])).unwrap_err();
+        assert!(matches!(&missing, DefaultReleaseError::ProviderNotInstalled(id) if *id == aws), "{missing}");
         let two = installed(&[(Infrastructure, "aws", "v2.0.0"), (Infrastructure, "aws", "v2.1.0")]);
-        assert_eq!(
-            ask(two),
-            Err("`infrastructure-aws` is installed in several versions: v2.0.0, v2.1.0".to_owned())
+        let several = ask(two).unwrap_err();
+        assert_data_eq!(
+            several.to_string(),
+            str!["`infrastructure-aws` is installed in several versions: v2.0.0, v2.1.0"]
         );
     }
 
@@ -158,9 +157,6 @@ mod tests {
         let text = block_on(async { source("t").read(&cluster).await }).unwrap();
         assert_eq!((text.file.as_str(), text.text.as_str()), ("ConfigMap team/t, key template", "a: 1"));
         let error = block_on(async { source("other").read(&cluster).await }).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot ask the management cluster for ConfigMap team/other, key template"
-        );
+        assert_eq!(error.question, "ConfigMap team/other, key template");
     }
 }

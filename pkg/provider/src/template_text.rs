@@ -16,7 +16,7 @@ use crate::config::Variables;
 pub struct TemplateText {
     /// The path, the url, or `<stdin>`.
     pub file: String,
-    /// The content.
+    /// The text before substitution.
     pub text: String,
 }
 
@@ -43,7 +43,7 @@ pub struct MissingValue {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum RenderTextError {
-    #[error("`{file}` is not UTF-8 text: byte {offset} (line {line}) is not valid")]
+    #[error("`{file}` is not UTF-8 text: invalid byte at offset {offset} (line {line})")]
     NotText {
         file: String,
         /// The offset of the first invalid byte, from 0.
@@ -51,13 +51,13 @@ pub enum RenderTextError {
         /// The line of the first invalid byte, from 1.
         line: usize,
     },
-    #[error("`{file}` cannot be substituted")]
+    #[error("cannot substitute variables in `{file}`")]
     Parse {
         file: String,
         #[source]
         source: ParseError,
     },
-    #[error("`{file}` cannot be substituted")]
+    #[error("cannot substitute variables in `{file}`")]
     Render {
         file: String,
         #[source]
@@ -65,7 +65,7 @@ pub enum RenderTextError {
     },
     #[error("{}", missing_count(_0))]
     Missing(#[source] MissingValues),
-    #[error("`{file}` holds documents that cannot be read")]
+    #[error("cannot read documents in `{file}`")]
     Documents {
         file: String,
         #[source]

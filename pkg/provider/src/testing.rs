@@ -51,7 +51,7 @@ impl ManagementCluster for FakeManagementCluster {
         let found = self.config_maps.iter().find(|(known, _)| *known == path);
         let answer = found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| ManagementClusterError {
             question: format!("ConfigMap {namespace}/{name}, key {key}"),
-            source: "there is none".into(),
+            source: "not found".into(),
             hints: Vec::new(),
         });
         async move { answer }.boxed()

@@ -1,11 +1,12 @@
 use api::{ProviderId, ProviderType, output::ProviderSource};
 use manifest::{Object, provenance::Trace};
 use repository::{Overrides, RepositoryContext, RepositoryWithOverrides, memory::MemoryRepository};
+use snapbox::{assert_data_eq, str};
 use transport::Settings;
 
 use super::{ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template};
 use crate::{
-    ClusterRequest, ManagementCluster, ProviderReleases,
+    ClusterRequest, ManagementCluster, ProviderReleases, ReleaseError,
     config::{Config, Environment, ProviderConfig, Variables},
     template_text::RenderTextError,
     testing::{FakeManagementCluster, block_on},
@@ -160,7 +161,7 @@ fn the_command_line_wins_over_the_environment() {
 // Row: PRV-41
 // Row: PRV-60
 #[test]
-fn all_objects_are_in_the_target_namespace_without_labels_or_a_namespace_object() {
+fn objects_are_in_the_target_namespace_without_a_namespace_object() {
     let rendered = World::new().render().unwrap();
     for object in &rendered.objects {
         assert_eq!(object.namespace(), "team", "{}", object.kind());
@@ -205,20 +206,21 @@ fn a_class_that_the_cluster_has_is_left_out() {
     assert_eq!(kinds(&with(&["ClusterClass/quick-start"]).render().unwrap()), ["Cluster", "ConfigMap"]);
     assert_eq!(kinds(&with(&[]).render().unwrap()), ["ClusterClass", "T", "Cluster", "ConfigMap"]);
     let error = with(&["T/t"]).render().unwrap_err();
-    assert_eq!(
+    assert_data_eq!(
         error.to_string(),
-        "T team/t of ClusterClass `quick-start` is already in the cluster, the class is not"
+        str!["T team/t of ClusterClass `quick-start` already exists in the cluster, but the class does not"]
     );
 }
 
 // Row: PRV-49
 #[test]
-fn a_class_without_a_file_is_told_with_the_file_looked_for() {
+fn a_class_without_a_file_is_refused_with_the_file_name() {
     let lost = TEMPLATE.replace("quick-start", "lost");
     let error = World::new().with("cluster-template.yaml", &lost).render().unwrap_err();
-    assert_eq!(error.to_string(), "cannot read ClusterClass `team/lost`, which the template uses");
-    let source = std::error::Error::source(&error).unwrap().to_string();
-    assert!(source.contains("clusterclass-lost.yaml"), "{source}");
+    let ClusterTemplateError::ClusterClass { class, source } = error else { panic!("{error}") };
+    assert_eq!((class.namespace.as_str(), class.name.as_str()), ("team", "lost"));
+    let ReleaseError::Read { file, .. } = *source else { panic!("{source}") };
+    assert_eq!(file, "clusterclass-lost.yaml");
 }
 
 // Row: PRV-54
@@ -230,7 +232,7 @@ fn a_class_without_variables_needs_none_set() {
 
 // Row: D-43
 #[test]
-fn what_template_and_class_miss_is_told_in_one_error() {
+fn missing_variables_of_template_and_class_are_in_one_error() {
     let world = World::new()
         .with("cluster-template.yaml", &TEMPLATE.replace("${REGION:=eu}", "${REGION}"))
         .with("clusterclass-quick-start.yaml", &CLASS.replace("name: t}", "name: \"${ZONE}-${REGION}\"}"));
@@ -245,15 +247,15 @@ fn what_template_and_class_miss_is_told_in_one_error() {
 // Row: PRV-37
 // Row: PRV-38
 #[test]
-fn a_flavor_is_another_file_and_a_missing_one_is_named_beside_those_there_are() {
+fn a_missing_flavor_is_refused_with_the_available_ones() {
     let world = World::new()
         .with("cluster-template-small.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: small}\n");
     assert_eq!(kinds(&World { flavor: Some("small"), ..world }.render().unwrap()), ["ConfigMap"]);
     let releases = World::new().releases();
     let error =
         block_on(async { releases.release("v1.0.0").cluster_template(Some("huge")).await }).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read `cluster-template-huge.yaml` of `infrastructure-own` v1.0.0");
-    let crate::ReleaseError::Read { source, .. } = error else { panic!("{error}") };
+    let ReleaseError::Read { file, source, .. } = error else { panic!("{error}") };
+    assert_eq!(file, "cluster-template-huge.yaml");
     let repository::Error::UnknownFile { available, .. } = *source else { panic!("{source}") };
     assert!(available.contains(&"cluster-template.yaml".to_owned()), "{available:?}");
 }
@@ -267,13 +269,13 @@ fn a_cluster_without_metadata_is_rendered_with_its_class() {
 }
 
 #[test]
-fn a_cluster_of_wrong_types_is_refused_where_its_class_would_be_looked_for() {
+fn a_cluster_with_wrong_types_is_refused_before_its_class_is_read() {
     let template = TEMPLATE.replace("{replicas: ${CONTROL_PLANE_MACHINE_COUNT}}", "{replicas: three}");
     let error = World::new().with("cluster-template.yaml", &template).render().unwrap_err().to_string();
-    assert!(
-        error.ends_with(
-            "`spec.topology.controlPlane.replicas` of `Cluster team/demo` must be an integer of 32 bits, not a string"
-        ),
-        "{error}"
+    assert_data_eq!(
+        error,
+        str![
+            "invalid objects in `v1.0.0/cluster-template.yaml`: `spec.topology.controlPlane.replicas` of `Cluster team/demo` must be a 32-bit integer, not a string"
+        ]
     );
 }

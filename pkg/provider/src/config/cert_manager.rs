@@ -65,7 +65,7 @@ impl Config {
             Some(other) => {
                 return Err(self.shape_error(
                     "cert-manager",
-                    "url, version, timeout, mode and externallyProvisioned",
+                    "a mapping with url, version, timeout, mode or externallyProvisioned",
                     other,
                 ));
             }

@@ -13,13 +13,13 @@ pub enum ConfigError {
         #[source]
         source: UndecodableConfig,
     },
-    #[error("`{key}` in `{origin}` is {found}, it must be {expected}")]
+    #[error("`{key}` in `{origin}` must be {expected}, not {found}")]
     Shape { origin: String, key: String, expected: &'static str, found: &'static str },
-    #[error("{} in `{origin}` cannot be used: {}", entries(problems.len()), list(problems))]
+    #[error("{} in `{origin}`: {}", entries(problems.len()), list(problems))]
     Providers { origin: String, problems: Vec<ProviderProblem> },
-    #[error("patches in `{origin}` cannot be used: {}", problems.join("; "))]
+    #[error("invalid patches in `{origin}`: {}", problems.join("; "))]
     Patches { origin: String, problems: Vec<String> },
-    #[error("`{key}` in `{origin}` cannot be substituted")]
+    #[error("cannot substitute variables in `{key}` of `{origin}`")]
     Substitution {
         origin: String,
         key: String,
@@ -38,7 +38,7 @@ pub struct ProviderProblem {
     pub name: String,
     /// The type as written.
     pub provider_type: String,
-    /// The reason.
+    /// The reason why the entry is refused.
     pub reason: ProviderProblemReason,
 }
 
@@ -46,13 +46,13 @@ pub struct ProviderProblem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ProviderProblemReason {
-    #[error("an entry has the keys name, type and url")]
+    #[error("an entry must be a mapping with name, type and url")]
     NotAMapping,
     #[error("name is empty")]
     EmptyName,
     #[error("name must be in lower case")]
     UpperCaseName,
-    #[error("the name `cluster-api` belongs to {}", ProviderType::Core)]
+    #[error("the name `cluster-api` is reserved for {}", ProviderType::Core)]
     CoreName,
     #[error("a {} must be named `cluster-api`", ProviderType::Core)]
     CoreType,
@@ -60,11 +60,11 @@ pub enum ProviderProblemReason {
     Name(api::DnsNameError),
     #[error("url is empty")]
     EmptyUrl,
-    #[error("url cannot be read: {0}")]
+    #[error("invalid url: {0}")]
     Url(&'static str),
-    #[error("url cannot be substituted: {0}")]
+    #[error("cannot substitute variables in url: {0}")]
     Substitution(String),
-    #[error("{source}; the types are {}", types())]
+    #[error("{source}; known types: {}", types())]
     Type { source: UnknownProviderType },
     #[error(transparent)]
     Kind { source: UnknownHostKind },
@@ -75,7 +75,7 @@ fn types() -> String {
 }
 
 fn entries(count: usize) -> String {
-    if count == 1 { "1 provider".to_owned() } else { format!("{count} providers") }
+    if count == 1 { "1 invalid provider".to_owned() } else { format!("{count} invalid providers") }
 }
 
 fn list(problems: &[ProviderProblem]) -> String {

@@ -13,7 +13,7 @@ pub struct ConfigFile {
     pub folder: Option<PathBuf>,
     /// The format of the text.
     pub format: ConfigFormat,
-    /// The content.
+    /// The text before parsing.
     pub text: String,
 }
 
@@ -77,12 +77,12 @@ pub enum UndecodableConfig {
         /// The error of the TOML parser, without the text, which may be a secret.
         problem: String,
     },
-    #[error("line {line} is not of the form NAME=value, or its quotes are not closed")]
+    #[error("line {line} is not `NAME=value`, or a quote is not closed")]
     Dotenv {
         /// Line, from 1.
         line: usize,
     },
-    #[error("the file holds {found} where keys with values are expected")]
+    #[error("the file must be a mapping, not {found}")]
     NotAMapping { found: &'static str },
 }
 

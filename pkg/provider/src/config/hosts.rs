@@ -29,19 +29,19 @@ impl Config {
             None => return Ok(Hosts::default()),
             Some(Value::Object(hosts)) => hosts,
             Some(other) => {
-                return Err(self.shape_error("hosts", "hosts, each with what is set for it", other));
+                return Err(self.shape_error("hosts", "a mapping from hosts to their settings", other));
             }
         };
         let mut read = Vec::with_capacity(hosts.len());
         for (host, fields) in hosts {
             let key = format!("hosts.{host}");
             let Value::Object(fields) = fields else {
-                return Err(self.shape_error(key, "what is set for the host, such as `token`", fields));
+                return Err(self.shape_error(key, "a mapping of settings such as `token`", fields));
             };
             let entry = HostEntry { config: self, key, fields };
             if host.contains(['/', '@', '?']) || host.is_empty() {
-                return Err(entry
-                    .host_error("no host", "a host as it stands in urls, with its port where it has one"));
+                let found = if host.is_empty() { "empty" } else { "a url" };
+                return Err(entry.host_error(found, "`host` or `host:port`"));
             }
             read.push((host.clone(), entry.settings(host)?));
         }
@@ -55,8 +55,8 @@ impl HostEntry<'_> {
         let registry_scheme = self.registry_scheme()?;
         if registry_scheme == RegistryScheme::Http && credential.is_some() && !is_loopback(host) {
             return Err(self.host_error(
-                "a credential for a host that is spoken to in the clear",
-                "without `plainHttp`, or without a credential",
+                "both (plain HTTP exposes the credential)",
+                "a host with either `plainHttp` or a credential",
             ));
         }
         Ok(HostSettings {
@@ -72,7 +72,7 @@ impl HostEntry<'_> {
     fn credential(&self) -> Result<Option<Credential>, ConfigError> {
         let name = |field: &str| format!("`{}.{field}`", self.key);
         let (token, user, password) = (self.text("token")?, self.text("username")?, self.text("password")?);
-        let expected = "either `token`, or `username` and `password`";
+        let expected = "a host with either `token`, or `username` and `password`";
         match (token, user, password) {
             (None, None, None) => Ok(None),
             (Some(token), None, None) => Ok(Secret::new(name("token"), token).map(Credential::Bearer)),
@@ -80,9 +80,9 @@ impl HostEntry<'_> {
                 let password = Secret::new(name("password"), password);
                 Ok(password.map(|password| Credential::Basic { user, password }))
             }
-            (Some(_), ..) => Err(self.host_error("a token and a user besides", expected)),
-            (None, Some(_), None) => Err(self.host_error("a user without a password", expected)),
-            (None, None, Some(_)) => Err(self.host_error("a password without a user", expected)),
+            (Some(_), ..) => Err(self.host_error("both", expected)),
+            (None, Some(_), None) => Err(self.host_error("`username` alone", expected)),
+            (None, None, Some(_)) => Err(self.host_error("`password` alone", expected)),
         }
     }
 
@@ -95,10 +95,8 @@ impl HostEntry<'_> {
         match (self.file("clientCertificate")?, self.file("clientKey")?) {
             (None, None) => Ok(None),
             (Some(certificate), Some(key)) => Ok(Some(ClientCertificate { certificate, key })),
-            _ => {
-                Err(self
-                    .host_error("half of a client certificate", "both `clientCertificate` and `clientKey`"))
-            }
+            _ => Err(self
+                .host_error("only one", "a host with both `clientCertificate` and `clientKey`, or neither")),
         }
     }
 
@@ -109,8 +107,8 @@ impl HostEntry<'_> {
             Some(text) => ProxyAddress::parse(text).map(HostProxy::Proxy).ok_or_else(|| {
                 self.field_error(
                     "proxy",
-                    "no address of a proxy",
-                    "`none`, or a url with http, https or socks5",
+                    "another value",
+                    "`none`, or a url with the scheme http, https or socks5",
                 )
             }),
         }
@@ -118,7 +116,7 @@ impl HostEntry<'_> {
 
     fn kind(&self) -> Result<Option<transport::HostKind>, ConfigError> {
         let Some(text) = self.text("kind")? else { return Ok(None) };
-        let unknown = |_| self.field_error("kind", "another word", "`github`, `gitlab` or `folder`");
+        let unknown = |_| self.field_error("kind", "another value", "`github`, `gitlab` or `folder`");
         text.parse().map(Some).map_err(unknown)
     }
 
@@ -138,7 +136,7 @@ impl HostEntry<'_> {
     fn text(&self, field: &str) -> Result<Option<String>, ConfigError> {
         let lower = field.to_lowercase();
         if let Some(Value::Array(_) | Value::Object(_)) = self.fields.get(&lower) {
-            return Err(self.field_error(field, "no single value", "text"));
+            return Err(self.field_error(field, "a list or a mapping", "text"));
         }
         let Some(text) = Config::field(self.fields, &lower) else { return Ok(None) };
         let text = self.config.substitute(&format!("{}.{field}", self.key), &text)?;
@@ -166,6 +164,7 @@ fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
     use url::Url;
 
     use super::*;
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_for_a_host_is_read_with_its_variables_and_from_its_folder() {
+    fn host_settings_expand_variables_and_relative_paths() {
         let hosts = hosts(
             "  Git.Lab:
     token: ${LAB_TOKEN}
@@ -222,28 +221,50 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told_with_its_key_and_without_its_value() {
+    fn invalid_host_settings_are_refused_with_key_and_without_value() {
         let cases = [
-            ("  git.lab: s3cret\n", "`hosts.git.lab` in"),
-            ("  https://git.lab/: {token: s3cret}\n", "is no host"),
-            ("  git.lab: {token: s3cret, username: ann}\n", "a token and a user besides"),
-            ("  git.lab: {username: ann}\n", "a user without a password"),
-            ("  git.lab: {password: s3cret}\n", "a password without a user"),
-            ("  git.lab: {token: [s3cret]}\n", "`hosts.git.lab.token` in"),
-            ("  git.lab: {token: 's3cret${'}\n", "`hosts.git.lab.token` in"),
-            ("  git.lab: {clientKey: /x}\n", "half of a client certificate"),
-            ("  git.lab: {proxy: 'ftp://me:s3cret@x'}\n", "`hosts.git.lab.proxy` in"),
-            ("  git.lab: {kind: gitea}\n", "`github`, `gitlab` or `folder`"),
-            ("  git.lab: {plainHttp: maybe}\n", "`true` or `false`"),
-            ("  git.lab: {plainHttp: true, token: s3cret}\n", "in the clear"),
+            "git.lab: s3cret",
+            "https://git.lab/: {token: s3cret}",
+            "'': {token: s3cret}",
+            "git.lab: {token: s3cret, username: ann}",
+            "git.lab: {username: ann}",
+            "git.lab: {password: s3cret}",
+            "git.lab: {token: [s3cret]}",
+            "git.lab: {token: 's3cret${'}",
+            "git.lab: {clientKey: /x}",
+            "git.lab: {proxy: 'ftp://me:s3cret@x'}",
+            "git.lab: {kind: gitea}",
+            "git.lab: {plainHttp: maybe}",
+            "git.lab: {plainHttp: true, token: s3cret}",
         ];
-        for (section, expected) in cases {
-            let error = hosts(section).unwrap_err();
-            let told = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source())
-                .map(|error| format!("{error} {error:?}"))
-                .collect::<Vec<_>>()
-                .concat();
-            assert!(told.contains(expected) && !told.contains("s3cret"), "{section}{told}");
+        let mut told = Vec::new();
+        for section in cases {
+            let error = hosts(&format!("  {section}\n")).unwrap_err();
+            told.push(error.to_string());
+            let debugged =
+                std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source())
+                    .map(|error| format!("{error} {error:?}"))
+                    .collect::<Vec<_>>()
+                    .concat();
+            assert!(!debugged.contains("s3cret"), "{section}: {debugged}");
         }
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r#"
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a mapping of settings such as `token`, not text
+`hosts.https://git.lab/` in `/etc/lab/clusterctl.yaml` must be `host` or `host:port`, not a url
+`hosts.` in `/etc/lab/clusterctl.yaml` must be `host` or `host:port`, not empty
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a host with either `token`, or `username` and `password`, not both
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a host with either `token`, or `username` and `password`, not `username` alone
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a host with either `token`, or `username` and `password`, not `password` alone
+`hosts.git.lab.token` in `/etc/lab/clusterctl.yaml` must be text, not a list or a mapping
+cannot substitute variables in `hosts.git.lab.token` of `/etc/lab/clusterctl.yaml`
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a host with both `clientCertificate` and `clientKey`, or neither, not only one
+`hosts.git.lab.proxy` in `/etc/lab/clusterctl.yaml` must be `none`, or a url with the scheme http, https or socks5, not another value
+`hosts.git.lab.kind` in `/etc/lab/clusterctl.yaml` must be `github`, `gitlab` or `folder`, not another value
+`hosts.git.lab.plainHttp` in `/etc/lab/clusterctl.yaml` must be `true` or `false`, not another value
+`hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a host with either `plainHttp` or a credential, not both (plain HTTP exposes the credential)
+"#]]
+        );
     }
 }

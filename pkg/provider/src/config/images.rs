@@ -184,7 +184,7 @@ impl Config {
     }
 
     fn image_rules(&self) -> Result<BTreeMap<String, ImageOverride>, ConfigError> {
-        const EXPECTED: &str = "components, each with repository, name or tag";
+        const EXPECTED: &str = "a mapping from components to repository, name or tag";
         let components = match self.section(IMAGES) {
             None => return Ok(BTreeMap::new()),
             Some(Value::Array(none)) if none.is_empty() => return Ok(BTreeMap::new()),
@@ -201,7 +201,7 @@ impl Config {
                 other => {
                     return Err(self.shape_error(
                         format!("images.{component}"),
-                        "repository, name or tag",
+                        "a mapping with repository, name or tag",
                         other,
                     ));
                 }
@@ -224,7 +224,12 @@ impl Config {
             return wrong("a digest such as sha256:…");
         }
         if !digest.is_empty() && !component.contains('/') {
-            return wrong("below a single image, as `cert-manager/cert-manager-webhook`");
+            return Err(ConfigError::Shape {
+                origin: self.display_origin(),
+                key: key("digest"),
+                expected: "in an entry for one image, such as `cert-manager/cert-manager-webhook`",
+                found: "in an entry for a component",
+            });
         }
         Ok(ImageOverride { repository: text("repository")?, name: text("name")?, tag: text("tag")?, digest })
     }
@@ -234,7 +239,11 @@ impl Config {
             None => return Ok(BTreeMap::new()),
             Some(Value::Object(registries)) => registries,
             Some(other) => {
-                return Err(self.shape_error(REGISTRIES, "registries, each with its replacement", other));
+                return Err(self.shape_error(
+                    REGISTRIES,
+                    "a mapping from registries to their replacements",
+                    other,
+                ));
             }
         };
         let one = |(from, value): (&String, &Value)| match Self::field(registries, from) {
@@ -260,6 +269,8 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
     use crate::config::{ConfigFile, ConfigFormat, Environment};
 
@@ -313,19 +324,26 @@ images:
         let overrides =
             config(&format!("images: {{core/a: {{digest: '{digest}'}}}}")).image_overrides().unwrap();
         assert_eq!(overridden(&overrides, "core", "quay.io/a:1"), format!("quay.io/a:1@{digest}"));
-        for (text, expected) in [
-            (format!("images: {{core: {{digest: '{digest}'}}}}"), "below a single image"),
-            ("images: {core/a: {digest: 'sha256:0'}}".to_owned(), "a digest such as"),
-            ("registryMap: {quay.io: ''}".to_owned(), "must be a registry"),
-            ("imagesInArguments: true".to_owned(), "must be report or rewrite"),
-        ] {
-            let error = config(&text).image_overrides().unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
+        let told = [
+            &format!("images: {{core: {{digest: '{digest}'}}}}"),
+            "images: {core/a: {digest: 'sha256:0'}}",
+            "registryMap: {quay.io: ''}",
+            "imagesInArguments: true",
+        ]
+        .map(|text| config(text).image_overrides().unwrap_err().to_string());
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r#"
+`images.core.digest` in `/etc/clusterctl.yaml` must be in an entry for one image, such as `cert-manager/cert-manager-webhook`, not in an entry for a component
+`images.core/a.digest` in `/etc/clusterctl.yaml` must be a digest such as sha256:…, not text
+`registryMap.quay.io` in `/etc/clusterctl.yaml` must be a registry, not text
+`imagesInArguments` in `/etc/clusterctl.yaml` must be report or rewrite, not a boolean
+"#]]
+        );
     }
 
     #[test]
-    fn a_rule_that_matches_nothing_is_answered_with_what_may_have_been_meant() {
+    fn image_rules_that_match_nothing_get_suggestions() {
         let config = config(
             "registryMap: {registry.k8s.oi: a, gcr.io: b, quay.io: c}
 images: {all: {tag: v1}, core: {tag: v1}, core/manger: {tag: v1}, other/manager: {tag: v1}, infrastructure-awss: {tag: v1}}
@@ -336,20 +354,17 @@ images: {all: {tag: v1}, core: {tag: v1}, core/manger: {tag: v1}, other/manager:
             ["registry.k8s.io/capi/manager:1", "quay.io/a:1"].map(|it| ImageReference::parse(it).unwrap());
         let told =
             |unused: Vec<UnusedImageRule>| -> Vec<_> { unused.iter().map(ToString::to_string).collect() };
-        assert_eq!(
-            told(overrides.unused("core", images)),
-            [
-                "`images.core/manger` matches no image; did you mean `core/manager`?",
-                "`registryMap.registry.k8s.oi` matches no image; did you mean `registry.k8s.io`?",
-            ]
-        );
         let of_nobody = told(config.unmatched_image_rules().unwrap());
-        assert!(
-            of_nobody.contains(
-                &"`images.infrastructure-awss` matches no image; did you mean `infrastructure-aws`?"
-                    .to_owned()
-            ),
-            "{of_nobody:?}"
+        let unused = [told(overrides.unused("core", images)), of_nobody].concat();
+        assert_data_eq!(
+            unused.join("\n"),
+            str![[r#"
+`images.core/manger` matches no image; did you mean `core/manager`?
+`registryMap.registry.k8s.oi` matches no image; did you mean `registry.k8s.io`?
+`images.core` matches no image
+`images.infrastructure-awss` matches no image; did you mean `infrastructure-aws`?
+`images.other` matches no image
+"#]]
         );
     }
 }

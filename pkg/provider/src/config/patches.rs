@@ -64,7 +64,7 @@ impl Config {
             Some(Value::String(text)) if !text.trim().is_empty() => {
                 Ok(Some(self.absolute_url(self.substitute(&key, text)?)))
             }
-            Some(other) => Err(self.shape_error(key, "a folder with a kustomization", other)),
+            Some(other) => Err(self.shape_error(key, "the folder or url of a kustomization", other)),
         }
     }
 
@@ -84,8 +84,9 @@ impl Config {
 }
 
 fn read_customisation(place: String, entry: &Value) -> Result<Customisation, String> {
-    let fields =
-        entry.as_object().ok_or("an entry has the keys target and patch, or settings such as replicas")?;
+    let fields = entry
+        .as_object()
+        .ok_or("an entry must be a mapping with `target` and `patch`, or with settings such as `replicas`")?;
     let target = fields.get("target").map_or(Ok(CustomisationTarget::default()), read_target)?;
     if let Some(patch) = fields.get("patch") {
         check_keys(fields, &PATCH_KEYS)?;
@@ -102,16 +103,19 @@ fn check_keys(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(),
     match fields.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => Err(match similar_names(key, known.iter().copied()).first() {
-            Some(near) => format!("`{key}` is not known, did you mean `{near}`?"),
-            None => format!("`{key}` is not known; there are {}", known.join(", ")),
+            Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
+            None => format!("unknown key `{key}`; known keys: {}", known.join(", ")),
         }),
     }
 }
 
 fn read_target(target: &Value) -> Result<CustomisationTarget, String> {
-    let fields = target.as_object().ok_or("`target` has the keys kind, name and so on")?;
+    let fields =
+        target.as_object().ok_or("`target` must be a mapping with keys such as `kind` and `name`")?;
     fields.iter().try_fold(CustomisationTarget::default(), |target, (field, value)| {
-        let text = value.as_str().ok_or_else(|| format!("`target.{field}` is {}", type_name(value)))?;
+        let text = value
+            .as_str()
+            .ok_or_else(|| format!("`target.{field}` must be a string, not {}", type_name(value)))?;
         target.with(field, text).map_err(|error| error.to_string())
     })
 }
@@ -119,20 +123,20 @@ fn read_target(target: &Value) -> Result<CustomisationTarget, String> {
 /// The target given by the kind and name inside a patch.
 fn target_of(patch: &Patch) -> Result<CustomisationTarget, String> {
     let (Patch::Strategic(fields) | Patch::Merge(fields)) = patch else {
-        return Err("a list of operations needs a `target`".to_owned());
+        return Err("a list of operations requires a `target`".to_owned());
     };
     let kind = fields.get("kind").and_then(Value::as_str);
     let name = fields.pointer("/metadata/name").and_then(Value::as_str);
     match (kind, name) {
         (Some(kind), Some(name)) => Ok(CustomisationTarget::of(kind, name)),
-        _ => Err("without a `target` the patch must have kind and metadata.name".to_owned()),
+        _ => Err("a patch without `target` must have `kind` and `metadata.name`".to_owned()),
     }
 }
 
 fn read_patch(patch: &Value, form: Option<&Value>) -> Result<Patch, String> {
     let patch = match patch {
         Value::String(text) => yaml::read_value(text, &YamlLimits::default())
-            .map_err(|error| format!("the text of `patch` is not valid YAML: {error}"))?,
+            .map_err(|error| format!("`patch` is not valid YAML: {error}"))?,
         other => other.clone(),
     };
     match (form.map(Value::as_str), &patch) {
@@ -143,7 +147,7 @@ fn read_patch(patch: &Value, form: Option<&Value>) -> Result<Patch, String> {
         (Some(Some(form @ ("strategic" | "merge" | "json"))), other) => {
             Err(format!("a patch of type {form} cannot be {}", type_name(other)))
         }
-        _ => Err("`type` is strategic, merge or json".to_owned()),
+        _ => Err("`type` must be strategic, merge or json".to_owned()),
     }
 }
 
@@ -151,11 +155,11 @@ fn read_settings(fields: &Map<String, Value>) -> Result<ControllerSettings, Stri
     let settings = ControllerSettings {
         container: match fields.get("container") {
             None => ControllerSettings::CONTAINER.to_owned(),
-            Some(name) => name.as_str().ok_or("`container` is the name of a container")?.to_owned(),
+            Some(name) => name.as_str().ok_or("`container` must be a string")?.to_owned(),
         },
         replicas: match fields.get("replicas") {
             None => None,
-            Some(number) => Some(number.as_u64().ok_or("`replicas` is a whole number")?),
+            Some(number) => Some(number.as_u64().ok_or("`replicas` must be an integer, 0 or more")?),
         },
         arguments: texts(fields, "arguments")?,
         feature_gates: gates(fields)?,
@@ -166,7 +170,10 @@ fn read_settings(fields: &Map<String, Value>) -> Result<ControllerSettings, Stri
     let nothing =
         ControllerSettings { container: settings.container.clone(), ..ControllerSettings::default() };
     if settings == nothing {
-        return Err(format!("it changes nothing; give `patch`, or one of {}", SETTINGS_KEYS[2..].join(", ")));
+        return Err(format!(
+            "the entry changes nothing; add `patch` or one of {}",
+            SETTINGS_KEYS[2..].join(", ")
+        ));
     }
     Ok(settings)
 }
@@ -175,7 +182,7 @@ fn list<'f>(fields: &'f Map<String, Value>, key: &str) -> Result<&'f [Value], St
     match fields.get(key) {
         None => Ok(&[]),
         Some(Value::Array(list)) => Ok(list),
-        Some(other) => Err(format!("`{key}` is a list, not {}", type_name(other))),
+        Some(other) => Err(format!("`{key}` must be a list, not {}", type_name(other))),
     }
 }
 
@@ -183,7 +190,7 @@ fn texts(fields: &Map<String, Value>, key: &str) -> Result<Vec<String>, String> 
     let text = |item: &Value| {
         item.as_str()
             .map(str::to_owned)
-            .ok_or_else(|| format!("`{key}` is a list of texts, not of {}", type_name(item)))
+            .ok_or_else(|| format!("`{key}` must be a list of strings; one item is {}", type_name(item)))
     };
     list(fields, key)?.iter().map(text).collect()
 }
@@ -192,7 +199,7 @@ fn mapping(fields: &Map<String, Value>, key: &str) -> Result<Option<Value>, Stri
     match fields.get(key) {
         None => Ok(None),
         Some(value @ Value::Object(_)) => Ok(Some(value.clone())),
-        Some(other) => Err(format!("`{key}` has keys with values, it cannot be {}", type_name(other))),
+        Some(other) => Err(format!("`{key}` must be a mapping, not {}", type_name(other))),
     }
 }
 
@@ -200,7 +207,7 @@ fn gates(fields: &Map<String, Value>) -> Result<BTreeMap<String, bool>, String> 
     let Some(Value::Object(gates)) = mapping(fields, "featureGates")? else { return Ok(BTreeMap::new()) };
     let gate = |(name, value): (String, Value)| match value {
         Value::Bool(on) => Ok((name, on)),
-        _ => Err(format!("`featureGates.{name}` is true or false")),
+        _ => Err(format!("`featureGates.{name}` must be true or false")),
     };
     gates.into_iter().map(gate).collect()
 }

@@ -47,7 +47,7 @@ impl Config {
         self.origin.as_deref()
     }
 
-    /// The environment.
+    /// The environment that takes precedence over the file.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -109,7 +109,7 @@ impl Config {
         let hosts = match self.section(key) {
             None => return Ok(BTreeMap::new()),
             Some(Value::Object(hosts)) => hosts,
-            Some(other) => return Err(self.shape_error(key, "hosts, each with its token", other)),
+            Some(other) => return Err(self.shape_error(key, "a mapping from hosts to tokens", other)),
         };
         let token = |(host, token): (&String, &Value)| match token {
             Value::Array(_) | Value::Object(_) => {

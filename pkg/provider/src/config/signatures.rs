@@ -44,8 +44,9 @@ impl Config {
             .filter(|verify| verify.len() == 1)
             .and_then(|verify| Self::field(verify, "key"))
             .filter(|key| !key.is_empty());
-        let key = key
-            .ok_or_else(|| self.shape_error(place.clone(), "`key` with the file of a public key", verify))?;
+        let key = key.ok_or_else(|| {
+            self.shape_error(place.clone(), "a mapping with `key`, the file of a public key", verify)
+        })?;
         let path = self.substitute(&format!("{place}.key"), &key)?;
         Ok(Some(PathBuf::from(self.absolute_url(path))))
     }

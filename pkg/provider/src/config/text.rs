@@ -22,11 +22,11 @@ pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
 /// The type of a value in plain words, for messages.
 pub(super) fn kind_name(value: &Value) -> &'static str {
     match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",
-        Value::Object(_) => "keys with values",
+        Value::Object(_) => "a mapping",
     }
 }

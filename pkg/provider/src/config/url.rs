@@ -2,7 +2,7 @@
 /// Source: Go net/url Parse, which clusterctl v1.14 client/config (validateProvider) calls.
 pub(super) fn url_problem(text: &str) -> Option<&'static str> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
-        return Some("it holds a control character");
+        return Some("the url contains a control character");
     }
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
     if !has_valid_escapes(fragment) {
@@ -21,7 +21,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
             return None;
         }
         if first.contains(':') {
-            return Some("its first part holds a colon, which only a scheme may");
+            return Some("the first path segment contains a colon");
         }
         return (!has_valid_escapes(rest)).then_some(BAD_ESCAPE);
     }
@@ -35,7 +35,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
 }
 
 const BAD_ESCAPE: &str = "a `%` is not followed by two hexadecimal digits";
-const BAD_HOST: &str = "its host holds a character that no host has";
+const BAD_HOST: &str = "the host contains an invalid character";
 
 /// Removes `scheme:`. Text that cannot start with a scheme stays as written.
 fn without_scheme(text: &str) -> Result<&str, &'static str> {
@@ -43,7 +43,7 @@ fn without_scheme(text: &str) -> Result<&str, &'static str> {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
-            b':' if at == 0 => return Err("its scheme is missing"),
+            b':' if at == 0 => return Err("the scheme is missing"),
             b':' => return Ok(&text[at + 1..]),
             _ => return Ok(text),
         }
@@ -55,11 +55,11 @@ fn authority_problem(authority: &str) -> Option<&'static str> {
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
     let is_of_user = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
     if !user.chars().all(is_of_user) || !has_valid_escapes(user) {
-        return Some("its user name holds a character that must be escaped");
+        return Some("the user name contains a character that must be escaped");
     }
     let port = if host.starts_with('[') {
         match host.rsplit_once(']') {
-            None => return Some("its address has no closing bracket"),
+            None => return Some("the IPv6 address has no closing bracket"),
             Some((_, port)) => port,
         }
     } else {
@@ -67,7 +67,7 @@ fn authority_problem(authority: &str) -> Option<&'static str> {
     };
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
-        return Some("its port is no number");
+        return Some("the port is not a number");
     }
     let is_of_host =
         |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:[]<>\"".contains(c);
@@ -81,6 +81,8 @@ fn has_valid_escapes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::url_problem;
 
     #[test]
@@ -103,20 +105,32 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_url_is_told_with_its_reason() {
+    fn invalid_urls_are_refused_with_a_reason() {
         let bad = [
-            (":x", "its scheme is missing"),
-            ("1:2", "its first part holds a colon, which only a scheme may"),
-            ("%zz", "a `%` is not followed by two hexadecimal digits"),
-            ("/a#%", "a `%` is not followed by two hexadecimal digits"),
-            ("https://[::1/a", "its address has no closing bracket"),
-            ("https://a:b/c", "its port is no number"),
-            ("https://a b/c", "its host holds a character that no host has"),
-            ("https://u s@a/c", "its user name holds a character that must be escaped"),
-            ("/a\tb", "it holds a control character"),
+            ":x",
+            "1:2",
+            "%zz",
+            "/a#%",
+            "https://[::1/a",
+            "https://a:b/c",
+            "https://a b/c",
+            "https://u s@a/c",
+            "/a\tb",
         ];
-        for (text, problem) in bad {
-            assert_eq!(url_problem(text), Some(problem), "{text}");
-        }
+        let told = bad.map(|text| format!("{text:?}: {}", url_problem(text).unwrap()));
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r#"
+":x": the scheme is missing
+"1:2": the first path segment contains a colon
+"%zz": a `%` is not followed by two hexadecimal digits
+"/a#%": a `%` is not followed by two hexadecimal digits
+"https://[::1/a": the IPv6 address has no closing bracket
+"https://a:b/c": the port is not a number
+"https://a b/c": the host contains an invalid character
+"https://u s@a/c": the user name contains a character that must be escaped
+"/a/tb": the url contains a control character
+"#]]
+        );
     }
 }

@@ -14,7 +14,7 @@ pub struct Variables<'c> {
 /// A value given by a flag or an argument.
 #[derive(Clone, Debug)]
 pub struct CommandLineValue {
-    /// The value.
+    /// The value as given on the command line.
     pub text: String,
     /// The flag, or the name of the argument.
     pub flag: &'static str,
@@ -23,7 +23,7 @@ pub struct CommandLineValue {
 /// The value of a variable and its origin.
 #[derive(Clone, Debug)]
 pub struct ResolvedVariable<'v> {
-    /// The value.
+    /// The value after precedence is applied.
     pub text: Cow<'v, str>,
     /// The flag, environment variable or file.
     pub origin: Origin,

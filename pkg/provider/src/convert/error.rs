@@ -30,7 +30,7 @@ pub struct ConversionFault {
     pub object: ObjectRef,
     /// The path of the field, such as `spec.topology.workers.machineDeployments[0].class`.
     pub path: String,
-    /// The problem.
+    /// The reason why the field cannot be converted.
     pub problem: ConversionProblem,
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for ConversionProblem {
             Self::NotADuration { found } => write!(f, "is `{found}`, expected a duration such as `1h30m`"),
             Self::NotAnApiVersion { found } => write!(f, "is `{found}`, expected `group/version`"),
             Self::AlreadySet { path: place } => write!(f, "would set `{place}` of v1beta2 a second time"),
-            Self::TooDeep => f.write_str("is nested too deep"),
+            Self::TooDeep => f.write_str("is nested too deeply"),
             Self::BadConversionData => f.write_str("is not a JSON object"),
         }
     }
@@ -120,8 +120,8 @@ pub enum ConversionNoteKind {
 impl fmt::Display for ConversionNoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Dropped => "has no place in v1beta2 and is left out",
-            Self::Unknown => "is not known in v1beta1 and is kept as it is",
+            Self::Dropped => "has no equivalent in v1beta2 and is dropped",
+            Self::Unknown => "is unknown in v1beta1 and is kept unchanged",
         })
     }
 }

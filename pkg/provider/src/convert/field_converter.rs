@@ -92,12 +92,12 @@ impl<'o> FieldConverter<'o> {
             Shape::Text => self.text(value).filter(|text| !text.is_empty()).map(Value::String),
             Shape::TextOrEmpty => self.text(value).map(Value::String),
             Shape::Boolean => self.expect(value, "a boolean", Value::is_boolean),
-            Shape::Integer => self.expect(value, "a whole number", is_whole),
+            Shape::Integer => self.expect(value, "an integer", is_whole),
             Shape::NonZeroInteger => {
-                self.expect(value, "a whole number", is_whole).filter(|number| number.as_i64() != Some(0))
+                self.expect(value, "an integer", is_whole).filter(|number| number.as_i64() != Some(0))
             }
             Shape::IntegerOrText => {
-                self.expect(value, "a whole number or a string", |value| is_whole(value) || value.is_string())
+                self.expect(value, "an integer or a string", |value| is_whole(value) || value.is_string())
             }
             Shape::Mapping => self.expect(value, "a mapping", Value::is_object),
             Shape::Seconds => self.seconds(value),
@@ -311,8 +311,8 @@ fn expected_of(shape: Shape) -> &'static str {
         | Shape::GroupOfApiVersion
         | Shape::OwnNamespace => "a string",
         Shape::Boolean => "a boolean",
-        Shape::Integer | Shape::NonZeroInteger => "a whole number",
-        Shape::IntegerOrText => "a whole number or a string",
+        Shape::Integer | Shape::NonZeroInteger => "an integer",
+        Shape::IntegerOrText => "an integer or a string",
         Shape::List(_) => "a list",
         _ => "a mapping",
     }

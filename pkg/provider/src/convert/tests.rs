@@ -4,7 +4,7 @@ use manifest::{YamlLimits, read_stream, write_stream};
 use snapbox::{assert_data_eq, str};
 
 use super::duration::whole_seconds;
-use super::{ConversionOutcome, ConversionProblem, convert};
+use super::{ConversionFault, ConversionOutcome, ConversionProblem, convert};
 
 /// Converts a file. Returns the result, with notes as lines starting with `#` and faults as lines starting with `!`.
 fn converted(text: &str) -> String {
@@ -68,7 +68,11 @@ fn fields_are_not_followed_without_end() {
         "{{apiVersion: cluster.x-k8s.io/v1beta1, kind: ClusterClass, metadata: {{name: deep}}, \
          spec: {{variables: [{{name: a, schema: {{openAPIV3Schema: {schema}}}}}]}}}}"
     );
-    assert!(converted(&text).ends_with("of `ClusterClass deep` is nested too deep\n"));
+    let error = convert(read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects).unwrap_err();
+    assert!(
+        matches!(error.faults[..], [ConversionFault { problem: ConversionProblem::TooDeep, .. }]),
+        "{error}"
+    );
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn durations_become_whole_seconds() {
 }
 
 #[test]
-fn what_v1beta1_cannot_hold_comes_back_from_the_annotation() {
+fn fields_unknown_to_v1beta1_are_restored_from_the_annotation() {
     let text = r#"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: Machine
@@ -182,11 +186,11 @@ spec:
         extra: x
         kind: I
         name: i
-# `more` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
-# `spec.colour` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
-# `spec.strategy.pace` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
-# `spec.strategy.rollingUpdate.steps` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
-# `spec.template.spec.infrastructureRef.extra` of `MachineDeployment team/blue` is not known in v1beta1 and is kept as it is
+# `more` of `MachineDeployment team/blue` is unknown in v1beta1 and is kept unchanged
+# `spec.colour` of `MachineDeployment team/blue` is unknown in v1beta1 and is kept unchanged
+# `spec.strategy.pace` of `MachineDeployment team/blue` is unknown in v1beta1 and is kept unchanged
+# `spec.strategy.rollingUpdate.steps` of `MachineDeployment team/blue` is unknown in v1beta1 and is kept unchanged
+# `spec.template.spec.infrastructureRef.extra` of `MachineDeployment team/blue` is unknown in v1beta1 and is kept unchanged
 
 "#]]
     );
@@ -251,7 +255,7 @@ metadata:
 
 // Row: D-68
 #[test]
-fn everything_that_cannot_be_converted_is_named_at_once() {
+fn all_conversion_faults_are_reported_at_once() {
     let text = r"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: Cluster
@@ -286,7 +290,7 @@ metadata:
 ! `spec.infrastructureRef.apiVersion` of `Cluster blue` is `a/b/c`, expected `group/version`
 ! `spec.topology.class` of `Cluster blue` is a number, expected a string
 ! `spec.topology.controlPlane.nodeDrainTimeout` of `Cluster blue` is `soon`, expected a duration such as `1h30m`
-! `spec.topology.controlPlane.replicas` of `Cluster blue` is a string, expected a whole number
+! `spec.topology.controlPlane.replicas` of `Cluster blue` is a string, expected an integer
 ! `spec.topology.workers.machineDeployments` of `Cluster blue` is a mapping, expected a list
 ! `spec.template.spec.taints[0]` of `MachineDeployment green` is null, expected a mapping
 ! `spec.template` of `MachineDeployment green` would set `template.spec.minReadySeconds` of v1beta2 a second time

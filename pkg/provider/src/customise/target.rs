@@ -26,10 +26,10 @@ enum TargetField {
 #[allow(missing_docs)]
 pub enum InvalidTarget {
     #[error(
-        "`{field}` is no field of a target; there are group, version, kind, name, namespace and labelSelector"
+        "unknown target field `{field}`; known fields: group, version, kind, name, namespace, labelSelector"
     )]
     Field { field: String },
-    #[error("`{field}: {text}` is no regular expression")]
+    #[error("`{field}: {text}` is not a valid regular expression")]
     Expression { field: String, text: String },
     #[error("`labelSelector: {text}` is not of the form `key=value,key=value`")]
     Labels { text: String },

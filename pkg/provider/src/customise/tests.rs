@@ -1,6 +1,7 @@
 use api::{ProviderId, ProviderType};
 use manifest::{Value, YamlLimits, read_stream};
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::config::{Config, ConfigError, ConfigFile, ConfigFormat, Environment};
@@ -99,7 +100,7 @@ fn settings_reach_every_workload_with_the_container() {
 }
 
 #[test]
-fn an_argument_takes_the_place_of_its_flag_and_gates_join_those_that_are_there() {
+fn arguments_replace_their_flag_and_feature_gates_are_merged() {
     assert_eq!(
         arguments("- {arguments: [--v=5, -sync=1m, --new=x], featureGates: {A: true, C: false}}"),
         json!(["--leader-elect", "--v=5", "--feature-gates=B=true,A=true,C=false", "-sync=1m", "--new=x"])
@@ -107,7 +108,7 @@ fn an_argument_takes_the_place_of_its_flag_and_gates_join_those_that_are_there()
 }
 
 #[test]
-fn what_matches_nothing_or_does_not_fit_is_told_all_at_once() {
+fn all_failed_patches_are_reported_at_once() {
     let errors = customised(
         "
 - target: {kind: Deployment, name: owm-.*}
@@ -120,15 +121,14 @@ fn what_matches_nothing_or_does_not_fit_is_told_all_at_once() {
 ",
     )
     .unwrap_err();
-    assert_eq!(
-        errors,
-        [
-            "`providers[0].patches[0]` matches no object: kind Deployment, name owm-.*",
-            "`providers[0].patches[1]` cannot be applied to Deployment own-system/own-controller-manager",
-            "`providers[0].patches[2]` makes Service own-system/other of Service own-system/own-webhook; \
-             a patch changes no kind, name or namespace",
-            "`providers[0].patches[3]` matches no object: any object with a container `mannager`",
-        ]
+    assert_data_eq!(
+        errors.join("\n"),
+        str![[r#"
+`providers[0].patches[0]` matches no object: kind Deployment, name owm-.*
+cannot apply `providers[0].patches[1]` to Deployment own-system/own-controller-manager
+`providers[0].patches[2]` changes Service own-system/own-webhook to Service own-system/other; a patch cannot change kind, name or namespace
+`providers[0].patches[3]` matches no object: any object with a container `mannager`
+"#]]
     );
 }
 
@@ -139,7 +139,7 @@ fn an_object_can_be_left_out() {
 }
 
 #[test]
-fn entries_that_cannot_be_read_are_told_all_at_once() {
+fn all_invalid_entries_are_reported_at_once() {
     let refused = config(
         "
 - {target: {kind: Deployment}, patch: 5}
@@ -156,22 +156,20 @@ fn entries_that_cannot_be_read_are_told_all_at_once() {
     )
     .customisations(&own());
     let Err(ConfigError::Patches { problems, .. }) = refused else { panic!("{refused:?}") };
-    let problems: Vec<&str> =
-        problems.iter().filter_map(|text| text.split_once(": ")).map(|(_, text)| text).collect();
-    assert_eq!(
-        problems,
-        [
-            "a patch is a mapping of fields or a list of operations, this is a number",
-            "a list of operations needs a `target`",
-            "`knid` is no field of a target; there are group, version, kind, name, namespace and labelSelector",
-            "`name: (` is no regular expression",
-            "`replica` is not known, did you mean `replicas`?",
-            "it changes nothing; give `patch`, or one of replicas, arguments, featureGates, resources, tolerations, nodeSelector",
-            "`replicas` is a whole number",
-            "`featureGates.A` is true or false",
-            "a patch of type json cannot be a mapping",
-            "an entry has the keys target and patch, or settings such as replicas",
-        ]
+    assert_data_eq!(
+        problems.join("\n"),
+        str![[r#"
+providers[0].patches[0]: a patch must be a mapping of fields or a list of operations, not a number
+providers[0].patches[1]: a list of operations requires a `target`
+providers[0].patches[2]: unknown target field `knid`; known fields: group, version, kind, name, namespace, labelSelector
+providers[0].patches[3]: `name: (` is not a valid regular expression
+providers[0].patches[4]: unknown key `replica`; did you mean `replicas`?
+providers[0].patches[5]: the entry changes nothing; add `patch` or one of replicas, arguments, featureGates, resources, tolerations, nodeSelector
+providers[0].patches[6]: `replicas` must be an integer, 0 or more
+providers[0].patches[7]: `featureGates.A` must be true or false
+providers[0].patches[8]: a patch of type json cannot be a mapping
+providers[0].patches[9]: an entry must be a mapping with `target` and `patch`, or with settings such as `replicas`
+"#]]
     );
 }
 
@@ -188,7 +186,13 @@ fn an_entry_that_only_patches_a_known_provider_needs_no_url() {
         };
         Config::new(Some(file), Environment::new([] as [(&str, &str); 0])).unwrap()
     };
-    assert!(with(text).providers().unwrap_err().to_string().contains("url is empty"), "nobody knows `mine`");
+    let error = with(text).providers().unwrap_err();
+    let ConfigError::Providers { problems, .. } = error else { panic!("{error}") };
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_data_eq!(
+        problem.to_string(),
+        str![[r#"providers[1] ("mine", "InfrastructureProvider"): url is empty"#]]
+    );
     let known = with(text.lines().take(2).collect::<Vec<_>>().join("\n").as_str());
     let aws = ProviderId::new(ProviderType::Infrastructure, "aws");
     assert!(known.provider(&aws).unwrap().unwrap().url.contains("cluster-api-provider-aws"));

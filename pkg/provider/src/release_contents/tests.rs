@@ -60,7 +60,7 @@ fn config() -> Config {
 }
 
 #[test]
-fn the_files_of_a_release_are_what_is_ever_read_of_it_and_overrides_are_among_them() {
+fn release_files_include_every_file_read_and_overrides() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("infrastructure-own/v1.0.0");
     std::fs::create_dir_all(&path).unwrap();
@@ -118,7 +118,7 @@ fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
 }
 
 #[test]
-fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version() {
+fn latest_of_a_locked_provider_is_the_locked_version() {
     let open = releases(ProviderType::Infrastructure, Overrides::default(), None);
     let supply = block_on(async {
         read_release_contents(&open.release("v1.0.0"), &config(), None, &[]).await.unwrap()

@@ -56,8 +56,8 @@ spec:
     kind: DockerCluster
     name: blue
   paused: false
-# `spec.infrastructureRef.namespace` of `Cluster team/blue` has no place in v1beta2 and is left out
-# `spec.infrastructureRef.uid` of `Cluster team/blue` has no place in v1beta2 and is left out
+# `spec.infrastructureRef.namespace` of `Cluster team/blue` has no equivalent in v1beta2 and is dropped
+# `spec.infrastructureRef.uid` of `Cluster team/blue` has no equivalent in v1beta2 and is dropped
 
 "#]]
     );
@@ -160,8 +160,8 @@ spec:
               disk:
               - 1
               - null
-# `spec.topology.rolloutAfter` of `Cluster team/blue` has no place in v1beta2 and is left out
-# `spec.topology.workers.machineDeployments[0].variables.overrides[0].definitionFrom` of `Cluster team/blue` has no place in v1beta2 and is left out
+# `spec.topology.rolloutAfter` of `Cluster team/blue` has no equivalent in v1beta2 and is dropped
+# `spec.topology.workers.machineDeployments[0].variables.overrides[0].definitionFrom` of `Cluster team/blue` has no equivalent in v1beta2 and is dropped
 
 "#]]
     );
@@ -429,8 +429,8 @@ status:
   readyReplicas: 3
   replicas: 3
   upToDateReplicas: 2
-# `spec.progressDeadlineSeconds` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
-# `spec.revisionHistoryLimit` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
+# `spec.progressDeadlineSeconds` of `MachineDeployment team/blue` has no equivalent in v1beta2 and is dropped
+# `spec.revisionHistoryLimit` of `MachineDeployment team/blue` has no equivalent in v1beta2 and is dropped
 
 "#]]
     );
