@@ -120,7 +120,7 @@ impl Server {
     }
 
     async fn rules(&self, namespace: &str) -> Result<Rules, ApiError> {
-        let action = format!("ask what one may do in namespace {namespace}");
+        let action = format!("list the permissions in namespace {namespace}");
         let spec = json!({"namespace": namespace});
         match self.post_review(RULES, "SelfSubjectRulesReview", &spec, action).await {
             Ok(RulesReview { status }) => Ok(status),
@@ -137,7 +137,7 @@ impl Server {
             "verb": permission.verb, "group": permission.group, "resource": resource,
             "subresource": subresource, "namespace": permission.namespace,
         }});
-        let action = format!("ask whether one may {permission}");
+        let action = format!("check the permission to {permission}");
         let Review { status } = self.post_review(REVIEWS, "SelfSubjectAccessReview", &spec, action).await?;
         Ok(status)
     }
@@ -146,7 +146,7 @@ impl Server {
     /// Kubernetes 1.28, or if the request is forbidden.
     pub async fn user(&self) -> Result<Option<String>, ApiError> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let call = ApiCall::new(Method::POST, "ask who the user is", USERS)
+        let call = ApiCall::new(Method::POST, "read the name of the user", USERS)
             .read_only()
             .body("application/json", review.to_string().into_bytes());
         match self.send(&call).await {

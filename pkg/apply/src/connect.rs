@@ -187,15 +187,15 @@ fn url_without_credentials(url: &Uri) -> String {
 fn plugin_problem(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecStart(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "there is no such program".to_owned()
+            "the program does not exist".to_owned()
         }
-        AuthError::AuthExecStart(error) => format!("it cannot be started: {error}"),
+        AuthError::AuthExecStart(error) => format!("cannot start the program: {error}"),
         AuthError::AuthExecRun { out, .. } => {
             let stderr = String::from_utf8_lossy(&out.stderr);
             let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
             last.map_or_else(|| format!("{}", out.status), |line| format!("{}: {line}", out.status))
         }
-        AuthError::AuthExecParse(_) => "what it printed is not an ExecCredential".to_owned(),
+        AuthError::AuthExecParse(_) => "its output is not an ExecCredential".to_owned(),
         other => other.to_string(),
     }
 }

@@ -40,7 +40,7 @@ pub struct DesiredObject {
 /// All objects of a set, each once, in the order of the input.
 #[derive(Clone, Debug, Default)]
 pub struct DesiredSet {
-    /// The objects.
+    /// The objects in the order of the input.
     pub objects: Vec<DesiredObject>,
 }
 
@@ -140,7 +140,7 @@ fn resolve_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) ->
     match scopes.is_namespaced(object)? {
         false if !object.namespace().is_empty() => object.set_namespace(""),
         true if object.namespace().is_empty() && default.is_empty() => {
-            return Err("needs a namespace".to_owned());
+            return Err("requires a namespace".to_owned());
         }
         true if object.namespace().is_empty() => object.set_namespace(default),
         _ => {}

@@ -102,16 +102,16 @@ pub enum EngineOutcome {
 #[allow(missing_docs)]
 pub enum EngineError {
     /// Objects that cannot be applied anywhere, as reported by [`crate::build_desired_set`].
-    #[error("{} cannot be applied", count(objects.len()))]
+    #[error("cannot apply {}", count(objects.len()))]
     InvalidObjects { objects: Vec<InvalidObject> },
     /// Objects that cannot be applied onto existing objects, as reported by [`Engine::plan`].
-    #[error("{} cannot be applied onto what is there", count(objects.len()))]
+    #[error("cannot apply {} to this cluster", count(objects.len()))]
     Plan { objects: Vec<PlanError> },
     /// Definitions with instances of other owners. The run changed nothing.
-    #[error("kinds that are to go are still in use")]
+    #[error("cannot delete definitions: objects of other owners use them")]
     InUse { definitions: Vec<DefinitionInUse> },
     /// Failed writes. Concurrent writes were completed.
-    #[error("{} could not be written", count(failed.len()))]
+    #[error("cannot write {}", count(failed.len()))]
     Writes { failed: Vec<(ObjectKey, WriteError)> },
     /// The failure of the server.
     #[error(transparent)]
@@ -130,7 +130,7 @@ pub enum WriteError {
 }
 
 fn count(objects: usize) -> String {
-    if objects == 1 { "an object".to_owned() } else { format!("{objects} objects") }
+    if objects == 1 { "1 object".to_owned() } else { format!("{objects} objects") }
 }
 
 impl<'a> RunOptions<'a> {

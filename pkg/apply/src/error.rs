@@ -33,7 +33,7 @@ pub enum ApiError {
         source: NetworkError,
     },
     /// The answer is not that of a Kubernetes API server.
-    #[error("cannot {action}: {server} gave an answer that is not of a Kubernetes API server: {problem}")]
+    #[error("cannot {action}: {server} did not answer like a Kubernetes API server: {problem}")]
     InvalidAnswer {
         action: String,
         /// The address of the server, and the proxy if there is one.
@@ -50,7 +50,7 @@ pub enum ApiError {
     },
     /// The kind may belong to an aggregated API that does not answer.
     #[error(
-        "cannot {action}: kind `{kind}` was not found, and the aggregated API behind `{group_version}` does not answer"
+        "cannot {action}: kind `{kind}` was not found, and the aggregated API `{group_version}` does not answer"
     )]
     UnavailableGroup {
         action: String,
@@ -60,10 +60,10 @@ pub enum ApiError {
         group_version: String,
     },
     /// The server rejected the credentials, and new credentials could not be obtained.
-    #[error("cannot {action}: the server does not take the credentials, and there are no new ones")]
+    #[error("cannot {action}: the server rejected the credentials, and they cannot be renewed")]
     Credentials { action: String, source: Box<ConnectError> },
     /// The handle of the server has no lease for writes.
-    #[error("cannot {action}: this run holds no lease of the cluster")]
+    #[error("cannot {action}: this run does not hold the lease of the cluster")]
     NoLease { action: String },
     /// Another run has taken over the lease of the cluster, or somebody has deleted it.
     #[error("cannot write to the cluster: {}", lost(holder.as_deref()))]
@@ -72,14 +72,14 @@ pub enum ApiError {
         holder: Option<Box<LeaseHolder>>,
     },
     /// The lease of the cluster could not be confirmed, so nothing was sent.
-    #[error("cannot {action}: the lease of this run could not be confirmed")]
+    #[error("cannot {action}: this run cannot confirm its lease")]
     LeaseUnconfirmed {
         action: String,
         #[source]
         source: Box<ApiError>,
     },
     /// A temporary failure lasted until the deadline.
-    #[error("cannot {action}: tried for {}s", tried.as_secs())]
+    #[error("cannot {action}: gave up after {}s", tried.as_secs())]
     RetriesExhausted {
         action: String,
         /// The duration of all attempts.
@@ -98,10 +98,10 @@ pub enum NetworkError {
     #[error("the connection was refused")]
     Refused,
     /// The name of the server, or of its proxy, cannot be resolved.
-    #[error("there is no host of this name")]
+    #[error("the host name cannot be resolved")]
     UnknownHost,
     /// The certificate of the server is not accepted.
-    #[error("its certificate is not accepted: {problem}")]
+    #[error("its certificate was rejected: {problem}")]
     Certificate { problem: String },
     /// The server speaks another protocol than its address says.
     #[error("it does not speak {}", if *https { "HTTPS" } else { "HTTP" })]
@@ -110,7 +110,7 @@ pub enum NetworkError {
         https: bool,
     },
     /// No data arrived in time.
-    #[error("nothing came within {}s", after.as_secs())]
+    #[error("no data received within {}s", after.as_secs())]
     TimedOut { after: Duration },
     /// The connection could not be made, or broke.
     #[error("{problem}")]
@@ -197,7 +197,7 @@ impl ApiError {
             Self::Unreachable { server, source, .. } => format!("no answer from {server}: {source}"),
             Self::RetriesExhausted { last, .. } => last.short_message(),
             Self::LeaseUnconfirmed { source, .. } => {
-                format!("the lease could not be confirmed: {}", source.short_message())
+                format!("cannot confirm the lease: {}", source.short_message())
             }
             other => other.to_string(),
         }
@@ -268,7 +268,7 @@ fn without_object<'a>(reason: &str, message: &'a str) -> &'a str {
 fn lost(holder: Option<&LeaseHolder>) -> String {
     match holder {
         Some(holder) => format!("another run has taken over: {holder}"),
-        None => "the lease of this run is gone".to_owned(),
+        None => "the lease of this run was deleted".to_owned(),
     }
 }
 

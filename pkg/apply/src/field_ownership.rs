@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_was_lost_changes_the_digest() {
+    fn a_lost_field_changes_the_digest() {
         let all = owned(&json!({"f:spec": {"f:replicas": {}, "f:image": {}}}));
         assert_eq!(all, owned(&json!({"f:spec": {"f:image": {}, "f:replicas": {}}})), "order does not count");
         assert_ne!(all, owned(&json!({"f:spec": {"f:replicas": {}}})));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_controllers_fill_in_does_not_change_it() {
+    fn fields_of_controllers_do_not_change_the_digest() {
         let bare =
             owned(&json!({"f:webhooks": {"k:{\"name\":\"a\"}": {"f:clientConfig": {"f:service": {}}}}}));
         let filled = json!({"f:service": {}, "f:caBundle": {}});
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn who_owns_nothing_has_no_digest() {
+    fn a_manager_without_fields_has_no_digest() {
         assert_eq!(owned_fields(&object(&json!({"f:spec": {}})), "another").digest(), "");
         assert_eq!(owned_fields(&Object::default(), "tool").digest(), "");
     }

@@ -11,11 +11,11 @@ impl Explain for ConnectError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Plugin { install_hint: Some(hint), .. } => ErrorExplanation::hint(hint.trim()),
-            Self::Plugin { command, .. } => ErrorExplanation::hint(format!(
-                "run `{command}` yourself to see what it says; it must be on the PATH"
-            )),
+            Self::Plugin { command, .. } => {
+                ErrorExplanation::hint(format!("run `{command}` to see its error; it must be on the PATH"))
+            }
             Self::Context { .. } => {
-                ErrorExplanation::hint("`kubectl config view --minify` shows what the context holds")
+                ErrorExplanation::hint("check the context with `kubectl config view --minify`")
             }
             Self::InCluster(_) | Self::Impersonation { .. } => ErrorExplanation::default(),
         }
@@ -31,19 +31,19 @@ impl Explain for ApiError {
             Self::Status { code: 403, message, .. } => ErrorExplanation::hint(permission_hint(message)),
             Self::Unreachable { source, .. } => ErrorExplanation::hint(network_hint(source)),
             Self::InvalidAnswer { server, code: 400, .. } if server.starts_with("http://") => {
-                ErrorExplanation::hint("write `https://` into `server` in the kubeconfig")
+                ErrorExplanation::hint("set `server` in the kubeconfig to an `https://` address")
             }
             Self::InvalidAnswer { .. } => ErrorExplanation::hint(
-                "the address in the kubeconfig leads to something else, such as a proxy's page",
+                "check `server` in the kubeconfig: another program answers there, such as a proxy",
             ),
             Self::UnknownKind { .. } => ErrorExplanation::hint(
-                "install what defines it, or check its apiVersion; `kubectl api-resources` lists kinds",
+                "install the definition of the kind, or check its apiVersion; list kinds with `kubectl api-resources`",
             ),
             Self::UnavailableGroup { group_version, .. } => ErrorExplanation::hint(format!(
-                "mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"
+                "repair or delete the APIService of `{group_version}`; list them with `kubectl get apiservices`"
             )),
             Self::LeaseLost { .. } => ErrorExplanation::hint(
-                "`capstan status` shows what is unfinished and the command that completes it",
+                "run `capstan status` to see unfinished work and the command that completes it",
             )
             .with_kind(ErrorKind::Conflict),
             Self::Credentials { source, .. } => ErrorExplanation::cause(source),
@@ -58,11 +58,11 @@ impl Explain for LeaseError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Held { .. } => ErrorExplanation::hint(
-                "run it again without `--no-wait-lock` to wait, or with `--take-over` to stop the other run",
+                "re-run without `--no-wait-lock` to wait, or with `--take-over` to stop the other run",
             )
             .with_kind(ErrorKind::Conflict),
             Self::Forbidden { name, source } => ErrorExplanation::hint(format!(
-                "ask for a Role in namespace `{}` with the verbs create, get, update and delete on \
+                "request a Role in namespace `{}` with the verbs create, get, update and delete on \
                  leases.coordination.k8s.io; check it with `kubectl auth can-i create leases -n {}`",
                 name.namespace, name.namespace
             ))
@@ -105,7 +105,7 @@ impl Explain for MigrationError {
 impl Explain for DefinitionInUse {
     fn explain(&self) -> ErrorExplanation<'_> {
         let name = &self.definition.name;
-        ErrorExplanation::hint(format!("delete the objects first: `kubectl get {name} -A` lists them"))
+        ErrorExplanation::hint(format!("delete the objects first; list them with `kubectl get {name} -A`"))
             .with_kind(ErrorKind::Conflict)
     }
 }
@@ -123,14 +123,14 @@ fn network_hint(why: &NetworkError) -> &'static str {
             "correct `server` or `proxy-url` in the kubeconfig, or name another context with `--kubeconfig-context`"
         }
         NetworkError::Certificate { .. } => {
-            "take a kubeconfig of this server: `certificate-authority` must be the one that signed its certificate"
+            "use a kubeconfig of this server: its `certificate-authority` must have signed the server certificate"
         }
-        NetworkError::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
+        NetworkError::Protocol { https: false } => "set `server` in the kubeconfig to an `https://` address",
         NetworkError::Protocol { https: true } => {
-            "correct the port of `server` in the kubeconfig: this one is not for HTTPS"
+            "correct the port of `server` in the kubeconfig: this port does not serve HTTPS"
         }
         NetworkError::TimedOut { .. } | NetworkError::Connection { .. } => {
-            "check the way to it: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"
+            "check the network path: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"
         }
     }
 }
@@ -154,6 +154,7 @@ fn permission_hint(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use api::error_chain;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
     use crate::ObjectKey;
@@ -170,39 +171,40 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_right_is_shown_as_the_question_for_it() {
-        let denied = |message| error_chain(&status(403, message)).hints.join("\n");
-        assert_eq!(
-            denied(
-                "deployments.apps is forbidden: User \"me\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"ns\""
+    fn a_missing_permission_is_shown_with_its_check() {
+        let hints = [
+            r#"deployments.apps is forbidden: User "me" cannot patch resource "deployments" in API group "apps" in the namespace "ns""#,
+            r#"namespaces is forbidden: User "me" cannot list resource "namespaces" in API group "" at the cluster scope"#,
+            "no",
+        ]
+        .map(|message| error_chain(&status(403, message)).hints.join("
+"));
+        assert_data_eq!(
+            hints.join(
+                "
+"
             ),
-            "request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`"
-        );
-        assert_eq!(
-            denied(
-                "namespaces is forbidden: User \"me\" cannot list resource \"namespaces\" in API group \"\" at the cluster scope"
-            ),
-            "request this permission; check it with `kubectl auth can-i list namespaces`"
-        );
-        assert_eq!(
-            denied("no"),
-            "request this permission, or name another context with `--kubeconfig-context`"
+            str![[r#"
+request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`
+request this permission; check it with `kubectl auth can-i list namespaces`
+request this permission, or name another context with `--kubeconfig-context`
+"#]]
         );
     }
 
     #[test]
-    fn what_nobody_can_mend_has_no_hint() {
+    fn a_server_error_has_no_hint() {
         assert_eq!(error_chain(&status(500, "internal error")).hints, Vec::<String>::new());
     }
 
     #[test]
-    fn each_write_that_failed_names_its_object_once() {
+    fn each_failed_write_names_its_object_once() {
         let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
         let theirs = PlanError::OwnedByOther { object: object.clone(), theirs: "other".to_owned() };
         let failed = (0..25).map(|_| (object.clone(), WriteError::Plan(theirs.clone()))).collect();
         let lines = error_chain(&EngineError::Writes { failed }).lines.split_off(1);
         assert_eq!(lines.len(), 21);
-        assert_eq!(lines[0], "Namespace a belongs to `other`");
+        assert_eq!(lines[0], theirs.to_string());
         assert_eq!(lines[20], "and 5 more");
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct GroupKind {
     /// The API group; empty for the core group.
     pub group: String,
-    /// The kind.
+    /// The kind, such as `Deployment`.
     pub kind: String,
 }
 
@@ -21,12 +21,12 @@ pub struct GroupKind {
 pub struct ObjectKey {
     /// The API group; empty for the core group.
     pub group: String,
-    /// The kind.
+    /// The kind, such as `Deployment`.
     pub kind: String,
     /// The namespace; empty for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// The name.
+    /// The name of the object.
     pub name: String,
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_covers_groups_by_their_end_and_all_kinds_by_a_star() {
+    fn a_pattern_matches_group_suffixes_and_all_kinds() {
         let widget = GroupKind::new("a.example.org", "Widget");
         for (group, kind, covered) in [
             ("a.example.org", "Widget", true),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_told_by_kind_and_place() {
+    fn objects_are_named_by_kind_namespace_and_name() {
         let key = ObjectKey { kind: "Node".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
         assert_eq!(key.to_string(), "Node a");
         assert_eq!(ObjectKey { namespace: "n".to_owned(), ..key }.to_string(), "Node n/a");

@@ -19,9 +19,9 @@ const CUSTOM_VERBS: [&str; 8] =
 pub struct ApiKind {
     /// The API group; empty for the core group.
     pub group: String,
-    /// The version.
+    /// The version, such as `v1beta1`.
     pub version: String,
-    /// The kind.
+    /// The kind, such as `Deployment`.
     pub kind: String,
     /// The plural in URLs.
     pub plural: String,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_brings_its_versions_in_the_order_a_server_prefers_them() {
+    fn definition_versions_are_in_the_preferred_order_of_the_server() {
         let definition = |versions: &[&str]| {
             let versions: Vec<_> =
                 versions.iter().map(|name| json!({"name": name, "served": true})).collect();

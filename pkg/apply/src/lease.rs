@@ -85,7 +85,7 @@ pub enum LeaseError {
     #[error("another run is writing to this cluster: {holder}")]
     Held { holder: LeaseHolder },
     /// The user lacks a permission for the lease.
-    #[error("cannot acquire the lease of this cluster, Lease {}/{}", name.namespace, name.name)]
+    #[error("cannot acquire Lease {}/{} of this cluster", name.namespace, name.name)]
     Forbidden {
         name: LeaseName,
         #[source]

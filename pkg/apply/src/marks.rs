@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_twice_are_marks_once_and_only_definitions_get_the_finalizer() {
+    fn marking_is_idempotent_and_only_definitions_get_finalizers() {
         let marks = OwnershipMarks::of_component("a.example", "x");
         let mut map = object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
         marks.mark(&mut map, "d");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_told_in_words_where_there_are_some() {
+    fn an_owner_is_shown_by_its_annotation_if_present() {
         let marks = OwnershipMarks::of_component("a.example", "ns/name");
         let definition = object(marked("a.example"));
         assert!(marks.owns(&definition));

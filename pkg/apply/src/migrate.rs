@@ -35,10 +35,12 @@ pub struct StorageMigration {
 #[allow(missing_docs)]
 pub enum MigrationError {
     /// The new definition lacks the version in which objects are stored now.
-    #[error("definition `{definition}` no longer has `{version}`, in which objects are stored now")]
+    #[error(
+        "cannot migrate `{definition}`: the new definition has no version `{version}`, in which objects are stored"
+    )]
     StorageVersionRemoved { definition: String, version: String },
     /// A request failed.
-    #[error("cannot bring the objects of `{definition}` to version `{version}`")]
+    #[error("cannot migrate the objects of `{definition}` to version `{version}`")]
     Api {
         definition: String,
         /// The storage version; empty if it is unknown.

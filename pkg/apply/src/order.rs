@@ -87,7 +87,7 @@ mod tests {
     // Row: ENG-45
     // Row: ENG-66
     #[test]
-    fn writes_begin_with_what_others_need() {
+    fn writes_start_with_dependencies() {
         places(
             apply_priority,
             &[
@@ -111,7 +111,7 @@ mod tests {
 
     // Row: ENG-73
     #[test]
-    fn deletions_end_with_what_others_need() {
+    fn deletions_end_with_dependencies() {
         places(
             delete_priority,
             &[

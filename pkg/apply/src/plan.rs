@@ -52,7 +52,7 @@ pub struct PlannedSet {
 pub struct PlanStep {
     /// The key of the object.
     pub key: ObjectKey,
-    /// The action.
+    /// The action on the object.
     pub action: StepAction,
     /// The wave: the apply order of a write, or the delete order of a deletion.
     pub wave: i16,
@@ -107,7 +107,7 @@ pub enum PlanError {
     #[error("{object} {problem}")]
     Order { object: ObjectKey, problem: String },
     /// The namespace does not exist and must not be created.
-    #[error("namespace `{namespace}` is not there")]
+    #[error("namespace `{namespace}` does not exist")]
     MissingNamespace { namespace: String },
 }
 

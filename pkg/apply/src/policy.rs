@@ -221,9 +221,9 @@ fn parse_policy<P: Copy>(text: &str, words: PolicyNames<P>) -> Result<P, String>
         return Ok(*policy);
     }
     let known = || words.iter().map(|(word, _)| *word);
-    let mut problem = format!("`{text}` is none of {}", known().collect::<Vec<_>>().join(", "));
+    let mut problem = format!("`{text}` is not one of {}", known().collect::<Vec<_>>().join(", "));
     if let [first, ..] = *api::similar_names(text, known()) {
-        let _ = write!(problem, "; is `{first}` meant?");
+        let _ = write!(problem, "; did you mean `{first}`?");
     }
     Err(problem)
 }
@@ -242,13 +242,13 @@ fn order(text: &str) -> Result<i16, String> {
         IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
             format!("value {text} not in allowed range [{},{}]", i16::MIN, i16::MAX)
         }
-        _ => format!("`{text}` is not a whole number"),
+        _ => format!("`{text}` is not an integer"),
     })
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
     let nanoseconds = duration::nanoseconds(text).and_then(|nanoseconds| u64::try_from(nanoseconds).ok());
-    let wrong = || format!("`{text}` is not a span of time such as 30m or 1h30m");
+    let wrong = || format!("`{text}` is not a duration such as 30m or 1h30m");
     nanoseconds.map(Duration::from_nanos).ok_or_else(wrong)
 }
 

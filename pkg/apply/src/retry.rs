@@ -98,7 +98,7 @@ mod tests {
 
     // Row: ENG-38
     #[test]
-    fn pauses_double_up_to_a_bound_and_are_never_shorter_than_asked() {
+    fn pauses_double_up_to_a_limit_and_respect_the_server() {
         let backoff = Backoff::default();
         for (failures, asked, shortest, longest) in [
             (1, 0, 50, 100),

@@ -99,9 +99,9 @@ fn observed_generation(object: &Object, conditions: &Conditions<'_>, hints: &Sta
 
 fn unobserved_message(generation: i64, observed: i64) -> String {
     if observed < 0 {
-        "its controller has not looked at it yet".to_owned()
+        "its controller has not observed it yet".to_owned()
     } else {
-        format!("its controller has not looked at generation {generation} yet, only at {observed}")
+        format!("its controller has observed generation {observed}, not yet generation {generation}")
     }
 }
 
@@ -214,7 +214,7 @@ impl Status {
 
     /// Returns the status of a missing object.
     pub(crate) fn not_found() -> Self {
-        Self::of(Health::NotFound, "is not there")
+        Self::of(Health::NotFound, "does not exist")
     }
 
     pub(crate) fn of(health: Health, message: impl Into<String>) -> Self {

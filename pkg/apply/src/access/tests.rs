@@ -7,7 +7,7 @@ fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permi
 }
 
 #[tokio::test]
-async fn an_administrator_is_asked_about_once() {
+async fn an_administrator_is_checked_with_one_request() {
     let sandbox = SandboxLab::start().await;
     let wanted = [permission("create", "apps", "deployments", "a"), permission("get", "", "secrets", "")];
     let access = sandbox.lab.server.check_permissions(&wanted).await.unwrap();
@@ -16,7 +16,7 @@ async fn an_administrator_is_asked_about_once() {
 }
 
 #[tokio::test]
-async fn everything_that_is_not_allowed_is_named_in_the_order_it_was_asked_for() {
+async fn missing_permissions_keep_the_order_of_the_request() {
     let sandbox = SandboxLab::start().await;
     sandbox.inject_fault("forbid,resource=secrets");
     sandbox.inject_fault("forbid,resource=*,verb=update");
@@ -34,7 +34,7 @@ async fn everything_that_is_not_allowed_is_named_in_the_order_it_was_asked_for()
 }
 
 #[tokio::test]
-async fn the_authorizers_words_are_passed_on() {
+async fn the_reason_of_the_authorizer_is_kept() {
     let script = ScriptedServer::default();
     let said = |status| Reply::json(201, &json!({"status": status}));
     let unsure = json!({"allowed": false, "evaluationError": "role `x` not found"});
@@ -73,7 +73,7 @@ async fn asked_singly(rules: Reply) -> usize {
 }
 
 #[tokio::test]
-async fn what_the_rules_of_a_namespace_allow_is_not_asked_about_singly() {
+async fn permissions_covered_by_namespace_rules_are_not_checked_singly() {
     let rules = |incomplete: bool| {
         let rule = |verbs: [&str; 1], group: &str, resources: &[&str], names: &[&str]| json!({"verbs": verbs, "apiGroups": [group], "resources": resources, "resourceNames": names});
         let rules = [

@@ -12,7 +12,7 @@ pub enum ConnectError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A credential plugin failed.
-    #[error("the credential plugin `{command}` of context `{context}` gave no credentials")]
+    #[error("cannot get credentials from plugin `{command}` of context `{context}`")]
     Plugin {
         context: String,
         command: String,
@@ -21,9 +21,9 @@ pub enum ConnectError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The user or group to act as has an invalid name.
-    #[error("cannot act as `{name}`: that is not a name a request can carry")]
+    #[error("cannot impersonate `{name}`: it is not a valid header value")]
     Impersonation { name: String },
     /// The pod has no service account, or this process does not run in a pod.
-    #[error("there is no service account of a pod to connect with")]
+    #[error("cannot connect with the service account of this pod")]
     InCluster(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

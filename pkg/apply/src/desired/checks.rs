@@ -24,7 +24,7 @@ fn duplicates(objects: &[DesiredObject]) -> Vec<InvalidObject> {
     }
     let bad = |(key, times): (&ObjectKey, usize)| InvalidObject {
         object: key.clone(),
-        problem: format!("is in the set {times} times"),
+        problem: format!("occurs {times} times in the set"),
     };
     times.into_iter().filter(|(_, times)| *times > 1).map(bad).collect()
 }
@@ -54,7 +54,10 @@ fn order_problems(user: &DesiredObject, needed: &DesiredObject) -> Vec<InvalidOb
     ));
     let bad = |(which, own, relation, other)| InvalidObject {
         object: user.key.clone(),
-        problem: format!("has {which} order {own}, {relation} {other} of {}, which it needs", needed.key),
+        problem: format!(
+            "has {which} order {own}, {relation} order {other} of {}, which it requires",
+            needed.key
+        ),
     };
     applied_first.into_iter().chain(deleted_last).map(bad).collect()
 }

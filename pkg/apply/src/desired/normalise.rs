@@ -20,8 +20,7 @@ pub(super) fn shape_problems(object: &Object) -> Vec<String> {
     let mut problems = Vec::new();
     let is_named = object.get(&["metadata", "generateName"]).is_none_or(is_empty_value);
     if !is_named {
-        problems
-            .push("has `metadata.generateName`: objects of a set must have a name of their own".to_owned());
+        problems.push("has `metadata.generateName`; use `metadata.name` instead".to_owned());
     }
     for (field, text) in
         [("apiVersion", object.api_version()), ("kind", object.kind()), ("metadata.name", object.name())]

@@ -42,7 +42,7 @@ impl<'a> Scopes<'a> {
             let found = versions.iter().find(|served| served.version == version);
             return found.map(|served| served.namespaced).ok_or_else(|| {
                 let all: Vec<_> = versions.iter().map(|served| served.version.as_str()).collect();
-                format!("is in version `{version}`; its definition in the set has {}", all.join(", "))
+                format!("has version `{version}`, but its definition in the set serves {}", all.join(", "))
             });
         }
         if let Some(served) = self.kinds.version(&kind, version) {
@@ -58,20 +58,18 @@ impl<'a> Scopes<'a> {
     fn unknown_kind_problem(&self, kind: &GroupKind, version: &str) -> String {
         let group_version = format!("{}/{version}", kind.group);
         if self.kinds.unavailable().any(|broken| broken == group_version) {
-            return format!(
-                "the API `{group_version}` does not answer, so nothing is known of kind `{kind}`"
-            );
+            return format!("the API `{group_version}` does not answer, so kind `{kind}` is unknown");
         }
         if let Some(preferred) = self.kinds.preferred(kind) {
             return format!(
-                "the server does not have `{kind}` in version `{version}`; it prefers `{}`",
+                "the server does not serve `{kind}` in version `{version}`; it prefers version `{}`",
                 preferred.version
             );
         }
-        let unknown = format!("the server has no kind `{kind}`, and the set does not define it");
+        let unknown = format!("neither the server nor the set defines kind `{kind}`");
         match self.suggestions(kind) {
             near if near.is_empty() => unknown,
-            near => format!("{unknown}; there is {}", near.join(", ")),
+            near => format!("{unknown}; similar kinds: {}", near.join(", ")),
         }
     }
 

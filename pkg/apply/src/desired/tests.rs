@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::{
@@ -11,10 +12,10 @@ fn desired(value: Value) -> DesiredObject {
     set.objects.remove(0)
 }
 
-/// Returns the problems of a set as text.
-fn wrong(objects: &[Object], options: &ApplyOptions) -> Vec<String> {
+/// Returns the problems of a set, one per line.
+fn problems(objects: &[Object], options: &ApplyOptions) -> String {
     let bad = build_desired_set(objects.to_vec(), &kinds(), &marks(), options).unwrap_err();
-    bad.iter().map(ToString::to_string).collect()
+    bad.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn map(metadata: &Value) -> Value {
@@ -22,7 +23,7 @@ fn map(metadata: &Value) -> Value {
 }
 
 #[test]
-fn an_object_gets_its_place_its_marks_and_its_digest() {
+fn an_object_gets_a_namespace_marks_and_a_digest() {
     let mut status = map(&json!({"name": "a", "labels": {"l": "1"}}));
     status["status"] = json!({"x": 1});
     let made = desired(status);
@@ -43,7 +44,7 @@ fn an_object_gets_its_place_its_marks_and_its_digest() {
 }
 
 #[test]
-fn definitions_say_what_they_define_and_carry_the_finalizer() {
+fn definitions_list_their_kinds_and_get_the_finalizer() {
     let crd = definition("Widget", "example.org", "Cluster", &json!({})).into_value();
     let made = desired(crd);
     let widget = GroupKind::new("example.org", "Widget");
@@ -61,7 +62,7 @@ fn definitions_say_what_they_define_and_carry_the_finalizer() {
 }
 
 #[test]
-fn the_digest_is_of_what_the_manifest_says() {
+fn the_digest_depends_on_the_manifest_only() {
     let plain = desired(map(&json!({"name": "a"}))).digest;
     for same in [
         json!({"name": "a", "namespace": "default"}),
@@ -94,7 +95,7 @@ fn the_digest_follows_the_reconcile_policy() {
 }
 
 #[test]
-fn desiring_what_was_desired_changes_nothing() {
+fn a_desired_object_is_unchanged_by_a_second_pass() {
     let world = FakeCluster::new(marks());
     let first = world.desire(&[named("v1 ConfigMap a", &json!({"k": "v"}))]).unwrap();
     let again = world.desire(&[first.objects[0].object.clone()]).unwrap();
@@ -103,7 +104,7 @@ fn desiring_what_was_desired_changes_nothing() {
 }
 
 #[test]
-fn string_data_of_a_secret_becomes_data_and_wins() {
+fn string_data_of_a_secret_overrides_data() {
     let secret = |extra: Value| {
         let mut secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}});
         secret.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
@@ -120,21 +121,24 @@ fn string_data_of_a_secret_becomes_data_and_wins() {
     );
 
     let bad = object(secret(json!({"stringData": {"pin": 1234, "sure": true}})));
-    assert_eq!(
-        wrong(&[bad], &options()),
-        [
-            "Secret default/a: `stringData.pin` is a number, not a string",
-            "Secret default/a: `stringData.sure` is a boolean, not a string",
-        ]
+    assert_data_eq!(
+        problems(&[bad], &options()),
+        str![[r#"
+Secret default/a: `stringData.pin` is a number, not a string
+Secret default/a: `stringData.sure` is a boolean, not a string
+"#]]
     );
     let bad = object(secret(json!({"stringData": ["hunter2"]})));
-    assert_eq!(wrong(&[bad], &options()), ["Secret default/a: `stringData` is a list, not a mapping"]);
+    assert_data_eq!(
+        problems(&[bad], &options()),
+        str!["Secret default/a: `stringData` is a list, not a mapping"]
+    );
 }
 
 // Row: ENG-14
 // Row: ENG-22
 #[test]
-fn namespaces_are_settled_by_what_is_known_of_kinds() {
+fn namespaces_follow_the_scope_of_the_kind() {
     let service = object(json!({
         "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
         "metadata": {"name": "v1.late.example"}, "spec": {"group": "late.example", "version": "v1"},
@@ -168,7 +172,7 @@ fn namespaces_are_settled_by_what_is_known_of_kinds() {
 }
 
 #[test]
-fn kinds_of_another_set_are_known_when_they_are_added() {
+fn kinds_of_another_set_can_be_added() {
     let mut kinds = kinds();
     for kind in defined_kinds(&definition("Issuer", "certs.example", "Namespaced", &json!({}))) {
         kinds.add(kind);
@@ -180,41 +184,41 @@ fn kinds_of_another_set_are_known_when_they_are_added() {
 }
 
 #[test]
-fn an_unknown_kind_is_told_with_what_may_have_been_meant() {
-    for (what, expected) in [
-        (
-            "apps/v1 Deploymint a",
-            "the server has no kind `Deploymint.apps`, and the set does not define it; there is `Deployment.apps`",
-        ),
-        (
-            "extensions/v1beta1 Deployment a",
-            "the server has no kind `Deployment.extensions`, and the set does not define it; there is `Deployment.apps`",
-        ),
-        (
-            "apps/v1beta1 Deployment a",
-            "the server does not have `Deployment.apps` in version `v1beta1`; it prefers `v1`",
-        ),
-        (
-            "example.org/v1 Widget a",
-            "the server has no kind `Widget.example.org`, and the set does not define it",
-        ),
-        (
-            "metrics.example/v1 PodMetrics a",
-            "the API `metrics.example/v1` does not answer, so nothing is known of kind `PodMetrics.metrics.example`",
-        ),
+fn an_unknown_kind_is_reported_with_similar_kinds() {
+    let mut problems_of_kinds = String::new();
+    for what in [
+        "apps/v1 Deploymint a",
+        "extensions/v1beta1 Deployment a",
+        "apps/v1beta1 Deployment a",
+        "example.org/v1 Widget a",
+        "metrics.example/v1 PodMetrics a",
     ] {
         let mut kinds = kinds();
         kinds.add_unavailable("metrics.example/v1");
         let bad = build_desired_set(vec![named(what, &json!({}))], &kinds, &marks(), &options()).unwrap_err();
-        assert_eq!(bad[0].problem, expected);
+        problems_of_kinds.extend([&*bad[0].problem, "\n"]);
     }
+    assert_data_eq!(
+        problems_of_kinds,
+        str![[r#"
+neither the server nor the set defines kind `Deploymint.apps`; similar kinds: `Deployment.apps`
+neither the server nor the set defines kind `Deployment.extensions`; similar kinds: `Deployment.apps`
+the server does not serve `Deployment.apps` in version `v1beta1`; it prefers version `v1`
+neither the server nor the set defines kind `Widget.example.org`
+the API `metrics.example/v1` does not answer, so kind `PodMetrics.metrics.example` is unknown
+
+"#]]
+    );
     let newer = named("example.org/v2 Widget a", &json!({}));
     let set = [definition("Widget", "example.org", "Namespaced", &json!({})), newer];
-    assert_eq!(wrong(&set, &options()), ["Widget a: is in version `v2`; its definition in the set has v1"]);
+    assert_data_eq!(
+        problems(&set, &options()),
+        str!["Widget a: has version `v2`, but its definition in the set serves v1"]
+    );
 }
 
 #[test]
-fn everything_wrong_with_every_object_is_told_at_once() {
+fn all_problems_of_all_objects_are_reported_at_once() {
     let objects = [
         object(json!({"metadata": {"generateName": "a-"}})),
         object(map(&json!({"name": "b", "labels": {"l": 1, "m": null}, "annotations": [1]}))),
@@ -226,46 +230,45 @@ fn everything_wrong_with_every_object_is_told_at_once() {
         named("v1 ConfigMap d", &json!({})),
         named("v1 ConfigMap default/d", &json!({})),
     ];
-    assert_eq!(
-        wrong(&objects, &options()),
-        [
-            "(no kind) (no name): has `metadata.generateName`: objects of a set must have a name of their own",
-            "(no kind) (no name): has no `apiVersion`",
-            "(no kind) (no name): has no `kind`",
-            "ConfigMap default/b: `metadata.labels.l` is a number, not a string",
-            "ConfigMap default/b: `metadata.labels.m` is null, not a string",
-            "ConfigMap default/b: `metadata.annotations` is a list, not a mapping",
-            "ConfigMap default/(no name): has no `metadata.name`",
-            "ConfigMap default/c: annotation `x/update-policy`: `ssa-merg` is none of recreate, replace, ssa-merge, \
-             ssa-override; is `ssa-merge` meant?",
-            "ConfigMap default/c: annotation `x/apply-order`: `a` is not a whole number",
-            "ConfigMap default/c: annotation `x/status-hint`: unknown status hint hurry",
-            "ConfigMap default/d: is in the set 2 times",
-        ]
+    assert_data_eq!(
+        problems(&objects, &options()),
+        str![[r#"
+(no kind) (no name): has `metadata.generateName`; use `metadata.name` instead
+(no kind) (no name): has no `apiVersion`
+(no kind) (no name): has no `kind`
+ConfigMap default/b: `metadata.labels.l` is a number, not a string
+ConfigMap default/b: `metadata.labels.m` is null, not a string
+ConfigMap default/b: `metadata.annotations` is a list, not a mapping
+ConfigMap default/(no name): has no `metadata.name`
+ConfigMap default/c: annotation `x/update-policy`: `ssa-merg` is not one of recreate, replace, ssa-merge, ssa-override; did you mean `ssa-merge`?
+ConfigMap default/c: annotation `x/apply-order`: `a` is not an integer
+ConfigMap default/c: annotation `x/status-hint`: unknown status hint hurry
+ConfigMap default/d: occurs 2 times in the set
+"#]]
     );
     let nowhere = ApplyOptions { namespace: String::new(), ..options() };
-    assert_eq!(wrong(&objects[4..5], &nowhere), ["ConfigMap d: needs a namespace"]);
+    assert_data_eq!(problems(&objects[4..5], &nowhere), str!["ConfigMap d: requires a namespace"]);
 }
 
 // Row: ENG-68
 #[test]
-fn what_others_live_by_cannot_be_purged() {
+fn namespaces_definitions_and_api_services_cannot_be_purged() {
     let purge = json!({"x/purge-order": "0"});
     let service = named("apiregistration.k8s.io/v1 APIService v1.example.org", &purge);
     let set =
         [named("v1 Namespace n", &purge), definition("Widget", "example.org", "Cluster", &purge), service];
-    assert_eq!(
-        wrong(&set, &options()),
-        [
-            "Namespace n: namespaces must not define a purge order",
-            "CustomResourceDefinition widgets.example.org: custom resource definitions must not define a purge order",
-            "APIService v1.example.org: api services must not define a purge order",
-        ]
+    assert_data_eq!(
+        problems(&set, &options()),
+        str![[r#"
+Namespace n: namespaces must not define a purge order
+CustomResourceDefinition widgets.example.org: custom resource definitions must not define a purge order
+APIService v1.example.org: api services must not define a purge order
+"#]]
     );
 }
 
 #[test]
-fn what_needs_another_is_not_applied_before_it_nor_deleted_after_it() {
+fn orders_must_not_contradict_dependencies() {
     let orders = |apply: &str, delete: &str| json!({"x/apply-order": apply, "x/delete-order": delete});
     let needed = [
         definition("Widget", "example.org", "Namespaced", &orders("1", "1")),
@@ -280,14 +283,13 @@ fn what_needs_another_is_not_applied_before_it_nor_deleted_after_it() {
     };
     assert!(FakeCluster::new(marks()).desire(&set("1", "1")).is_ok());
     assert!(FakeCluster::new(marks()).desire(&set("2", "0")).is_ok());
-    let (crd, namespace) = ("CustomResourceDefinition widgets.example.org", "Namespace n");
-    assert_eq!(
-        wrong(&set("0", "2"), &options()),
-        [
-            format!("Widget default/a: has apply order 0, below 1 of {crd}, which it needs"),
-            format!("Widget default/a: has delete order 2, above 1 of {crd}, which it needs"),
-            format!("ConfigMap n/b: has apply order 0, below 1 of {namespace}, which it needs"),
-            format!("ConfigMap n/b: has delete order 2, above 1 of {namespace}, which it needs"),
-        ]
+    assert_data_eq!(
+        problems(&set("0", "2"), &options()),
+        str![[r#"
+Widget default/a: has apply order 0, below order 1 of CustomResourceDefinition widgets.example.org, which it requires
+Widget default/a: has delete order 2, above order 1 of CustomResourceDefinition widgets.example.org, which it requires
+ConfigMap n/b: has apply order 0, below order 1 of Namespace n, which it requires
+ConfigMap n/b: has delete order 2, above order 1 of Namespace n, which it requires
+"#]]
     );
 }

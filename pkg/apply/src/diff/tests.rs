@@ -13,7 +13,7 @@ fn shown(before: Value, after: Value) -> String {
 }
 
 #[test]
-fn a_change_is_shown_with_what_is_around_it_and_without_what_servers_write() {
+fn a_change_is_shown_with_context_but_without_server_fields() {
     let live = json!({
         "apiVersion": "v1", "kind": "ConfigMap", "status": {"x": 1},
         "data": {"a": "1", "b": "1", "c": "1", "d": "1", "e": "1", "f": "1"},
@@ -47,7 +47,7 @@ fn a_change_is_shown_with_what_is_around_it_and_without_what_servers_write() {
 }
 
 #[test]
-fn all_of_a_new_object_is_added_and_all_of_one_that_goes_is_taken_away() {
+fn new_objects_are_all_added_and_deleted_ones_all_removed() {
     let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "one"}});
     assert_data_eq!(
         shown(json!(null), object.clone()),
@@ -81,7 +81,7 @@ fn secret(data: &Value, applied: &str) -> Value {
 }
 
 #[test]
-fn values_of_secrets_are_seen_to_change_and_never_shown() {
+fn secret_values_show_changes_but_no_content() {
     let before =
         secret(&json!({"gone": "AAAA", "longer": "AAAA", "other": "AAAA", "same": "AAAA"}), "applied-1");
     let after =
@@ -137,7 +137,7 @@ fn secrets_of_any_shape_stay_hidden() {
 }
 
 #[test]
-fn a_long_diff_is_cut_and_says_how_much_more_there_is() {
+fn a_long_diff_is_truncated_with_a_count() {
     let lines = |count: usize| {
         let data: serde_json::Map<_, _> = (0..count).map(|at| (format!("k{at}"), "v".into())).collect();
         shown(json!(null), json!({"data": data}))

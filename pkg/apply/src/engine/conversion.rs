@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_lost_when_the_strategy_is_another_or_none_is_named() {
+    fn a_webhook_is_lost_without_the_webhook_strategy() {
         let webhook = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"caBundle": "YQ=="}}});
         let none = json!({"strategy": "None"});
         for (desired, live, expected) in [

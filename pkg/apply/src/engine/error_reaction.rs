@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_not_as_it_was_thought_to_be_is_looked_at_again() {
+    fn an_unexpected_object_is_read_again() {
         let deployment = key("apps", "Deployment");
         for (code, reason, write, next) in [
             (409, "Conflict", WriteOperation::Create, ErrorReaction::Reread),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_holds_nothing_is_made_anew_for_a_field_that_cannot_change() {
+    fn only_objects_without_data_are_recreated_for_immutable_fields() {
         let immutable = &["Invalid value: {}: field is immutable"];
         for (group, kind, next) in [
             ("apps", "Deployment", ErrorReaction::Recreate),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_cannot_change_is_known_by_the_words_of_every_kind() {
+    fn immutable_fields_are_recognised_for_every_kind() {
         for (group, kind, message, next) in [
             (
                 "storage.k8s.io",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_other_faults_is_not_deleted_for_one_that_would_be_refused_too() {
+    fn an_object_with_other_errors_is_not_recreated() {
         let error = refusal(422, "Invalid", &["field is immutable", "must be at least 0"]);
         assert_eq!(
             ErrorReaction::after(&error, WriteOperation::Update, &key("apps", "Deployment")),

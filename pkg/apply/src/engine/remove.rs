@@ -197,7 +197,7 @@ impl Remover<'_, '_> {
                 break;
             }
             if self.deadline.is_none_or(|until| Instant::now() >= until) {
-                let status = Status::of(Health::Terminating, "instances of it are still there");
+                let status = Status::of(Health::Terminating, "instances still exist");
                 let blocker = Blocker::new(leaving.key.clone(), status);
                 return Ok(Some(Blocker { since: since.elapsed(), ..blocker }));
             }

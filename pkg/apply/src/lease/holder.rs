@@ -14,7 +14,7 @@ pub const LEASE_DURATION: Duration = Duration::from_secs(45);
 pub struct LeaseName {
     /// The namespace, which must exist.
     pub namespace: String,
-    /// The name.
+    /// The name of the Lease.
     pub name: String,
 }
 

@@ -119,7 +119,7 @@ async fn a_handle_without_a_lease_refuses_to_write() {
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
-async fn a_second_run_waits_for_the_first_and_says_for_whom() {
+async fn a_second_run_waits_and_reports_the_holder() {
     let lab = lab().await;
     let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let refused = acquire(&lab, "2", HeldLeasePolicy::Fail).await.unwrap_err();
@@ -138,7 +138,7 @@ async fn a_second_run_waits_for_the_first_and_says_for_whom() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_is_taken_over_when_it_has_expired_by_the_server_clock() {
+async fn a_lease_expired_by_the_server_clock_is_taken_over() {
     let lab = lab().await;
     let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     drop(first);
@@ -161,7 +161,7 @@ async fn a_lease_that_nobody_renews_expires_without_a_server_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_is_renewed_is_waited_for_however_long_that_takes() {
+async fn a_renewed_lease_is_waited_for_without_a_limit() {
     let lab = lab().await;
     let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let work = async {
@@ -225,7 +225,7 @@ async fn a_superseded_run_writes_nothing_once_it_continues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_slept_and_was_not_superseded_goes_on() {
+async fn a_suspended_run_continues_if_not_superseded() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     pass(&lab, LEASE_DURATION * 10).await;
@@ -342,7 +342,7 @@ impl SlowReader {
 }
 
 #[tokio::test]
-async fn a_request_half_sent_when_the_lease_goes_stale_never_arrives_whole() {
+async fn a_half_sent_request_stops_when_the_lease_goes_stale() {
     // The value exceeds the buffers of a connection.
     let object = config_map("a", &"x".repeat(32 * 1024 * 1024));
     for (seconds, arrives) in [(0, true), (60, false), (-60, false)] {
@@ -473,7 +473,7 @@ async fn lost_answers_do_not_look_like_another_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn leases_that_may_not_be_written_are_told_before_anything_is_written() {
+async fn a_forbidden_lease_is_reported_before_any_write() {
     let lab = lab().await;
     lab.fixture
         .sandbox()
@@ -484,7 +484,7 @@ async fn leases_that_may_not_be_written_are_told_before_anything_is_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
+async fn a_lease_edited_by_others_keeps_its_holder() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     lab.fixture.merge(LEASE, PLACE, &json!({"metadata": {"labels": {"team": "a"}}})).await;
@@ -567,7 +567,7 @@ async fn nothing_is_written_under_a_lease_that_was_released() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_whose_last_renewal_nobody_heard_of_is_released() {
+async fn a_lease_with_a_lost_renewal_answer_is_released() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2026-01-02T03:04:06.000000Z"}})).await;

@@ -53,7 +53,7 @@ async fn stored_versions(lab: &Lab) -> Value {
 }
 
 #[tokio::test]
-async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
+async fn objects_are_rewritten_and_the_old_version_is_removed() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
     let next = object(definition(&["v2", "v3"]));
     lab.server.kinds().await.unwrap();
@@ -78,22 +78,26 @@ async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
 }
 
 #[tokio::test]
-async fn a_definition_that_is_not_there_has_nothing_to_migrate() {
+async fn a_missing_definition_needs_no_migration() {
     let lab = Lab::start().await;
     assert_eq!(lab.server.migrate(&object(definition(&["v1"]))).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn a_definition_without_the_storage_version_is_refused_before_anything_is_written() {
+async fn a_definition_without_the_storage_version_is_refused() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
     let counter = RequestCounter::start(lab.fixture.sandbox());
     let error = lab.server.migrate(&object(definition(&["v1", "v3"]))).await.unwrap_err();
-    let expected = "definition `widgets.example.com` no longer has `v2`, in which objects are stored now";
-    assert_eq!((error.to_string().as_str(), counter.writes().total()), (expected, 0));
+    assert!(
+        matches!(&error, MigrationError::StorageVersionRemoved { definition, version }
+            if definition == "widgets.example.com" && version == "v2"),
+        "{error:?}"
+    );
+    assert_eq!(counter.writes().total(), 0);
 }
 
 #[tokio::test]
-async fn what_others_change_meanwhile_counts_as_migrated() {
+async fn concurrently_changed_objects_count_as_migrated() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
     let strike = |fault: &str| lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     strike("409,verb=patch,resource=example.com/widgets,times=1");
@@ -104,13 +108,17 @@ async fn what_others_change_meanwhile_counts_as_migrated() {
 }
 
 #[tokio::test]
-async fn a_migration_that_was_refused_is_an_error_and_can_be_run_again() {
+async fn a_failed_migration_can_be_repeated() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
     let fault = Fault::parse("403,verb=patch,resource=example.com/widgets,times=1").unwrap();
     lab.fixture.sandbox().faults().add(fault);
     let next = object(definition(&["v2"]));
     let error = lab.server.migrate(&next).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot bring the objects of `widgets.example.com` to version `v2`");
+    assert!(
+        matches!(&error, MigrationError::Api { definition, version, .. }
+            if definition == "widgets.example.com" && version == "v2"),
+        "{error:?}"
+    );
     assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
     assert_eq!(lab.server.migrate(&next).await.unwrap().map(|migrated| migrated.objects), Some(3));
 }

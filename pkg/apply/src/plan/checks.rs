@@ -21,8 +21,10 @@ pub(super) fn removal_conflicts(
         let stays: Vec<_> = desired.objects.iter().filter(|object| needs(object, item, desired)).collect();
         let problem = match &stays[..] {
             [] => continue,
-            [one] => format!("cannot go while {} stays", one.key),
-            [first, others @ ..] => format!("cannot go while {} and {} more stay", first.key, others.len()),
+            [one] => format!("cannot be deleted while {} remains", one.key),
+            [first, others @ ..] => {
+                format!("cannot be deleted while {} and {} more remain", first.key, others.len())
+            }
         };
         impossible.push(PlanError::Order { object: item.key.clone(), problem });
     }
@@ -74,7 +76,7 @@ pub(super) fn missing_namespaces(
 fn namespace_step(name: &str, wave: i16, live: &LiveObjects) -> Option<PlanStep> {
     let key = ObjectKey::of_namespace(name);
     let (action, why) = match live.get(&key) {
-        Observation::Absent => (StepAction::Create, "objects need it and nobody brings it"),
+        Observation::Absent => (StepAction::Create, "required by objects of the set"),
         Observation::Present(_) if live.is_terminating(&key) => (StepAction::Recreate, "is being deleted"),
         Observation::Present(_) | Observation::Unobserved => return None,
     };

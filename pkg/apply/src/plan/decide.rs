@@ -81,10 +81,10 @@ impl Decider<'_> {
                     Decision::plain(StepAction::Keep)
                 }
                 Some(why) => Decision::because(StepAction::Adopt, why),
-                None => Decision::because(StepAction::Update, "is there and was not recorded"),
+                None => Decision::because(StepAction::Update, "exists but was not recorded"),
             },
             Some(theirs) if adoption == AdoptionPolicy::Always => {
-                Decision::because(StepAction::Adopt, format!("taken from `{theirs}`"))
+                Decision::because(StepAction::Adopt, format!("taken over from owner `{theirs}`"))
             }
             Some(theirs) => {
                 return Err(PlanError::OwnedByOther {
@@ -98,10 +98,9 @@ impl Decider<'_> {
                     owner: self.marks.owner.clone(),
                 });
             }
-            None => Decision::because(
-                StepAction::Adopt,
-                taken().unwrap_or_else(|| "was there already".to_owned()),
-            ),
+            None => {
+                Decision::because(StepAction::Adopt, taken().unwrap_or_else(|| "already existed".to_owned()))
+            }
         };
         Ok(self.adjust(desired, object, decision))
     }
@@ -138,11 +137,11 @@ impl Decider<'_> {
         if self.marks.digest_annotation.is_some() {
             // This includes objects that lost the annotation.
             if self.marks.digest_of(object) != Some(&desired.digest) {
-                return Some(Reason::Other("is not what was applied last".to_owned()));
+                return Some(Reason::Other("differs from the last applied object".to_owned()));
             }
         } else if item.phase == ItemPhase::ScheduledForApplication {
             // The object does not show if an interrupted write arrived. In all later phases the write has arrived.
-            return Some(Reason::Other("its last write may not have arrived".to_owned()));
+            return Some(Reason::Other("its last write may have failed".to_owned()));
         }
         if desired.digest == ONCE_DIGEST { None } else { self.reapply_reason(desired, item) }
     }
@@ -153,8 +152,8 @@ impl Decider<'_> {
         let last: Option<Timestamp> = item.last_applied_at.as_deref().and_then(|at| at.parse().ok());
         match last {
             Some(last) if self.now.duration_since(last) < interval => None,
-            Some(last) => Some(Reason::Other(format!("written last at {last}"))),
-            None => Some(Reason::Other("nobody knows when it was written last".to_owned())),
+            Some(last) => Some(Reason::Other(format!("last written at {last}"))),
+            None => Some(Reason::Other("the time of the last write is unknown".to_owned())),
         }
     }
 

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_cannot_be_changed_is_named() {
+    fn an_immutable_field_is_named() {
         let (selector, template): (&[&str], &[&str]) = (&["spec", "selector"], &["spec", "template"]);
         let (deployment, job, binding) =
             ("apps/v1 Deployment a", "batch/v1 Job a", "rbac.authorization.k8s.io/v1 ClusterRoleBinding a");
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_differs_from_metadata_alone() {
+    fn metadata_alone_is_no_immutable_change() {
         let wanted = with("apps/v1 Deployment a", &["spec", "selector"], &json!({"a": "1"}));
         assert_eq!(cannot_be_changed(&wanted, &named("apps/v1 Deployment a", &json!({}))), None);
     }
 
     #[test]
-    fn sealed_data_cannot_be_changed_nor_unsealed() {
+    fn immutable_data_cannot_be_changed_or_unlocked() {
         let map = |data: &str, sealed: bool| {
             let mut map = with("v1 ConfigMap a", &["data"], &json!({ "k": data }));
             map.as_map_mut().insert("immutable".to_owned(), sealed.into());

@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_needed_is_written_first_and_deleted_last(world in world(), objects in objects()) {
+    fn dependencies_are_written_first_and_deleted_last(world in world(), objects in objects()) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
         let places = steps_by_key(&plan);
         let definition = ObjectKey::of(&made(NAMES[1], &json!({})));
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn planning_again_gives_the_same(world in world(), objects in objects()) {
+    fn a_repeated_plan_is_equal(world in world(), objects in objects()) {
         prop_assert_eq!(world.plan(&objects), world.plan(&objects));
         let mut turned = objects;
         turned.reverse();
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn after_a_plan_is_carried_out_nothing_is_left_to_do(mut world in world(), objects in objects()) {
+    fn an_executed_plan_leaves_no_steps(mut world in world(), objects in objects()) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
         let desired = world.desire(&objects).unwrap();
         world.execute(&plan, &desired);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_that_was_cut_off_is_gone_on_with(world in world(), objects in objects(), share in 0..=10_usize) {
+    fn an_interrupted_run_is_resumed(world in world(), objects in objects(), share in 0..=10_usize) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
         let mut cut = world;
         let desired = cut.desire(&objects).unwrap();

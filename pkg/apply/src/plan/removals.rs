@@ -33,7 +33,7 @@ impl Removals<'_> {
                 && !self.live.is_terminating(&item.key)
             {
                 step.action = StepAction::Orphan;
-                step.why = Some(format!("{} stays and would go with it", needs.key));
+                step.why = Some(format!("kept, because {} would be deleted with it", needs.key));
             }
         }
         steps
@@ -45,11 +45,11 @@ impl Removals<'_> {
                 if !self.marks.owns_or_wrote(object, Some(item), &self.options.field_manager) =>
             {
                 let owner = self.marks.owner_of(object);
-                let owner = owner.map_or("nobody".to_owned(), |owner| format!("`{owner}`"));
-                (StepAction::Orphan, Some(format!("belongs to {owner}")))
+                let why = owner.map_or("has no owner".to_owned(), |owner| format!("belongs to `{owner}`"));
+                (StepAction::Orphan, Some(why))
             }
             _ if (self.orphans)(item.delete_policy) => (StepAction::Orphan, None),
-            Observation::Absent => (StepAction::Delete, Some("is gone already".to_owned())),
+            Observation::Absent => (StepAction::Delete, Some("already deleted".to_owned())),
             Observation::Present(_) | Observation::Unobserved => (StepAction::Delete, None),
         };
         PlanStep {

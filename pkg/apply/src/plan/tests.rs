@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::{
@@ -29,13 +30,15 @@ fn step(plan: &ApplyPlan, name: &str) -> String {
     step.why.as_ref().map_or(action.clone(), |why| format!("{action}: {why}"))
 }
 
-fn refusals(world: &FakeCluster, objects: &[manifest::Object]) -> Vec<String> {
-    world.plan(objects).unwrap_err().iter().map(ToString::to_string).collect()
+/// Returns the errors of a plan, one per line.
+fn refusals(world: &FakeCluster, objects: &[manifest::Object]) -> String {
+    let errors = world.plan(objects).unwrap_err();
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 // Row: ENG-02
 #[test]
-fn the_set_lists_exactly_what_is_wanted() {
+fn the_set_lists_exactly_the_desired_objects() {
     let mut world = FakeCluster::new(marks());
     world.apply(&[map("a", &json!({})), map("b", &json!({}))]);
     world.apply(&[map("b", &json!({})), map("c", &json!({}))]);
@@ -48,7 +51,7 @@ fn the_set_lists_exactly_what_is_wanted() {
 // Row: ENG-45
 // Row: ENG-66
 #[test]
-fn a_mixed_set_is_written_in_the_order_of_need() {
+fn a_mixed_set_is_written_in_dependency_order() {
     let service = named("apiregistration.k8s.io/v1 APIService v1.late.example", &json!({}));
     let service = with(service, "spec", json!({"group": "late.example", "version": "v1"}));
     let objects = [
@@ -79,7 +82,7 @@ fn a_mixed_set_is_written_in_the_order_of_need() {
 // Row: ENG-64
 // Row: ENG-67
 #[test]
-fn waves_go_upwards_whatever_the_kind() {
+fn waves_are_ascending_regardless_of_kind() {
     let order = |order: &str| json!({"x/apply-order": order});
     let objects = [map("last", &order("7")), map("middle", &json!({})), map("first", &order("-5"))];
     let plan = FakeCluster::new(marks()).plan(&objects).unwrap();
@@ -94,7 +97,7 @@ fn waves_go_upwards_whatever_the_kind() {
 // Row: ENG-74
 // Row: ENG-80
 #[test]
-fn what_is_dropped_goes_last_in_waves_of_its_own() {
+fn dropped_objects_are_deleted_last_in_separate_waves() {
     let orders = |apply: i16, delete: i16| json!({"x/apply-order": apply.to_string(), "x/delete-order": delete.to_string()});
     let mut world = FakeCluster::new(marks());
     let all = [
@@ -122,24 +125,19 @@ fn what_is_dropped_goes_last_in_waves_of_its_own() {
 // Row: ENG-52
 // Row: ENG-27
 #[test]
-fn what_is_there_already_is_taken_as_the_policy_says() {
+fn existing_objects_are_adopted_by_policy() {
     let theirs = OwnershipMarks::of_component("x", "them");
-    for (policy, unowned, foreign) in [
-        (
-            "never",
-            Err("ConfigMap default/a exists and was not applied by `me`"),
-            Err("ConfigMap default/a belongs to `them`"),
-        ),
-        ("if-unowned", Ok("Adopt: was there already"), Err("ConfigMap default/a belongs to `them`")),
-        ("always", Ok("Adopt: was there already"), Ok("Adopt: taken from `them`")),
-    ] {
+    let mut outcomes = String::new();
+    for policy in ["never", "if-unowned", "always"] {
         let wanted = [map("a", &json!({"x/adoption-policy": policy}))];
         let mut found = map("default/a", &json!({}));
-        for expected in [unowned, foreign] {
+        for owner in ["none", "them"] {
             let mut world = FakeCluster::new(marks());
             world.put(found.clone());
-            let plan = world.plan(&wanted).map(|plan| step(&plan, "a")).map_err(|all| all[0].to_string());
-            assert_eq!(plan, expected.map(str::to_owned).map_err(str::to_owned), "{policy}");
+            let outcome = |plan: Result<ApplyPlan, Vec<PlanError>>| {
+                plan.map_or_else(|errors| format!("refused: {}", errors[0]), |plan| step(&plan, "a"))
+            };
+            let by_annotation = outcome(world.plan(&wanted));
             theirs.mark(&mut found, "d");
             // A default policy has the same effect as an annotation.
             world.options.defaults.adoption = match policy {
@@ -147,17 +145,34 @@ fn what_is_there_already_is_taken_as_the_policy_says() {
                 "always" => crate::AdoptionPolicy::Always,
                 _ => crate::AdoptionPolicy::IfUnowned,
             };
-            let plan = world.plan(&[map("a", &json!({}))]).map(|plan| step(&plan, "a"));
-            assert_eq!(
-                plan.map_err(|all| all[0].to_string()),
-                expected.map(str::to_owned).map_err(str::to_owned)
-            );
+            assert_eq!(outcome(world.plan(&[map("a", &json!({}))])), by_annotation, "{policy}");
+            outcomes.extend([
+                policy,
+                ", owner ",
+                owner,
+                ": ",
+                &by_annotation,
+                "
+",
+            ]);
         }
     }
+    assert_data_eq!(
+        outcomes,
+        str![[r#"
+never, owner none: refused: ConfigMap default/a exists and was not applied by `me`
+never, owner them: refused: ConfigMap default/a belongs to `them`
+if-unowned, owner none: Adopt: already existed
+if-unowned, owner them: refused: ConfigMap default/a belongs to `them`
+always, owner none: Adopt: already existed
+always, owner them: Adopt: taken over from owner `them`
+
+"#]]
+    );
 }
 
 #[test]
-fn an_object_that_was_scheduled_and_never_written_is_still_a_stranger() {
+fn a_scheduled_but_unwritten_object_is_not_owned() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/adoption-policy": "never"}))];
     let plan = world.plan(&wanted).unwrap();
@@ -165,22 +180,21 @@ fn an_object_that_was_scheduled_and_never_written_is_still_a_stranger() {
     assert_eq!(world.set.items.len(), 1, "the set must be stored");
     // Somebody else creates the object, and the run is interrupted.
     world.put(map("default/a", &json!({})));
-    assert_eq!(refusals(&world, &wanted), ["ConfigMap default/a exists and was not applied by `me`"]);
+    let exists = |errors: &[PlanError]| matches!(errors, [PlanError::Exists { owner, .. }] if owner == "me");
+    assert!(exists(&world.plan(&wanted).unwrap_err()));
     // Dropping the object and adding it again does not change its owner either.
     world.set.schedule_deletion();
-    assert_eq!(refusals(&world, &wanted), ["ConfigMap default/a exists and was not applied by `me`"]);
+    assert!(exists(&world.plan(&wanted).unwrap_err()));
 }
 
 #[test]
-fn objects_of_our_label_that_others_wrote_are_taken_over_and_ours_are_written() {
-    for (managers, expected) in [
-        (
-            json!([{"manager": "kubectl-client-side-apply"}]),
-            "Adopt: taken over from `kubectl-client-side-apply`",
-        ),
-        (json!([{"manager": "somebody"}]), "Adopt: taken over from `somebody`"),
-        (json!([{"manager": "capstan"}, {"manager": "injector"}]), "Update: is there and was not recorded"),
-        (json!([{"manager": "kubelet", "subresource": "status"}]), "Update: is there and was not recorded"),
+fn labelled_objects_of_other_managers_are_taken_over() {
+    let mut steps = String::new();
+    for managers in [
+        json!([{"manager": "kubectl-client-side-apply"}]),
+        json!([{"manager": "somebody"}]),
+        json!([{"manager": "capstan"}, {"manager": "injector"}]),
+        json!([{"manager": "kubelet", "subresource": "status"}]),
     ] {
         let mut world = FakeCluster::new(label_marks());
         world.put(object(json!({
@@ -189,13 +203,23 @@ fn objects_of_our_label_that_others_wrote_are_taken_over_and_ours_are_written() 
                 "name": "a", "namespace": "default", "labels": {"part-of": "me"}, "managedFields": managers,
             },
         })));
-        assert_eq!(step(&world.plan(&[map("a", &json!({}))]).unwrap(), "a"), expected);
+        steps.extend([&*step(&world.plan(&[map("a", &json!({}))]).unwrap(), "a"), "\n"]);
     }
+    assert_data_eq!(
+        steps,
+        str![[r#"
+Adopt: taken over from `kubectl-client-side-apply`
+Adopt: taken over from `somebody`
+Update: exists but was not recorded
+Update: exists but was not recorded
+
+"#]]
+    );
 }
 
 // Row: ENG-53
 #[test]
-fn what_is_unchanged_is_not_written() {
+fn unchanged_objects_are_not_written() {
     for marks in [marks(), label_marks()] {
         let mut world = FakeCluster::new(marks);
         let wanted = [with(map("a", &json!({})), "data", json!({"k": "1"}))];
@@ -208,12 +232,15 @@ fn what_is_unchanged_is_not_written() {
 }
 
 #[test]
-fn what_may_not_have_arrived_is_written_again() {
+fn uncertain_writes_are_repeated() {
     let wanted = [map("a", &json!({}))];
     let mut marked = FakeCluster::new(marks());
     marked.apply(&wanted);
     marked.object("v1 ConfigMap default/a").set_annotation("x/digest", "of something else");
-    assert_eq!(step(&marked.plan(&wanted).unwrap(), "a"), "Update: is not what was applied last");
+    assert_data_eq!(
+        step(&marked.plan(&wanted).unwrap(), "a"),
+        str!["Update: differs from the last applied object"]
+    );
 
     let mut labelled = FakeCluster::new(label_marks());
     labelled.apply(&wanted);
@@ -222,14 +249,17 @@ fn what_may_not_have_arrived_is_written_again() {
         assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Keep", "{arrived:?}");
     }
     labelled.set.items[0].phase = ItemPhase::ScheduledForApplication;
-    assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Update: its last write may not have arrived");
+    assert_data_eq!(
+        step(&labelled.plan(&wanted).unwrap(), "a"),
+        str!["Update: its last write may have failed"]
+    );
     labelled.server.clear();
     assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Create");
 }
 
 // Row: ENG-54
 #[test]
-fn a_change_of_the_component_writes_objects_that_follow_it() {
+fn a_component_change_updates_dependent_objects() {
     let mut world = FakeCluster::new(marks());
     let wanted =
         [map("a", &json!({"x/reconcile-policy": "on-object-or-component-change"})), map("b", &json!({}))];
@@ -245,7 +275,7 @@ fn a_change_of_the_component_writes_objects_that_follow_it() {
 
 // Row: ENG-55
 #[test]
-fn once_is_created_again_when_gone_and_never_changed() {
+fn a_once_object_is_recreated_but_never_updated() {
     for marks in [marks(), label_marks()] {
         let mut world = FakeCluster::new(marks);
         let once = json!({"x/reconcile-policy": "once", "x/reapply-interval": "1m"});
@@ -266,7 +296,7 @@ fn once_is_created_again_when_gone_and_never_changed() {
 }
 
 #[test]
-fn an_object_of_once_that_lost_its_record_is_kept_and_recorded() {
+fn an_unrecorded_once_object_is_kept_and_recorded() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/reconcile-policy": "once"}))];
     world.apply(&wanted);
@@ -276,17 +306,20 @@ fn an_object_of_once_that_lost_its_record_is_kept_and_recorded() {
 }
 
 #[test]
-fn an_unchanged_object_is_written_again_when_its_time_has_come() {
+fn an_unchanged_object_is_reapplied_after_its_interval() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/reapply-interval": "1h"}))];
     world.apply(&wanted);
-    for (minutes, expected) in [(59, "Keep"), (60, "Update: written last at 2001-09-09T01:46:40Z")] {
-        world.now = minute(minutes);
-        assert_eq!(step(&world.plan(&wanted).unwrap(), "a"), expected);
-    }
+    world.now = minute(59);
+    assert_eq!(step(&world.plan(&wanted).unwrap(), "a"), "Keep");
+    world.now = minute(60);
+    assert_data_eq!(
+        step(&world.plan(&wanted).unwrap(), "a"),
+        str!["Update: last written at 2001-09-09T01:46:40Z"]
+    );
     world.set.items[0].last_applied_at = Some("yesterday".to_owned());
     let plan = world.plan(&wanted).unwrap();
-    assert_eq!(step(&plan, "a"), "Update: nobody knows when it was written last");
+    assert_data_eq!(step(&plan, "a"), str!["Update: the time of the last write is unknown"]);
 }
 
 // Row: ENG-60
@@ -301,7 +334,7 @@ fn the_policy_recreate_deletes_before_it_creates() {
 }
 
 #[test]
-fn what_is_going_is_waited_for_with_all_in_its_namespace() {
+fn terminating_objects_are_recreated_with_their_namespace() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("n/a", &json!({})), map("b", &json!({}))];
     world.apply(&wanted);
@@ -311,17 +344,17 @@ fn what_is_going_is_waited_for_with_all_in_its_namespace() {
         }
     };
     going(world.object("v1 ConfigMap default/b"));
-    assert_eq!(step(&world.plan(&wanted).unwrap(), "b"), "Recreate: is being deleted");
+    assert_data_eq!(step(&world.plan(&wanted).unwrap(), "b"), str!["Recreate: is being deleted"]);
     going(world.object("v1 Namespace n"));
     let plan = world.plan(&wanted).unwrap();
-    assert_eq!(step(&plan, "n"), "Recreate: is being deleted");
-    assert_eq!(step(&plan, "a"), "Recreate: its namespace is being deleted");
+    assert_data_eq!(step(&plan, "n"), str!["Recreate: is being deleted"]);
+    assert_data_eq!(step(&plan, "a"), str!["Recreate: its namespace is being deleted"]);
 }
 
 // Row: ENG-68
 // Row: ENG-70
 #[test]
-fn what_is_purged_is_not_created_again_until_it_changes() {
+fn purged_objects_are_not_recreated_until_they_change() {
     let mut world = FakeCluster::new(marks());
     let job = |image: &str| {
         let job = named("batch/v1 Job hook", &json!({"x/apply-order": "-2", "x/purge-order": "-1"}));
@@ -337,7 +370,7 @@ fn what_is_purged_is_not_created_again_until_it_changes() {
 }
 
 #[test]
-fn a_purge_that_was_cut_off_is_gone_on_with() {
+fn an_interrupted_purge_is_resumed() {
     let mut world = FakeCluster::new(label_marks());
     let wanted = [named("batch/v1 Job hook", &json!({"x/purge-order": "0"}))];
     world.apply(&wanted);
@@ -357,7 +390,7 @@ fn a_purge_that_was_cut_off_is_gone_on_with() {
 }
 
 #[test]
-fn a_purge_comes_at_the_first_wave_that_reaches_its_order() {
+fn a_purge_runs_in_the_first_wave_of_its_order() {
     let waves = BTreeSet::from([-5, 0, 7]);
     for (apply, purge, expected) in
         [(-5, -5, -5), (-5, -4, 0), (0, -5, 0), (0, 1, 7), (0, 100, 7), (7, -100, 7)]
@@ -371,7 +404,7 @@ fn a_purge_comes_at_the_first_wave_that_reaches_its_order() {
 // Row: ENG-61
 // Row: ENG-63
 #[test]
-fn what_is_dropped_is_deleted_or_forgotten_as_the_policy_says() {
+fn dropped_objects_are_deleted_or_orphaned_by_policy() {
     for (policy, dropped, all) in [
         ("default", "Delete", "Delete"),
         ("delete", "Delete", "Delete"),
@@ -392,46 +425,57 @@ fn what_is_dropped_is_deleted_or_forgotten_as_the_policy_says() {
 }
 
 #[test]
-fn what_became_somebody_elses_is_left_alone() {
+fn objects_of_new_owners_are_orphaned() {
     let mut world = FakeCluster::new(marks());
     world.apply(&["a", "b", "c", "d"].map(|name| map(name, &json!({}))));
     OwnershipMarks::of_component("x", "them").mark(world.object("v1 ConfigMap default/a"), "d");
     world.put(map("default/b", &json!({})));
     world.server.remove(&ObjectKey::of(&map("default/c", &json!({}))));
     let plan = world.plan(&[]).unwrap();
-    assert_eq!(step(&plan, "a"), "Orphan: belongs to `them`");
-    assert_eq!(step(&plan, "b"), "Orphan: belongs to nobody");
-    assert_eq!(step(&plan, "c"), "Delete: is gone already");
+    assert_data_eq!(step(&plan, "a"), str!["Orphan: belongs to `them`"]);
+    assert_data_eq!(step(&plan, "b"), str!["Orphan: has no owner"]);
+    assert_data_eq!(step(&plan, "c"), str!["Delete: already deleted"]);
     assert_eq!(step(&plan, "d"), "Delete");
 }
 
 #[test]
-fn an_object_that_lost_its_label_is_ours_while_our_writing_is_to_be_seen_on_it() {
+fn an_unlabelled_object_is_owned_while_its_field_manager_remains() {
     let mut world = FakeCluster::new(marks());
     world.apply(&[map("a", &json!({}))]);
     let entry = |manager: &str, subresource: &str| json!({"manager": manager, "subresource": subresource});
-    for (managers, expected) in [
-        (json!([entry("kubectl-edit", ""), entry("capstan", "")]), "Delete"),
-        (json!([entry("kubectl-create", "")]), "Orphan: belongs to nobody"),
-        (json!([entry("capstan", "status")]), "Orphan: belongs to nobody"),
+    let mut steps = String::new();
+    for managers in [
+        json!([entry("kubectl-edit", ""), entry("capstan", "")]),
+        json!([entry("kubectl-create", "")]),
+        json!([entry("capstan", "status")]),
     ] {
         let mut stripped = map("default/a", &json!({}));
         if let Some(Value::Object(metadata)) = stripped.get_mut(&["metadata"]) {
             metadata.insert("managedFields".to_owned(), managers);
         }
         world.put(stripped);
-        assert_eq!(step(&world.plan(&[]).unwrap(), "a"), expected);
+        let planned = step(&world.plan(&[]).unwrap(), "a");
         let live = world.live(&DesiredSet::default());
-        assert_eq!(step(&plan_delete(&world.set, &live, &world.marks, &world.options), "a"), expected);
+        assert_eq!(step(&plan_delete(&world.set, &live, &world.marks, &world.options), "a"), planned);
+        steps.extend([&*planned, "\n"]);
     }
+    assert_data_eq!(
+        steps,
+        str![[r#"
+Delete
+Orphan: has no owner
+Orphan: has no owner
+
+"#]]
+    );
     let mut never_written = world;
     never_written.set.items[0].last_applied_at = None;
     never_written.set.items[0].phase = ItemPhase::ScheduledForApplication;
-    assert_eq!(step(&never_written.plan(&[]).unwrap(), "a"), "Orphan: belongs to nobody");
+    assert_data_eq!(step(&never_written.plan(&[]).unwrap(), "a"), str!["Orphan: has no owner"]);
 }
 
 #[test]
-fn what_an_orphan_lives_by_stays_with_it() {
+fn dependencies_of_an_orphan_are_kept() {
     let mut world = FakeCluster::new(marks());
     let stays = json!({"x/delete-policy": "orphan"});
     let set = [
@@ -445,13 +489,15 @@ fn what_an_orphan_lives_by_stays_with_it() {
     world.apply(&set);
     let live = world.live(&DesiredSet::default());
     for plan in [plan_delete(&world.set, &live, &world.marks, &world.options), world.plan(&[]).unwrap()] {
-        let step = |name| step(&plan, name);
-        assert_eq!(step("n"), "Orphan: ConfigMap n/a stays and would go with it");
-        assert_eq!(step("widgets.example.org"), "Orphan: Widget m/w stays and would go with it");
-        assert_eq!(
-            (step("m"), step("b")),
-            ("Orphan: Widget m/w stays and would go with it".to_owned(), "Delete".to_owned())
-        );
+        let kept = |name: &str, dependent: &str| {
+            let step = plan.steps.iter().find(|step| step.key.name == name).unwrap();
+            assert_eq!(step.action, StepAction::Orphan, "{name}");
+            assert!(step.why.as_ref().is_some_and(|why| why.contains(dependent)), "{:?}", step.why);
+        };
+        kept("n", "ConfigMap n/a");
+        kept("widgets.example.org", "Widget m/w");
+        kept("m", "Widget m/w");
+        assert_eq!(step(&plan, "b"), "Delete");
     }
     for orphan in [map("n/a", &stays), set[5].clone()] {
         world.server.remove(&ObjectKey::of(&orphan));
@@ -466,7 +512,7 @@ fn what_an_orphan_lives_by_stays_with_it() {
 }
 
 #[test]
-fn an_object_that_moves_is_created_before_the_old_one_goes() {
+fn a_moved_object_is_created_before_the_old_one_is_deleted() {
     let mut world = FakeCluster::new(marks());
     world.apply(&[map("n/a", &json!({}))]);
     let plan = world.plan(&[map("m/a", &json!({}))]).unwrap();
@@ -476,13 +522,16 @@ fn an_object_that_moves_is_created_before_the_old_one_goes() {
 // Row: ENG-25
 // Row: ENG-26
 #[test]
-fn missing_namespaces_are_made_for_nobody_or_refused() {
+fn missing_namespaces_are_created_unowned_or_refused() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("n/a", &json!({"x/apply-order": "3"})), map("n/b", &json!({"x/apply-order": "-3"}))];
     let refusing =
         ApplyOptions { missing_namespaces: MissingNamespacePolicy::Refuse, ..world.options.clone() };
     let refused = FakeCluster { options: refusing, ..world.clone() };
-    assert_eq!(refusals(&refused, &wanted), ["namespace `n` is not there"]);
+    assert_eq!(
+        refused.plan(&wanted).unwrap_err(),
+        [PlanError::MissingNamespace { namespace: "n".to_owned() }]
+    );
 
     let plan = world.apply(&wanted);
     assert_eq!((plan.steps[0].key.name.as_str(), plan.steps[0].wave, plan.steps[0].unowned), ("n", -3, true));
@@ -494,7 +543,7 @@ fn missing_namespaces_are_made_for_nobody_or_refused() {
 }
 
 #[test]
-fn a_definition_or_namespace_cannot_go_while_something_stays_in_need() {
+fn definitions_and_namespaces_outlive_their_dependents() {
     let mut world = FakeCluster::new(marks());
     let widgets = [
         named("example.org/v1 Widget n/a", &json!({})),
@@ -505,16 +554,16 @@ fn a_definition_or_namespace_cannot_go_while_something_stays_in_need() {
         [definition("Widget", "example.org", "Namespaced", &json!({})), named("v1 Namespace n", &json!({}))];
     world.apply(&[&widgets[..], &needed[..]].concat());
     world.options.additional_managed_types = vec![GroupKind::new("example.org", "*")];
-    assert_eq!(
+    assert_data_eq!(
         refusals(&world, &widgets),
-        [
-            "CustomResourceDefinition widgets.example.org cannot go while Widget n/a and 1 more stay",
-            "Namespace n cannot go while Widget n/a and 2 more stay",
-        ]
+        str![[r#"
+CustomResourceDefinition widgets.example.org cannot be deleted while Widget n/a and 1 more remain
+Namespace n cannot be deleted while Widget n/a and 2 more remain
+"#]]
     );
-    assert_eq!(
+    assert_data_eq!(
         refusals(&world, &[&widgets[..], &needed[..1]].concat()),
-        ["Namespace n cannot go while Widget n/a and 2 more stay"]
+        str!["Namespace n cannot be deleted while Widget n/a and 2 more remain"]
     );
     let mut renamed = needed[0].clone();
     renamed.set_name("gadgets.example.org");
@@ -530,24 +579,24 @@ fn a_definition_or_namespace_cannot_go_while_something_stays_in_need() {
 }
 
 #[test]
-fn everything_in_the_way_is_told_at_once() {
+fn all_obstacles_are_reported_at_once() {
     let mut world = FakeCluster::new(marks());
     world.options.missing_namespaces = MissingNamespacePolicy::Refuse;
     world.put(map("default/a", &json!({})));
     let never = json!({"x/adoption-policy": "never"});
     let wanted = [map("a", &never), map("n/b", &json!({})), map("m/c", &json!({}))];
-    assert_eq!(
+    assert_data_eq!(
         refusals(&world, &wanted),
-        [
-            "ConfigMap default/a exists and was not applied by `me`",
-            "namespace `m` is not there",
-            "namespace `n` is not there",
-        ]
+        str![[r#"
+ConfigMap default/a exists and was not applied by `me`
+namespace `m` does not exist
+namespace `n` does not exist
+"#]]
     );
 }
 
 #[test]
-fn a_plan_says_little_of_what_is_plain() {
+fn a_serialized_plan_omits_default_fields() {
     let plan = FakeCluster::new(marks()).plan(&[map("a", &json!({}))]).unwrap();
     assert_eq!(
         serde_json::to_value(&plan).unwrap(),

@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::fixtures::options;
@@ -14,7 +15,7 @@ fn policies(annotations: &Value) -> Policies {
 
 // Row: ENG-29
 #[test]
-fn annotations_win_over_defaults_policy_by_policy() {
+fn an_annotation_overrides_the_default_of_its_policy() {
     let defaults = Policies {
         adoption: AdoptionPolicy::Always,
         reconcile: ReconcilePolicy::Once,
@@ -41,7 +42,7 @@ fn annotations_win_over_defaults_policy_by_policy() {
 }
 
 #[test]
-fn words_are_kebab_or_camel_case() {
+fn policies_are_kebab_or_camel_case() {
     for (key, kebab, camel) in [
         ("x/adoption-policy", "if-unowned", "IfUnowned"),
         ("x/reconcile-policy", "on-object-or-component-change", "OnObjectOrComponentChange"),
@@ -56,7 +57,7 @@ fn words_are_kebab_or_camel_case() {
 // Row: ENG-56
 // Row: ENG-61
 #[test]
-fn the_word_default_is_as_if_nothing_was_said() {
+fn the_word_default_equals_a_missing_annotation() {
     let defaults = Policies {
         update: UpdatePolicy::SsaMerge,
         delete: DeletePolicy::OrphanOnApply,
@@ -71,7 +72,7 @@ fn the_word_default_is_as_if_nothing_was_said() {
 }
 
 #[test]
-fn orphaning_by_default_is_about_the_whole_set_and_by_annotation_about_both() {
+fn orphan_as_default_covers_deletions_of_the_set_only() {
     let defaults = Policies { delete: DeletePolicy::Orphan, ..Policies::default() };
     let options = ApplyOptions { defaults, ..options() };
     let delete = |annotations| read(&annotations, &options).unwrap().policies.delete;
@@ -90,11 +91,14 @@ fn orders_are_sixteen_bits_wide() {
             format!("annotation `x/apply-order`: value {wrong} not in allowed range [-32768,32767]");
         assert_eq!(read(wrong), Err(vec![problem]));
     }
-    assert_eq!(read("1.5"), Err(vec!["annotation `x/apply-order`: `1.5` is not a whole number".to_owned()]));
+    assert_data_eq!(
+        read("1.5").unwrap_err().join("\n"),
+        str!["annotation `x/apply-order`: `1.5` is not an integer"]
+    );
 }
 
 #[test]
-fn everything_wrong_is_told_at_once_with_the_words_there_are() {
+fn all_invalid_annotations_are_reported_at_once() {
     let annotations = json!({
         "x/adoption-policy": "if-uowned",
         "x/update-policy": "merge",
@@ -102,14 +106,14 @@ fn everything_wrong_is_told_at_once_with_the_words_there_are() {
         "x/delete-order": "",
         "x/reapply-interval": "-5m",
     });
-    assert_eq!(
-        read(&annotations, &options()).unwrap_err(),
-        [
-            "annotation `x/adoption-policy`: `if-uowned` is none of never, if-unowned, always; is `if-unowned` meant?",
-            "annotation `x/update-policy`: `merge` is none of recreate, replace, ssa-merge, ssa-override",
-            "annotation `x/purge-order`: `soon` is not a whole number",
-            "annotation `x/delete-order`: `` is not a whole number",
-            "annotation `x/reapply-interval`: `-5m` is not a span of time such as 30m or 1h30m",
-        ]
+    assert_data_eq!(
+        read(&annotations, &options()).unwrap_err().join("\n"),
+        str![[r#"
+annotation `x/adoption-policy`: `if-uowned` is not one of never, if-unowned, always; did you mean `if-unowned`?
+annotation `x/update-policy`: `merge` is not one of recreate, replace, ssa-merge, ssa-override
+annotation `x/purge-order`: `soon` is not an integer
+annotation `x/delete-order`: `` is not an integer
+annotation `x/reapply-interval`: `-5m` is not a duration such as 30m or 1h30m
+"#]]
     );
 }

@@ -18,7 +18,7 @@ pub(crate) fn ca_bundle_status(object: &Object) -> Status {
     let service = &config["service"];
     let (namespace, name) = (service["namespace"].as_str(), service["name"].as_str());
     let message = format!(
-        "has no certificate authority for service {}/{} yet",
+        "has no CA bundle for service {}/{} yet",
         namespace.unwrap_or_default(),
         name.unwrap_or_default()
     );

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_probed_with_a_kind_whose_creation_it_is_about() {
+    fn a_rule_is_probed_with_a_kind_it_covers() {
         for (groups, versions, operations, resources, expected) in [
             ("", "v1", "CREATE", "configmaps", Some("v1 ConfigMap")),
             ("", "v1", "*", "*", Some("v1 ConfigMap")),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_only_converts_is_asked_by_reading_a_version_that_is_not_stored() {
+    fn a_conversion_service_is_probed_by_reading_an_unstored_version() {
         let definition = |name: &str, served: bool| {
             object(json!({
                 "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name},

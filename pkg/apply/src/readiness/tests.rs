@@ -1,4 +1,5 @@
 use crate::PatchTarget;
+use snapbox::{assert_data_eq, str};
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
@@ -74,7 +75,7 @@ fn lines(blockers: &[Blocker]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_webhook_without_a_certificate_authority_does_not_answer() {
+async fn a_webhook_without_a_ca_bundle_is_not_ready() {
     let lab = lab(ServiceWebhooks::Ignore).await;
     let first = mutating("first", &json!({"service": service("a"), "caBundle": authority()}));
     let second = validating("second", &json!({"service": service("b"), "caBundle": "Cg=="}));
@@ -86,18 +87,21 @@ async fn a_webhook_without_a_certificate_authority_does_not_answer() {
     let missing = mutating("missing", &json!({"service": service("a")}));
     let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
     let all = objects(&[&definition, &plain, &first, &missing, &second, &elsewhere]);
-    assert_eq!(
-        lines(&check_webhooks(&lab.server, &all).await.unwrap()),
-        [
-            "CustomResourceDefinition widgets.example.com: has no certificate authority for service default/c yet",
-            "MutatingWebhookConfiguration missing: is not there",
-            "ValidatingWebhookConfiguration second: has no certificate authority for service default/b yet",
-        ]
+    assert_data_eq!(
+        lines(&check_webhooks(&lab.server, &all).await.unwrap()).join(
+            "
+"
+        ),
+        str![[r#"
+CustomResourceDefinition widgets.example.com: has no CA bundle for service default/c yet
+MutatingWebhookConfiguration missing: does not exist
+ValidatingWebhookConfiguration second: has no CA bundle for service default/b yet
+"#]]
     );
 }
 
 #[tokio::test]
-async fn each_service_is_asked_once_and_what_it_does_not_answer_is_told_in_the_words_of_the_server() {
+async fn each_service_is_probed_once_and_errors_of_the_server_are_shown() {
     let trusted = |name: &str| json!({"service": service(name), "caBundle": authority()});
     let (first, second) = (mutating("first", &trusted("a")), validating("second", &trusted("a")));
     let third = validating("third", &trusted("b"));
@@ -127,7 +131,7 @@ async fn each_service_is_asked_once_and_what_it_does_not_answer_is_told_in_the_w
 }
 
 #[tokio::test(start_paused = true)]
-async fn webhooks_are_waited_for_until_they_have_their_certificate_and_answer() {
+async fn the_wait_ends_when_webhooks_have_a_ca_bundle_and_answer() {
     let lab = lab(ServiceWebhooks::Ignore).await;
     let hook = mutating("hook", &json!({"service": service("a")}));
     let created = lab.create(&hook).await;
@@ -148,7 +152,7 @@ async fn webhooks_are_waited_for_until_they_have_their_certificate_and_answer() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn webhooks_that_never_answer_are_asked_until_the_deadline() {
+async fn silent_webhooks_are_probed_until_the_deadline() {
     let lab = lab(ServiceWebhooks::Refuse).await;
     let hook = mutating("hook", &json!({"service": service("a"), "caBundle": authority()}));
     lab.create(&hook).await;
@@ -163,7 +167,7 @@ async fn webhooks_that_never_answer_are_asked_until_the_deadline() {
 }
 
 #[test]
-fn labels_of_all_objects_select_them() {
+fn common_labels_select_all_objects() {
     let of = |names: &[&str]| names.iter().map(|name| object(mutating(name, &json!({})))).collect::<Vec<_>>();
     assert_eq!(common_labels(of(&["a"]).iter()), "name=a,set=one");
     assert_eq!(common_labels(of(&["a", "b"]).iter()), "set=one");

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_the_kubernetes_api() {
+    fn paths_follow_the_kubernetes_api() {
         let (pods, roles, things) =
             (kind("", "pods", true), kind("rbac.x.io", "clusterroles", false), kind("x.io", "things", true));
         for (kind, namespace, name, expected) in [
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_escaped_and_empty_ones_left_out() {
+    fn parameters_are_escaped_and_empty_ones_omitted() {
         let call = ApiCall::get("x", "/api")
             .with("a", "")
             .with("labelSelector", "a=b,c in (d e)")

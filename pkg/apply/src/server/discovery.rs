@@ -105,7 +105,7 @@ async fn discover(server: &Server) -> Result<ServedKinds, ApiError> {
 }
 
 async fn get_discovery(server: &Server, path: &str) -> Result<(ApiCall, Bytes), ApiError> {
-    let call = ApiCall::get("ask what the server serves", path).accept(ACCEPT);
+    let call = ApiCall::get("list the APIs of the server", path).accept(ACCEPT);
     let answer = server.send(&call).await?;
     Ok((call, answer))
 }

@@ -28,7 +28,7 @@ pub(super) struct Listed {
 impl Server {
     /// Returns the Kubernetes version. It tries once, because this is the first request to a server that may not exist.
     pub async fn version(&self) -> Result<ServerVersion, ApiError> {
-        let call = ApiCall::get("ask for the version", "/version");
+        let call = ApiCall::get("read the version of the server", "/version");
         let Version { git_version } = self.parse(&call, &self.send_once(&call).await?)?;
         Ok(ServerVersion { git_version })
     }

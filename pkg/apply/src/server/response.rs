@@ -21,8 +21,7 @@ const MESSAGE_CHARS: usize = 500;
 const STATUS_CHARS: usize = 16 * 1024;
 /// The maximum of causes of a rejection.
 const MAX_CAUSES: usize = 100;
-const CREDENTIALS_REJECTED: &str =
-    "the server does not take the credentials: they are wrong, or their time is over";
+const CREDENTIALS_REJECTED: &str = "the server rejected the credentials (wrong or expired)";
 
 /// The action and the server of a request, for error messages.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +65,8 @@ pub(super) fn json<T: DeserializeOwned>(asked: RequestContext<'_>, bytes: &[u8])
     serde_json::from_slice(bytes).map_err(|error| {
         // An answer that looks like an object may be a Secret, and is not shown.
         let foreign = !bytes.trim_ascii_start().starts_with(b"{");
-        let beginning = if foreign { format!("; it begins with {}", excerpt(bytes)) } else { String::new() };
+        let beginning =
+            if foreign { format!("; the answer begins with {}", excerpt(bytes)) } else { String::new() };
         asked.invalid_answer(200, format!("{error}{beginning}"))
     })
 }
@@ -82,7 +82,7 @@ impl RequestContext<'_> {
             // The server answers in plain text if no kind applies, or if it is overloaded.
             _ if matches!(media, "text/plain" | "") => plain_refusal(code, bytes),
             _ => {
-                let problem = format!("status {code}, `{media}`, it begins with {}", excerpt(bytes));
+                let problem = format!("status {code}, `{media}`, the answer begins with {}", excerpt(bytes));
                 return self.invalid_answer(code, problem);
             }
         };
@@ -197,11 +197,11 @@ fn certificate_problem(problem: &rustls::CertificateError) -> String {
     use rustls::CertificateError as Problem;
     match problem {
         Problem::UnknownIssuer => {
-            "it was issued by an authority that is not trusted; the cluster's certificate authority is another".into()
+            "its issuer is not trusted; the kubeconfig names another certificate authority".into()
         }
-        Problem::Expired | Problem::ExpiredContext { .. } => format!("its time is over ({problem})"),
+        Problem::Expired | Problem::ExpiredContext { .. } => format!("it has expired ({problem})"),
         Problem::NotValidForName | Problem::NotValidForNameContext { .. } => {
-            format!("it is for another host ({problem})")
+            format!("it was issued for another host ({problem})")
         }
         other => other.to_string(),
     }
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_may_ask_for_a_wait_by_seconds_or_a_date() {
+    fn retry_after_is_seconds_or_a_date() {
         let asked =
             |text: &str| retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]));
         assert_eq!(asked("7"), Some(Duration::from_secs(7)));

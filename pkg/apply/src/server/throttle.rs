@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_passes_before_the_longest_time_that_was_asked_for_is_over() {
+    async fn requests_wait_for_the_longest_requested_pause() {
         let (gate, start) = (Throttle::default(), Instant::now());
         gate.wait().await;
         assert_eq!(start.elapsed(), Duration::ZERO);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_as_sent_when_nothing_of_it_is_missing_and_its_manager_wrote_it() {
+    fn an_object_was_written_if_complete_and_by_its_manager() {
         let object = |value: Value| Object::try_from(value).expect("it is a mapping");
         let sent = object(json!({
             "kind": "A", "metadata": {"name": "a", "labels": {"l": "1"}, "resourceVersion": "1", "annotations": {}},

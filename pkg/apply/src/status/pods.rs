@@ -13,8 +13,8 @@ pub(super) fn pod(object: &Object, conditions: &Conditions<'_>, now: Timestamp) 
         "Succeeded" | "Failed" => Status::current(),
         "Running" => running(object, conditions),
         "Pending" => pending(object, conditions, now),
-        "" => Status::in_progress("no node has been looked for yet"),
-        phase => Status::of(Health::Unknown, format!("phase `{phase}` is not known")),
+        "" => Status::in_progress("not scheduled yet"),
+        phase => Status::of(Health::Unknown, format!("unknown phase `{phase}`")),
     }
 }
 

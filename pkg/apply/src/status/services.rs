@@ -16,7 +16,7 @@ pub(super) fn service(object: &Object) -> Status {
 pub(super) fn volume_claim(object: &Object) -> Status {
     match text(object, &["status", "phase"]) {
         "Bound" => Status::current(),
-        "" => Status::in_progress("no volume has been looked for yet"),
+        "" => Status::in_progress("no volume bound yet"),
         phase => Status::in_progress(format!("has no volume yet (phase {phase})")),
     }
 }

@@ -74,13 +74,13 @@ pub(super) fn stateful_set(object: &Object) -> Status {
 fn revision_mismatch(object: &Object) -> Option<String> {
     let (current, update) =
         (text(object, &["status", "currentRevision"]), text(object, &["status", "updateRevision"]));
-    (current != update).then(|| format!("still at revision {current}, on its way to {update}"))
+    (current != update).then(|| format!("updating from revision {current} to {update}"))
 }
 
 pub(super) fn daemon_set(object: &Object) -> Status {
     let has = |path: &[&str]| integer(object, path).is_some();
     if !has(&["metadata", "generation"]) || !has(&["status", "observedGeneration"]) {
-        return Status::in_progress("its controller has not looked at it yet");
+        return Status::in_progress("its controller has not observed it yet");
     }
     let Some(wanted) = integer(object, &["status", "desiredNumberScheduled"]) else {
         return Status::in_progress("its controller has not counted nodes yet");
@@ -119,5 +119,5 @@ fn missing_replicas(is: i64, wanted: i64, word: &str) -> Option<String> {
 }
 
 fn surplus(is: i64, wanted: i64) -> Option<String> {
-    (is > wanted).then(|| format!("{is} replicas are there, {wanted} are wanted"))
+    (is > wanted).then(|| format!("{is} replicas exist, {wanted} wanted"))
 }

@@ -39,7 +39,7 @@ fn entries_of_named_tools_become_part_of_the_apply_entry() {
 
 // Row: ENG-58
 #[test]
-fn what_one_wrote_by_update_is_owned_by_apply_and_what_others_wrote_is_theirs() {
+fn fields_of_former_updates_become_applied_fields() {
     let update = entry("ours", "Update", "a/v1", &json!({"f:spec": {"f:a": {}}}));
     let tool = entry("kubectl", "Update", "a/v1", &json!({"f:spec": {"f:b": {}}}));
     let apply = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}}}));
@@ -49,7 +49,7 @@ fn what_one_wrote_by_update_is_owned_by_apply_and_what_others_wrote_is_theirs() 
 }
 
 #[test]
-fn a_field_that_is_in_a_set_itself_stays_in_it_beside_fields_below() {
+fn a_field_stays_in_a_set_beside_its_children() {
     let whole = entry("ours", "Update", "a/v1", &json!({"f:spec": {}}));
     let part = entry("tool", "Update", "a/v1", &json!({"f:spec": {"f:a": {}}}));
     let merged = entry("ours", "Apply", "a/v1", &json!({"f:spec": {".": {}, "f:a": {}}}));
@@ -59,7 +59,7 @@ fn a_field_that_is_in_a_set_itself_stays_in_it_beside_fields_below() {
 }
 
 #[test]
-fn one_version_is_taken_at_a_time_and_what_is_left_can_be_taken_next() {
+fn one_version_is_taken_over_at_a_time() {
     let old = entry("tool", "Update", "a/v1beta1", &json!({"f:spec": {"f:old": {}}}));
     let new = entry("tool", "Update", "a/v1", &json!({"f:spec": {"f:new": {}}}));
     let first = entry("ours", "Apply", "a/v1beta1", &json!({"f:spec": {"f:old": {}}}));
@@ -72,7 +72,7 @@ fn one_version_is_taken_at_a_time_and_what_is_left_can_be_taken_next() {
 }
 
 #[test]
-fn entries_nobody_understands_change_nothing() {
+fn unknown_entries_change_nothing() {
     let bare = json!({"manager": "tool", "operation": "Update", "apiVersion": "a/v1"});
     for entries in [json!(null), json!({}), json!(["x", 1, null]), json!([bare])] {
         assert_eq!(taken(&entries, &["tool"]), None, "{entries}");
@@ -117,7 +117,7 @@ async fn written_by_many(lab: &Lab) -> Value {
 // Row: ENG-58
 // Row: ENG-59
 #[tokio::test]
-async fn what_a_tool_wrote_goes_when_it_is_not_applied_and_what_others_wrote_stays() {
+async fn unapplied_fields_of_the_tool_are_removed_and_others_kept() {
     let lab = Lab::start().await;
     let mut widget = written_by_many(&lab).await;
     widget["apiVersion"] = "example.com/v1".into();

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_are_found_by_the_selector_of_their_workload() {
+    fn pods_are_selected_by_the_labels_of_their_workload() {
         let labels = json!({"matchLabels": {"a": "1", "b": "2"}});
         let expressions = json!({"matchExpressions": [
             {"key": "a", "operator": "In", "values": ["1", "2"]}, {"key": "b", "operator": "NotIn", "values": ["3"]},

@@ -77,7 +77,7 @@ async fn told(lab: &Lab) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_blocks_is_told_whenever_it_changes_until_all_is_ready() {
+async fn blockers_are_reported_whenever_they_change() {
     let lab = Lab::start().await;
     let (a, b) = (deployment("a"), deployment("b"));
     lab.create(&a).await;
@@ -107,7 +107,7 @@ Deployment default/b InProgress 0s: 0 of 1 replicas created
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_the_deadline_what_blocks_comes_with_what_is_below_it() {
+async fn at_the_deadline_blockers_include_their_pods() {
     let lab = Lab::start().await;
     let a = deployment("a");
     lab.create(&a).await;
@@ -135,7 +135,7 @@ async fn at_the_deadline_what_blocks_comes_with_what_is_below_it() {
 Deployment default/a InProgress 60s: Available: 0 of 1 replicas available (MinimumReplicasUnavailable: too few)
   Pod default/a-2 Failed 55s: container main: why CrashLoopBackOff (CrashLoopBackOff)
   Pod default/a-1 InProgress 55s: container main: why ImagePullBackOff (ImagePullBackOff)
-Deployment default/missing NotFound 60s: is not there
+Deployment default/missing NotFound 60s: does not exist
 
 "#]]
     );
@@ -154,7 +154,7 @@ fn definition(plural: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_whose_names_are_in_use_ends_the_wait() {
+async fn a_definition_with_rejected_names_ends_the_wait() {
     let lab = Lab::start().await;
     let (theirs, ours) = (definition("widgets"), definition("gadgets"));
     lab.create(&theirs).await;
@@ -164,14 +164,14 @@ async fn a_definition_whose_names_are_in_use_ends_the_wait() {
         lines(&blockers, ""),
         str![[r#"
 CustomResourceDefinition gadgets.example.org Failed 10s: NamesAccepted: "WidgetList" is already in use (ListKindConflict)
-Deployment default/missing NotFound 10s: is not there
+Deployment default/missing NotFound 10s: does not exist
 
 "#]]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_may_not_be_seen_are_left_out() {
+async fn pods_without_read_permission_are_omitted() {
     let lab = Lab::with_fixture(Fixture::builder().fault("403,resource=pods").start().await).await;
     let a = deployment("a");
     lab.create(&a).await;
@@ -200,7 +200,7 @@ async fn objects_of_a_kind_in_a_namespace_share_a_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_goes_is_waited_for_again() {
+async fn a_deleted_object_is_waited_for_again() {
     let lab = Lab::start().await;
     let (a, b) = (deployment("a"), deployment("b"));
     lab.create(&a).await;
@@ -220,7 +220,7 @@ async fn an_object_that_goes_is_waited_for_again() {
 }
 
 #[tokio::test]
-async fn a_watch_that_is_not_allowed_is_an_error_that_names_it() {
+async fn a_forbidden_watch_is_an_error_with_its_kind() {
     let lab = Lab::start().await;
     let forbidden = Fault::parse("403,verb=list,resource=apps/deployments").unwrap();
     lab.fixture.sandbox().faults().add(forbidden);

@@ -1,8 +1,9 @@
 //! Guards of definitions with instances of other owners.
 
+use snapbox::{assert_data_eq, str};
 use std::time::Duration;
 
-use apply::{ApplySet, ApplySetItem, GroupKind, ItemPhase, ManagedType};
+use apply::{ApplySet, ApplySetItem, EngineError, GroupKind, ItemPhase, ManagedType};
 use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION};
 
 use crate::lab::*;
@@ -14,10 +15,18 @@ async fn installed() -> Lab {
     lab
 }
 
+/// Checks that the error names the widgets and one widget of another owner.
+fn assert_widget_in_use(error: &EngineError) {
+    let EngineError::InUse { definitions } = error else { panic!("{error:?}") };
+    let [definition] = &definitions[..] else { panic!("{definitions:?}") };
+    assert_eq!(definition.definition.name, "widgets.example.org");
+    assert_eq!(definition.examples, ["Widget default/theirs"]);
+}
+
 // Row: ENG-46
 // Row: ENG-47
 #[tokio::test]
-async fn nothing_is_deleted_while_somebody_uses_a_kind_of_the_set() {
+async fn nothing_is_deleted_while_others_use_a_kind_of_the_set() {
     let mut lab = installed().await;
     for name in ["one", "two", "three", "four"] {
         lab.fixture
@@ -29,10 +38,11 @@ async fn nothing_is_deleted_while_somebody_uses_a_kind_of_the_set() {
     }
     let counter = lab.count();
     let error = tell(&lab.delete().await.unwrap_err());
-    assert_eq!(
+    assert_data_eq!(
         error,
-        "kinds that are to go are still in use: CustomResourceDefinition widgets.example.org is still in use: \
-         Widget team/four, Widget team/one, Widget team/three and at least 1 more"
+        str![
+            "cannot delete definitions: objects of other owners use them: CustomResourceDefinition widgets.example.org is still in use: Widget team/four, Widget team/one, Widget team/three and at least 1 more"
+        ]
     );
     assert_eq!(writes(&counter), Vec::<String>::new());
     assert_eq!(
@@ -44,7 +54,7 @@ async fn nothing_is_deleted_while_somebody_uses_a_kind_of_the_set() {
 
 // Row: ENG-48
 #[tokio::test]
-async fn own_instances_do_not_count_and_go_before_their_definition() {
+async fn own_instances_are_deleted_before_their_definition() {
     let mut lab = installed().await;
     let counter = lab.count();
     lab.deleted().await;
@@ -74,24 +84,24 @@ async fn kinds_of_an_aggregated_api_are_guarded_too() {
     };
     let set = ApplySet { items: vec![service] };
     let found = lab.server.in_use(&set, &lab.marks, &lab.options).await.unwrap();
-    let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(found, ["APIService v1.example.org is still in use: Widget default/theirs"]);
+    let used: Vec<_> =
+        found.iter().map(|found| (found.definition.to_string(), &found.examples[..])).collect();
+    assert_eq!(used, [("APIService v1.example.org".to_owned(), &["Widget default/theirs".to_owned()][..])]);
 }
 
 #[tokio::test]
-async fn kinds_that_come_by_other_means_are_guarded_by_pattern() {
+async fn kinds_of_other_sources_are_guarded_by_pattern() {
     let mut lab = Lab::start().await;
     lab.fixture.apply(&widgets(&[])).await;
     lab.fixture.apply(&widget("theirs", &[])).await;
     lab.applied(&config_map("a", &[], "1")).await;
     lab.options.additional_managed_types = vec![GroupKind::new("*.org", "*")];
-    let error = tell(&lab.delete().await.unwrap_err());
-    assert!(error.contains("widgets.example.org is still in use: Widget default/theirs"), "{error}");
+    assert_widget_in_use(&lab.delete().await.unwrap_err());
     assert!(lab.fixture.get(CONFIG_MAP, "default/a").await.is_some());
 }
 
 #[tokio::test]
-async fn a_definition_that_stays_may_be_used() {
+async fn an_orphaned_definition_may_be_in_use() {
     let mut lab = Lab::start().await;
     lab.until = Some(Duration::from_mins(1));
     lab.applied(&(widgets(&[("delete-policy", "orphan")]) + &config_map("a", &[], "1"))).await;
@@ -104,11 +114,10 @@ async fn a_definition_that_stays_may_be_used() {
 }
 
 #[tokio::test]
-async fn a_redundant_definition_that_is_used_stops_the_run_before_anything_is_touched() {
+async fn a_redundant_definition_in_use_stops_the_run_before_writes() {
     let mut lab = installed().await;
     lab.fixture.apply(&widget("theirs", &[])).await;
     let counter = lab.count();
-    let error = tell(&lab.apply(&config_map("a", &[], "2")).await.unwrap_err());
-    assert!(error.contains("widgets.example.org is still in use: Widget default/theirs"), "{error}");
+    assert_widget_in_use(&lab.apply(&config_map("a", &[], "2")).await.unwrap_err());
     assert_eq!(writes(&counter), Vec::<String>::new());
 }

@@ -331,3 +331,20 @@ pub(crate) fn waiting(outcome: Result<EngineOutcome, EngineError>) -> Vec<String
         Err(error) => vec![tell(&error)],
     }
 }
+
+/// Returns the objects whose writes failed.
+pub(crate) fn failed_objects(error: &EngineError) -> Vec<String> {
+    let EngineError::Writes { failed } = error else { panic!("{error:?}") };
+    failed.iter().map(|(object, _)| object.to_string()).collect()
+}
+
+/// Checks that blockers of [`waiting`] are these objects, each held by the finalizer of the tests.
+pub(crate) fn assert_held(blockers: &[String], objects: &[&str]) {
+    let held = |(blocker, object): (&String, &&str)| {
+        blocker.starts_with(&format!("{object}: ")) && blocker.ends_with("`example.org/held`")
+    };
+    assert!(
+        blockers.len() == objects.len() && blockers.iter().zip(objects).all(held),
+        "{blockers:?} are not {objects:?}"
+    );
+}

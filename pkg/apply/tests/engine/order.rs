@@ -1,5 +1,6 @@
 //! The order and the number of requests.
 
+use snapbox::{assert_data_eq, str};
 use support::kind::CONFIG_MAP;
 
 use crate::lab::*;
@@ -35,7 +36,7 @@ fn mixed() -> String {
 // Row: ENG-45
 // Row: ENG-66
 #[tokio::test]
-async fn a_wave_is_written_in_the_order_of_what_needs_what() {
+async fn a_wave_is_written_in_dependency_order() {
     let mut lab = Lab::start().await;
     let counter = lab.count();
     lab.applied(&mixed()).await;
@@ -75,7 +76,7 @@ async fn a_wave_is_deleted_with_definitions_first_and_namespaces_last() {
 }
 
 #[tokio::test]
-async fn a_first_install_asks_next_to_nothing() {
+async fn a_first_installation_reads_almost_nothing() {
     let mut lab = Lab::start().await;
     lab.options.defaults.update = apply::UpdatePolicy::SsaOverride;
     lab.server.kinds().await.unwrap();
@@ -88,7 +89,7 @@ async fn a_first_install_asks_next_to_nothing() {
 
 // Row: ENG-53
 #[tokio::test]
-async fn what_has_not_changed_is_not_written_again() {
+async fn unchanged_objects_are_not_written_again() {
     let mut lab = Lab::start().await;
     let first = config_map("a", &[], "1") + &config_map("b", &[], "1");
     lab.applied(&first).await;
@@ -102,7 +103,7 @@ async fn what_has_not_changed_is_not_written_again() {
 
 // Row: ENG-30
 #[tokio::test]
-async fn a_change_of_a_definition_right_before_a_run_is_seen() {
+async fn a_recent_change_of_a_definition_is_detected() {
     let mut lab = Lab::start().await;
     let set = widgets(&[]);
     lab.applied(&set).await;
@@ -114,7 +115,7 @@ async fn a_change_of_a_definition_right_before_a_run_is_seen() {
 }
 
 #[tokio::test]
-async fn objects_in_the_way_are_judged_one_by_one_and_told_together() {
+async fn obstacles_are_checked_singly_and_reported_together() {
     let mut lab = Lab::start().await;
     lab.owner("two");
     lab.applied(
@@ -126,10 +127,11 @@ async fn objects_in_the_way_are_judged_one_by_one_and_told_together() {
     // Nothing is recorded and the namespace is new, so no object was read.
     let set = namespace("home") + &config_map("theirs/a", &[], "2") + &config_map("theirs/b", &[], "2");
     let error = lab.apply(&set).await.unwrap_err();
-    assert_eq!(
+    assert_data_eq!(
         tell(&error),
-        "2 objects could not be written: ConfigMap theirs/a: ConfigMap theirs/a belongs to `two`; \
-         ConfigMap theirs/b: ConfigMap theirs/b belongs to `two`"
+        str![
+            "cannot write 2 objects: ConfigMap theirs/a: ConfigMap theirs/a belongs to `two`; ConfigMap theirs/b: ConfigMap theirs/b belongs to `two`"
+        ]
     );
     let kept = lab.fixture.get(CONFIG_MAP, "theirs/a").await.unwrap();
     assert_eq!(kept["data"]["key"], "1");

@@ -27,7 +27,7 @@ async fn finish(lab: &Lab, place: &str) {
 
 // Row: ENG-65
 #[tokio::test]
-async fn a_wave_that_is_not_ready_holds_the_next() {
+async fn an_unready_wave_blocks_the_next() {
     let mut lab = Lab::start().await;
     let set = deployment("first", &[("apply-order", "-1")]) + &config_map("second", &[], "1");
     let held = waiting(lab.apply(&set).await);
@@ -45,7 +45,7 @@ async fn a_wave_that_is_not_ready_holds_the_next() {
 }
 
 #[tokio::test]
-async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
+async fn a_wave_is_waited_for_until_ready_or_the_deadline() {
     let mut lab = Lab::start().await;
     let set = deployment("first", &[("apply-order", "-1")]) + &config_map("second", &[], "1");
     lab.until = Some(Duration::from_millis(50));
@@ -66,7 +66,7 @@ async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
 
 // Row: ENG-67
 #[tokio::test]
-async fn waves_go_upwards_from_negative_to_positive_orders() {
+async fn waves_are_ascending_from_negative_to_positive_orders() {
     let mut lab = Lab::start().await;
     lab.options.defaults.update = apply::UpdatePolicy::SsaOverride;
     let counter = lab.count();
@@ -78,7 +78,7 @@ async fn waves_go_upwards_from_negative_to_positive_orders() {
 }
 
 #[tokio::test]
-async fn the_last_wave_is_waited_for_only_when_asked_to() {
+async fn the_last_wave_is_waited_for_only_on_request() {
     let mut lab = Lab::start().await;
     let set = deployment("app", &[]);
     lab.applied(&set).await;
@@ -91,7 +91,7 @@ async fn the_last_wave_is_waited_for_only_when_asked_to() {
 
 // Row: ENG-31
 #[tokio::test]
-async fn instances_of_a_definition_are_written_in_the_same_run_when_it_is_served() {
+async fn instances_are_written_in_the_run_that_creates_their_definition() {
     let mut lab = Lab::start().await;
     let counter = lab.count();
     lab.until = Some(Duration::from_mins(1));
@@ -110,7 +110,7 @@ async fn instances_of_a_definition_are_written_in_the_same_run_when_it_is_served
 // Row: ENG-69
 // Row: ENG-70
 #[tokio::test]
-async fn what_has_done_its_work_goes_before_the_next_wave_and_does_not_come_back() {
+async fn purged_objects_are_deleted_before_the_next_wave() {
     let mut lab = Lab::start().await;
     lab.until = None;
     let set = job("prepare", &[("apply-order", "-1"), ("purge-order", "-1")]) + &config_map("app", &[], "1");
@@ -134,7 +134,7 @@ async fn what_has_done_its_work_goes_before_the_next_wave_and_does_not_come_back
 }
 
 #[tokio::test]
-async fn a_purge_that_was_cut_off_is_finished_and_not_begun_again() {
+async fn an_interrupted_purge_is_completed_once() {
     let mut lab = Lab::start().await;
     let set = job("prepare", &[("purge-order", "0")]);
     lab.apply(&set).await.unwrap();

@@ -111,7 +111,7 @@ fn rules_of_a_field_become_stricter_or_less_strict() {
 }
 
 #[test]
-fn a_field_that_comes_or_goes_is_one_change_wherever_it_is() {
+fn an_added_or_removed_field_is_one_change() {
     let deep = json!({"type": "object", "properties": {"x": {"type": "string"}}});
     for (before, after, expected) in [
         (json!({}), json!({"properties": {"a": deep}}), "added field spec.a: - to object"),
@@ -136,7 +136,7 @@ fn a_field_that_comes_or_goes_is_one_change_wherever_it_is() {
 }
 
 #[test]
-fn versions_come_and_go_and_change_how_they_are_served() {
+fn added_removed_and_changed_versions_are_listed() {
     let version =
         |name: &str, served: bool, storage: bool| json!({"name": name, "served": served, "storage": storage});
     let before = definition(&json!([version("v1", true, false), version("v2", true, true)]));
@@ -170,7 +170,7 @@ fn another_conversion_is_one_change() {
 }
 
 #[test]
-fn columns_are_told_and_their_descriptions_only_counted() {
+fn column_changes_are_listed_without_descriptions() {
     let version = |columns: Value| {
         definition(&json!([{"name": "v1", "served": true, "additionalPrinterColumns": columns}]))
     };
@@ -193,7 +193,7 @@ fn deployment(containers: &Value) -> Value {
 }
 
 #[test]
-fn images_arguments_and_environment_are_told_and_the_rest_is_a_diff() {
+fn images_arguments_and_environment_are_listed_before_the_diff() {
     let before = deployment(&json!([{
         "name": "manager", "image": "r/a:v1", "args": ["--v=0", "--gone", "--same"],
         "env": [{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {}}}],
@@ -247,7 +247,7 @@ fn role(rules: &Value) -> Value {
 }
 
 #[test]
-fn permissions_are_compared_by_resource_however_rules_are_cut() {
+fn permissions_are_compared_by_resource() {
     let before = role(&json!([
         {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": ["get", "list"]},
         {"apiGroups": ["x.io"], "resources": ["things"], "verbs": ["*"]},
@@ -271,7 +271,7 @@ fn permissions_are_compared_by_resource_however_rules_are_cut() {
 }
 
 #[test]
-fn rules_that_add_up_to_too_much_are_left_to_the_diff() {
+fn too_many_permissions_are_left_to_the_diff() {
     let many: Vec<String> = (0..200).map(|number| number.to_string()).collect();
     let before = role(&json!([{"apiGroups": many, "resources": many, "verbs": ["get"]}]));
     let after = role(&json!([{"apiGroups": many, "resources": many, "verbs": ["list"]}]));
@@ -281,7 +281,7 @@ fn rules_that_add_up_to_too_much_are_left_to_the_diff() {
 }
 
 #[test]
-fn authorities_are_left_out_and_long_diffs_are_cut() {
+fn ca_bundles_are_omitted_and_long_diffs_truncated() {
     let webhook = |bundle: &str, policy: &str| {
         json!({
             "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
@@ -333,7 +333,7 @@ fn values_of_secrets_are_in_no_summary() {
 }
 
 #[test]
-fn labels_and_annotations_of_an_object_that_stays_are_told() {
+fn label_and_annotation_changes_are_listed() {
     let object = |version: &str| {
         json!({
             "apiVersion": "v1", "kind": "Service",

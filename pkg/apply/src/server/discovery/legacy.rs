@@ -93,7 +93,7 @@ fn group_versions(roots: Roots) -> Vec<(String, String)> {
 /// Requests the resources of one version. None if the API behind it does not answer.
 async fn get_resources(server: &Server, group: &str, version: &str) -> Result<Option<Resources>, ApiError> {
     let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-    let call = ApiCall::get(format!("ask what `{group}/{version}` serves"), format!("{root}/{version}"));
+    let call = ApiCall::get(format!("list the kinds of `{group}/{version}`"), format!("{root}/{version}"));
     let answer = match server.send_once(&call).await {
         Err(error) if matches!(error.code(), Some(404 | 500..)) => return Ok(None),
         Err(error) if error.is_temporary() => server.send(&call).await?,

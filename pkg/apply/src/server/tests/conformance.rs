@@ -16,7 +16,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_real_server_does_what_is_expected_of_it() {
+async fn a_real_server_meets_the_expectations() {
     let Some(real) = ApiServer::start_or_skip() else { return };
     let config: Kubeconfig = serde_json::from_value(read(&real)).unwrap();
     let context = config.current_context.clone().unwrap();
@@ -29,7 +29,7 @@ async fn a_real_server_does_what_is_expected_of_it() {
 }
 
 #[tokio::test]
-async fn the_sandbox_does_what_a_real_server_does() {
+async fn the_sandbox_behaves_like_a_real_server() {
     on_any(&SandboxLab::start().await.lab.server).await;
 }
 

@@ -14,7 +14,7 @@ fn new() -> ApplyRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_were_too_many_are_sent_again_when_the_server_says_so() {
+async fn throttled_requests_are_retried_after_the_requested_pause() {
     let sandbox = SandboxLab::start().await;
     sandbox.inject_fault("429:3,verb=write,times=3");
     let (server, start) = (&sandbox.lab.server, Instant::now());
@@ -26,7 +26,7 @@ async fn requests_that_were_too_many_are_sent_again_when_the_server_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_sends_anything_while_the_server_has_too_much_to_do() {
+async fn all_requests_pause_while_the_server_is_overloaded() {
     let sandbox = SandboxLab::start().await;
     sandbox.inject_fault("429:7,verb=write,times=1");
     let (server, start) = (&sandbox.lab.server, Instant::now());
@@ -37,7 +37,7 @@ async fn nobody_sends_anything_while_the_server_has_too_much_to_do() {
 
 // Row: D-94
 #[tokio::test(start_paused = true)]
-async fn what_can_pass_is_tried_again_and_what_cannot_fails_at_once() {
+async fn temporary_errors_are_retried_and_others_fail_at_once() {
     for (fault, tries) in
         [("503", 3), ("504", 3), ("cut-before", 3), ("500", 1), ("403", 1), ("409", 1), ("410", 1)]
     {
@@ -55,7 +55,7 @@ async fn what_can_pass_is_tried_again_and_what_cannot_fails_at_once() {
 }
 
 #[tokio::test]
-async fn a_conflict_that_nobody_asked_for_is_gone_over_a_few_times() {
+async fn an_unexpected_conflict_is_retried_a_few_times() {
     for (conflicts, tries) in [(2, 3), (9, 5)] {
         let sandbox = SandboxLab::start().await;
         sandbox.inject_fault(&format!("409,verb=write,times={conflicts}"));
@@ -67,7 +67,7 @@ async fn a_conflict_that_nobody_asked_for_is_gone_over_a_few_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_time_is_over_the_last_failure_is_told() {
+async fn at_the_deadline_the_last_failure_is_reported() {
     let sandbox = SandboxLab::start().await;
     sandbox.inject_fault("503,verb=write");
     let server = sandbox.lab.server.retrying_for(Duration::from_secs(20));
@@ -82,7 +82,7 @@ async fn when_time_is_over_the_last_failure_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_tried_again_after_a_time_that_is_set() {
+async fn nothing_is_retried_after_the_deadline() {
     let sandbox = SandboxLab::start().await;
     sandbox.inject_fault("503,verb=write");
     let now = std::time::Instant::now();
@@ -99,7 +99,7 @@ async fn nothing_is_tried_again_after_a_time_that_is_set() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_whose_answer_was_lost_counts_as_done() {
+async fn a_write_with_a_lost_answer_counts_as_done() {
     let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     sandbox.inject_fault("cut-after,verb=write,times=1");
@@ -119,7 +119,7 @@ async fn a_write_whose_answer_was_lost_counts_as_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_wrote_is_a_conflict_even_after_a_lost_answer() {
+async fn a_foreign_write_is_a_conflict_even_after_a_lost_answer() {
     let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     server.create(kind, &config_map("a", "1"), "somebody", WriteMode::Real).await.unwrap();

@@ -33,7 +33,7 @@ async fn objects_are_applied_read_replaced_patched_and_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_gone_or_has_another_uid_counts_as_deleted_and_nothing_else_is() {
+async fn a_missing_or_recreated_object_counts_as_deleted() {
     let SandboxLab { lab, .. } = &SandboxLab::start().await;
     let (server, kind) = (&lab.server, &config_maps());
     server.delete(kind, "default", "a", None).await.unwrap();
@@ -48,7 +48,7 @@ async fn what_is_gone_or_has_another_uid_counts_as_deleted_and_nothing_else_is()
 }
 
 #[tokio::test]
-async fn an_object_goes_where_its_version_says_whatever_the_server_prefers() {
+async fn an_object_is_sent_to_the_path_of_its_own_version() {
     let sandbox = SandboxLab::start().await;
     let server = &sandbox.lab.server;
     let mut kind = server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
@@ -65,7 +65,7 @@ async fn an_object_goes_where_its_version_says_whatever_the_server_prefers() {
 }
 
 #[tokio::test]
-async fn a_list_says_of_its_objects_what_they_are_and_stops_where_it_was_told_to() {
+async fn listed_objects_have_a_kind_and_respect_the_limit() {
     let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     for number in 0..4 {

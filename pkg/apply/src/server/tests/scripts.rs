@@ -1,5 +1,6 @@
 //! Answers that no sandbox gives.
 
+use snapbox::{assert_data_eq, str};
 use std::time::Duration;
 
 use futures::{StreamExt as _, future::join_all, poll};
@@ -29,18 +30,23 @@ async fn applied(lab: &Lab, object: &Object) -> Result<Object, ApiError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_of_a_proxy_is_shown_for_what_it_is_and_asked_again_when_that_helps() {
+async fn a_proxy_page_is_quoted_and_temporary_ones_are_retried() {
     let script = ScriptedServer::default();
     let page = |code| Reply::Answer(code, "text/html; charset=utf-8", "<h1>Bad\n\n Gateway</h1>".into());
     script.on("GET /version", [page(200), page(403)]);
     let lab = script.lab().await;
-    let error = lab.server.version().await.unwrap_err().to_string();
-    assert!(error.contains("it begins with `<h1>Bad Gateway</h1>`"), "{error}");
+    assert_data_eq!(
+        lab.server.version().await.unwrap_err().to_string(),
+        str![
+            "cannot read the version of the server: the API server did not answer like a Kubernetes API server: expected value at line 1 column 1; the answer begins with `<h1>Bad Gateway</h1>`"
+        ]
+    );
     let error = lab.server.version().await.unwrap_err();
-    assert_eq!(
+    assert_data_eq!(
         error.to_string(),
-        "cannot ask for the version: the API server gave an answer that is not of a Kubernetes API server: status 403, \
-         `text/html`, it begins with `<h1>Bad Gateway</h1>`"
+        str![
+            "cannot read the version of the server: the API server did not answer like a Kubernetes API server: status 403, `text/html`, the answer begins with `<h1>Bad Gateway</h1>`"
+        ]
     );
     assert_eq!((error.code(), error.is_temporary()), (Some(403), false));
     script.on(&patch(ONE), [page(502), Reply::json(200, &json!({"kind": "ConfigMap"}))]);
@@ -48,7 +54,7 @@ async fn a_page_of_a_proxy_is_shown_for_what_it_is_and_asked_again_when_that_hel
 }
 
 #[tokio::test]
-async fn every_warning_is_told_once() {
+async fn each_warning_is_reported_once() {
     let script = ScriptedServer::default();
     let good = Reply::json(200, &json!({}));
     let warned = Reply::WithHeader("warning", r#"299 - "unknown field \"x\"""#, Box::new(good));
@@ -68,7 +74,7 @@ async fn every_warning_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_read_warns_of_nothing() {
+async fn a_read_reports_no_warnings() {
     let script = ScriptedServer::default();
     let good = Reply::json(200, &json!({"metadata": {}, "items": []}));
     script.on(
@@ -81,7 +87,7 @@ async fn a_read_warns_of_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again() {
+async fn a_large_object_gets_more_time_and_is_read_before_a_retry() {
     let script = ScriptedServer::default();
     let large = config_map("a", &"x".repeat(300_000));
     let mut there = large.clone().into_value();
@@ -95,14 +101,17 @@ async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_small_object_is_sent_again_after_a_while() {
+async fn a_small_object_is_sent_again_after_a_timeout() {
     let script = ScriptedServer::default();
     script.on("GET /version", [Reply::json(200, &json!({"gitVersion": "v1.36.0"}))]);
     script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
     let lab = script.lab().await;
     lab.server.version().await.unwrap();
     applied(&lab, &config_map("a", "1")).await.unwrap();
-    assert_eq!(lab.retries(), ["no answer from the API server: nothing came within 30s"]);
+    assert_data_eq!(
+        lab.retries().join("\n"),
+        str!["no answer from the API server: no data received within 30s"]
+    );
     script.on("GET /version", [Reply::Silence]);
     let error = lab.server.version().await.unwrap_err();
     let after = Duration::from_secs(30);
@@ -125,7 +134,7 @@ async fn a_server_that_never_answered_is_asked_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_whose_answers_never_end_is_given_up() {
+async fn an_endless_answer_is_an_error() {
     let script = ScriptedServer::default();
     script.on("GET /version", [Reply::Trickle]);
     let (lab, start) = (script.lab().await, Instant::now());
@@ -138,7 +147,7 @@ async fn a_server_whose_answers_never_end_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
+async fn an_expired_page_token_restarts_the_list_once() {
     let script = ScriptedServer::default();
     let expired = Reply::status(410, "Expired", "too old");
     let list = "GET /api/v1/configmaps";
@@ -153,7 +162,7 @@ async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time() {
+async fn a_page_stream_reports_restarts_and_holds_one_page() {
     let script = ScriptedServer::default();
     let replies = || {
         let expired = Reply::status(410, "Expired", "too old");
@@ -191,7 +200,7 @@ async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time(
 }
 
 #[tokio::test]
-async fn no_more_requests_are_under_way_than_allowed_and_a_watch_does_not_count() {
+async fn the_limit_of_concurrent_requests_excludes_watches() {
     let script = ScriptedServer::default();
     let listed = Reply::json(200, &json!({"metadata": {"resourceVersion": "1"}}));
     script.on("GET /api/v1/configmaps", [listed, Reply::Silence]);
@@ -214,7 +223,7 @@ async fn no_more_requests_are_under_way_than_allowed_and_a_watch_does_not_count(
 }
 
 #[tokio::test]
-async fn what_a_secret_holds_does_not_come_back_in_an_error() {
+async fn errors_do_not_contain_secret_data() {
     let script = ScriptedServer::default();
     let path = "/api/v1/namespaces/default/secrets/s";
     let refused = json!({

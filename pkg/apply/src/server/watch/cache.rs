@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_tells_what_is_new_changed_another_and_gone() {
+    fn a_list_reports_new_changed_recreated_and_deleted_objects() {
         let mut known = WatchCache::default();
         let first = known.replace(["a", "b", "c", "d"].map(|name| object(name, "1", "5")).into());
         assert_eq!(event_lines(&first), ["is a 1", "is b 1", "is c 1", "is d 1"]);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_metadata_is_kept() {
+    fn only_metadata_is_cached() {
         let kept = metadata_only(&object("a", "1", "5")).into_value();
         assert_eq!(kept, json!({"kind": "A", "metadata": {"name": "a", "uid": "1", "resourceVersion": "5"}}));
     }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_are_whole_and_what_is_cut_off_is_none() {
+    async fn incomplete_lines_are_ignored() {
         let mut lines = Lines::new(Body::from(b"{\"a\":1}\n\n  \n{\"b\":2}\n{\"c\"".to_vec()));
         assert_eq!(lines.next().await.unwrap().unwrap(), "{\"a\":1}\n");
         assert_eq!(lines.next().await.unwrap().unwrap(), "{\"b\":2}\n");
