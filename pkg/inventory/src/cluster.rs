@@ -93,10 +93,10 @@ impl ManagementCluster {
         match self.server.get(&kind, "", SYSTEM_NAMESPACE).await? {
             Some(namespace) => Ok(ClusterIdentity { uid: ObjectRevision::of(&namespace).uid, address }),
             None => Err(ApiError::InvalidAnswer {
-                action: format!("tell the cluster by its namespace `{SYSTEM_NAMESPACE}`"),
+                action: format!("identify the cluster by its namespace `{SYSTEM_NAMESPACE}`"),
                 server: address,
                 code: 404,
-                problem: "it is not there".to_owned(),
+                problem: "the namespace does not exist".to_owned(),
             }),
         }
     }

@@ -24,7 +24,7 @@ impl fmt::Display for PreflightProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.problems {
             [only] => f.write_str(&only.text),
-            several => write!(f, "{} problems were found before anything was written", several.len()),
+            several => write!(f, "found {} problems; nothing was written", several.len()),
         }
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_single_problem_is_not_told_twice() {
+    fn a_single_problem_is_shown_once() {
         let problem = |text: &str| PreflightProblem::ignorable(text, format!("mend {text}"));
         let explained = |texts: &[&str]| {
             error_chain(&PreflightProblems { problems: texts.iter().map(|text| problem(text)).collect() })

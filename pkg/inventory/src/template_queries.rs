@@ -54,11 +54,11 @@ impl provider::ManagementCluster for ManagementCluster {
             let found = self.server.get(&config_map_kind(), namespace, name).await;
             let config_map = found
                 .map_err(|error| query_error(question(), error))?
-                .ok_or_else(|| not_found_error(question(), "there is no such ConfigMap"))?;
+                .ok_or_else(|| not_found_error(question(), "the ConfigMap does not exist"))?;
             let value = config_map.get(&["data", key]).and_then(Value::as_str);
             value
                 .map(str::to_owned)
-                .ok_or_else(|| not_found_error(question(), "the ConfigMap has no such key"))
+                .ok_or_else(|| not_found_error(question(), "the ConfigMap does not have this key"))
         }
         .boxed()
     }
@@ -94,12 +94,13 @@ fn not_found_error(question: String, problem: &str) -> ManagementClusterError {
 #[cfg(test)]
 mod tests {
     use provider::ManagementCluster as _;
+    use snapbox::{assert_data_eq, str};
     use support::fixture::Fixture;
 
     use crate::tests::{NEW_VERSION, cluster, components, core, objects};
 
     #[tokio::test]
-    async fn templates_learn_what_is_there_and_what_is_not() {
+    async fn templates_can_query_the_cluster() {
         let fixture = Fixture::start().await;
         fixture
             .apply(
@@ -110,12 +111,21 @@ mod tests {
         assert_eq!(cluster.installed_providers().await.unwrap(), []);
         assert!(!cluster.has_cluster_class("default", "quick").await.unwrap(), "its kind is not served");
         assert_eq!(cluster.config_map_key("default", "m", "a").await.unwrap(), "text");
-        for (name, key, why) in
-            [("m", "b", "the ConfigMap has no such key"), ("n", "a", "there is no such ConfigMap")]
-        {
+        let mut reasons = Vec::new();
+        for (name, key) in [("m", "b"), ("n", "a")] {
             let error = cluster.config_map_key("default", name, key).await.unwrap_err();
-            assert_eq!(error.source.to_string(), why);
+            reasons.push(error.source.to_string());
         }
+        assert_data_eq!(
+            reasons.join(
+                "
+"
+            ),
+            str![[r#"
+the ConfigMap does not have this key
+the ConfigMap does not exist
+"#]]
+        );
         let namespace = objects("{apiVersion: v1, kind: Namespace, metadata: {name: default}}").remove(0);
         assert!(cluster.has_object(&namespace).await.unwrap());
         let definition = objects(&components(&core(), NEW_VERSION)).remove(1);

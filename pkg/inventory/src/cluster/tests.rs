@@ -44,7 +44,7 @@ impl StoredRecord {
 }
 
 #[tokio::test]
-async fn a_kept_object_takes_one_request_each_time() {
+async fn a_stored_object_takes_one_request_each_time() {
     let keeping = StoredRecord::start().await;
     let before = keeping.cluster.server.requests();
     keeping.store().await;
@@ -54,7 +54,7 @@ async fn a_kept_object_takes_one_request_each_time() {
 }
 
 #[tokio::test]
-async fn a_kept_object_edited_or_deleted_by_others_is_restored() {
+async fn a_stored_object_edited_or_deleted_by_others_is_restored() {
     let keeping = StoredRecord::start().await;
     keeping.edit().await;
     keeping.store().await;
@@ -68,7 +68,7 @@ async fn a_kept_object_edited_or_deleted_by_others_is_restored() {
 }
 
 #[tokio::test]
-async fn a_kept_object_that_another_run_created_anew_is_not_deleted() {
+async fn a_stored_object_recreated_by_another_run_is_not_deleted() {
     let keeping = StoredRecord::start().await;
     keeping.fixture.delete(CONFIG_MAP, RECORD_KEY).await;
     keeping.fixture.apply(RECORD).await;

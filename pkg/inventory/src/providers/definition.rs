@@ -139,7 +139,7 @@ pub(super) fn parse_annotation(live: &Object) -> Result<Option<Vec<InstalledProv
     let noted: Vec<AnnotatedProvider> =
         serde_json::from_str(text).map_err(|error| InventoryError::InvalidEntry {
             entry: DEFINITION.to_owned(),
-            problem: format!("an annotation `{UNFINISHED_ANNOTATION}` that cannot be read: {error}"),
+            problem: format!("an invalid annotation `{UNFINISHED_ANNOTATION}`: {error}"),
         })?;
     let one = |noted: AnnotatedProvider| InstalledProvider {
         id: api::ProviderId::new(noted.provider_type, noted.name),

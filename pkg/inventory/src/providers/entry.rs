@@ -58,8 +58,7 @@ pub(super) fn read(object: &Object) -> Result<InstalledProvider, InventoryError>
         let text = object.get(&[name]).and_then(Value::as_str).filter(|text| !text.is_empty());
         text.ok_or_else(|| bad(format!("no `{name}`")))
     };
-    let provider_type =
-        field("type")?.parse().map_err(|error| bad(format!("a `type` of no use: {error}")))?;
+    let provider_type = field("type")?.parse().map_err(|error| bad(format!("an invalid `type`: {error}")))?;
     Ok(InstalledProvider {
         id: ProviderId::new(provider_type, field("providerName")?),
         version: field("version")?.to_owned(),
