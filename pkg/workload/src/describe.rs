@@ -76,9 +76,9 @@ pub enum OptionalPart {
     MachineSets,
     /// ClusterResourceSets that were applied.
     ResourceSets,
-    /// Machine templates.
+    /// Templates of the Machines.
     Templates,
-    /// MachineHealthChecks.
+    /// MachineHealthChecks of the cluster.
     MachineHealthChecks,
 }
 
@@ -98,7 +98,7 @@ pub enum Echo {
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeError {
     /// The Cluster does not exist.
-    #[error("there is no cluster `{name}` in namespace `{namespace}`")]
+    #[error("cluster `{name}` does not exist in namespace `{namespace}`")]
     UnknownCluster {
         namespace: String,
         name: String,

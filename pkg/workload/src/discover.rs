@@ -47,7 +47,7 @@ pub enum DiscoverError {
     #[error(transparent)]
     Inventory(#[from] InventoryError),
     /// A definition is unusable.
-    #[error("definition `{name}` has {problem}")]
+    #[error("cannot use CustomResourceDefinition `{name}`: it has {problem}")]
     Definition { name: String, problem: &'static str },
     /// The failure of the server.
     #[error(transparent)]

@@ -99,7 +99,7 @@ fn remarks(object: &GraphObject) -> Vec<String> {
         .into_iter()
         .chain(flag(object.paused, "paused"))
         .chain(flag(object.deleting, "deleting"))
-        .chain(missing.map(|owner| format!("owner {} {} was not found", owner.kind, owner.name)))
+        .chain(missing.map(|owner| format!("owner {} {} does not exist", owner.kind, owner.name)))
         .collect()
 }
 

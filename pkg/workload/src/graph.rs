@@ -30,7 +30,7 @@ pub struct Graph {
     nodes: Vec<Node>,
 }
 
-/// An object.
+/// An object with its facts and owners.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The known facts.

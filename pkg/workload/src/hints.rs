@@ -25,9 +25,12 @@ impl Explain for DescribeError {
                 format!("did you mean {}?", one_of(near))
             }
             Self::UnknownCluster { other_namespaces: elsewhere, .. } if !elsewhere.is_empty() => {
-                format!("there is one in namespace {}: name it with `--namespace`", one_of(elsewhere))
+                format!(
+                    "a Cluster of this name exists in namespace {}: select it with `--namespace`",
+                    one_of(elsewhere)
+                )
             }
-            Self::UnknownCluster { .. } => "`capstan get clusters -A` lists them".to_owned(),
+            Self::UnknownCluster { .. } => "list Clusters with `capstan get clusters -A`".to_owned(),
             Self::Contract(inner) => return inner.explain(),
             Self::Api(inner) => return inner.explain(),
         };
@@ -40,19 +43,18 @@ impl Explain for WorkloadKubeconfigError {
         ErrorExplanation::hint(match self {
             Self::UnknownCluster { suggestions: near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
             Self::UnknownCluster { .. } => {
-                "`capstan get clusters -A` lists them; `-n` names another namespace".to_owned()
+                "list Clusters with `capstan get clusters -A`; select another namespace with `-n`".to_owned()
             }
             Self::MissingSecret { credentials: KubeconfigUser::User, .. } => {
-                "only some managed control planes make one for users; leave `--user` out for that of the administrator"
+                "only some managed control planes create a user kubeconfig; omit `--user` to get the administrator kubeconfig"
                     .to_owned()
             }
-            Self::MissingSecret { waited: None, .. } => "`--wait` waits for it".to_owned(),
+            Self::MissingSecret { waited: None, .. } => "wait for the kubeconfig with `--wait`".to_owned(),
             Self::MissingSecret { cluster, namespace, .. } => format!(
-                "`kubectl describe cluster.cluster.x-k8s.io -n {namespace} {cluster}` shows what holds it up; `--timeout` gives it \
-                 more time"
+                "find the cause with `kubectl describe cluster.cluster.x-k8s.io -n {namespace} {cluster}`, or increase `--timeout`"
             ),
             Self::MissingValue { namespace, secret } => format!(
-                "`kubectl describe secret -n {namespace} {secret}` shows its keys; controllers make it again when it is deleted"
+                "list its keys with `kubectl describe secret -n {namespace} {secret}`; if you delete the Secret, controllers create it again"
             ),
             Self::Contract(inner) => return inner.explain(),
             Self::Api(inner) => return inner.explain(),
@@ -63,7 +65,11 @@ impl Explain for WorkloadKubeconfigError {
 impl Explain for ResourceRefError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let both = self.word.matches('/').count() > 1;
-        let hint = if both { "name each resource by itself" } else { "name a resource as md/demo-workers" };
+        let hint = if both {
+            "pass each resource as a separate argument"
+        } else {
+            "use a form such as `md/demo-workers`"
+        };
         ErrorExplanation::hint(hint).with_kind(ErrorKind::User)
     }
 }
@@ -72,25 +78,25 @@ impl Explain for RolloutError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::UnknownResource { valid, .. } => {
-                ErrorExplanation::hint(format!("take one of {}", valid.join(", "))).with_kind(ErrorKind::User)
+                ErrorExplanation::hint(format!("use one of {}", valid.join(", "))).with_kind(ErrorKind::User)
             }
             Self::NotFound { object, suggestions: near } => {
                 ErrorExplanation::hint(not_found_hint(object, near)).with_kind(ErrorKind::User)
             }
             Self::Paused { object, by_annotation: true } => ErrorExplanation::hint(format!(
-                "`{}` takes annotation `cluster.x-k8s.io/paused` off; `kubectl describe {}` may tell who set it",
+                "remove annotation `cluster.x-k8s.io/paused` with `{}`; find who set it with `kubectl describe {}`",
                 resume_command(object),
                 kubectl_arguments(object, &object.name)
             )),
             Self::Paused { object, .. } => {
-                ErrorExplanation::hint(format!("resume it first: `{}`", resume_command(object)))
+                ErrorExplanation::hint(format!("resume it first with `{}`", resume_command(object)))
             }
             Self::Scheduled { object, .. } => ErrorExplanation::hint(format!(
-                "wait, or take the time off: `kubectl patch {} --type merge -p '{{\"spec\":{{\"rollout\":{{\"after\":null}}}}}}'`",
+                "wait, or remove the scheduled time with `kubectl patch {} --type merge -p '{{\"spec\":{{\"rollout\":{{\"after\":null}}}}}}'`",
                 kubectl_arguments(object, &object.name)
             )),
             Self::RestartUnsupported { .. } => ErrorExplanation::hint(
-                "its machines are replaced when its template changes, or by means of its provider",
+                "change its template to replace its machines, or use a method of its provider",
             ),
             Self::Contract(inner) => inner.explain(),
             Self::Api(inner) => inner.explain(),
@@ -108,7 +114,10 @@ impl Explain for UnknownCluster {}
 
 fn not_found_hint(object: &ObjectKey, near: &[String]) -> String {
     if near.is_empty() {
-        format!("`kubectl get {}` lists them; `-n` names another namespace", kubectl_arguments(object, ""))
+        format!(
+            "list objects with `kubectl get {}`; select another namespace with `-n`",
+            kubectl_arguments(object, "")
+        )
     } else {
         format!("did you mean {}?", one_of(near))
     }
@@ -129,11 +138,12 @@ fn kubectl_arguments(object: &ObjectKey, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use api::error_chain;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
     #[test]
-    fn what_stands_in_the_way_is_told_with_the_command_that_removes_it() {
+    fn rollout_errors_hint_at_the_next_command() {
         let object = ObjectKey {
             group: "cluster.x-k8s.io".to_owned(),
             kind: "MachineDeployment".to_owned(),
@@ -141,17 +151,16 @@ mod tests {
             name: "md".to_owned(),
         };
         let after = "2999-01-01T00:00:00Z".to_owned();
-        assert_eq!(
-            error_chain(&RolloutError::Scheduled { object: object.clone(), after }).hints,
-            [
-                "wait, or take the time off: `kubectl patch machinedeployment.cluster.x-k8s.io -n team md --type merge -p \
-              '{\"spec\":{\"rollout\":{\"after\":null}}}'`"
-            ]
+        assert_data_eq!(
+            error_chain(&RolloutError::Scheduled { object: object.clone(), after }).hints.join("\n"),
+            str![[
+                r#"wait, or remove the scheduled time with `kubectl patch machinedeployment.cluster.x-k8s.io -n team md --type merge -p '{"spec":{"rollout":{"after":null}}}'`"#
+            ]]
         );
-        assert_eq!(
-            error_chain(&RolloutError::NotFound { object, suggestions: Vec::new() }).hints,
-            [
-                "`kubectl get machinedeployment.cluster.x-k8s.io -n team` lists them; `-n` names another namespace"
+        assert_data_eq!(
+            error_chain(&RolloutError::NotFound { object, suggestions: Vec::new() }).hints.join("\n"),
+            str![
+                "list objects with `kubectl get machinedeployment.cluster.x-k8s.io -n team`; select another namespace with `-n`"
             ]
         );
     }

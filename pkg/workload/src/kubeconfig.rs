@@ -39,7 +39,7 @@ pub enum KubeconfigUser {
 #[allow(missing_docs)]
 pub enum WorkloadKubeconfigError {
     /// Neither the Secret nor a Cluster of this name exists.
-    #[error("there is no Cluster `{cluster}` in namespace `{namespace}`")]
+    #[error("Cluster `{cluster}` does not exist in namespace `{namespace}`")]
     UnknownCluster {
         cluster: String,
         namespace: String,
@@ -239,7 +239,7 @@ fn kubeconfig_bytes(secret: &Object) -> Option<Vec<u8>> {
 fn kubeconfig_of(credentials: KubeconfigUser) -> &'static str {
     match credentials {
         KubeconfigUser::Admin => "kubeconfig",
-        KubeconfigUser::User => "kubeconfig for users",
+        KubeconfigUser::User => "user kubeconfig",
     }
 }
 

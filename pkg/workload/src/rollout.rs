@@ -24,7 +24,7 @@ pub use watch::{rollout_progress, watch_rollouts};
 #[allow(missing_docs)]
 pub enum RolloutError {
     /// No resource of this type has rollouts.
-    #[error("there is no resource type `{typed}` with rollouts")]
+    #[error("resource type `{typed}` does not support rollouts")]
     UnknownResource {
         /// The given type.
         typed: String,
@@ -32,7 +32,7 @@ pub enum RolloutError {
         valid: Vec<String>,
     },
     /// Control planes of several groups have this name.
-    #[error("resource type `{typed}` may be {}", kinds.join(" or "))]
+    #[error("resource type `{typed}` is ambiguous: {}", kinds.join(" or "))]
     Ambiguous {
         /// The given type.
         typed: String,
@@ -40,34 +40,34 @@ pub enum RolloutError {
         kinds: Vec<String>,
     },
     /// The object does not exist.
-    #[error("there is no {object}")]
+    #[error("{object} does not exist")]
     NotFound {
         object: ObjectKey,
         /// Objects of its kind and namespace with similar names.
         suggestions: Vec<String>,
     },
     /// A paused rollout cannot be restarted.
-    #[error("{object} is paused")]
+    #[error("cannot restart {object}: it is paused")]
     Paused {
         object: ObjectKey,
         /// True if the object is paused by an annotation, which others than `rollout pause` set too.
         by_annotation: bool,
     },
     /// A rollout is already scheduled for a future time.
-    #[error("{object} is to begin a rollout at {after} already")]
+    #[error("cannot restart {object}: a rollout is already scheduled for {after}")]
     Scheduled {
         object: ObjectKey,
         /// The scheduled time, unchanged.
         after: String,
     },
     /// The object to pause is already paused.
-    #[error("{object} is already paused")]
+    #[error("cannot pause {object}: it is already paused")]
     AlreadyPaused { object: ObjectKey },
     /// The object to resume is not paused.
-    #[error("{object} is not paused")]
+    #[error("cannot resume {object}: it is not paused")]
     NotPaused { object: ObjectKey },
     /// The kind has no field that requests new machines.
-    #[error("{object} cannot be restarted: its definition has no `spec.rollout.after`")]
+    #[error("cannot restart {object}: its definition has no `spec.rollout.after`")]
     RestartUnsupported { object: ObjectKey },
     /// The object was deleted during the wait.
     #[error("{object} was deleted")]

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_that_say_the_same_become_one_since_the_first_of_them_said_so() {
+    fn machines_with_equal_conditions_are_grouped_with_the_earliest_time() {
         let set = ConditionSet::V1Beta2;
         assert_eq!(
             shown(&["c: Ready=True@3", "a: Ready=True@2", "b: Ready=True@1", "d: Ready=True/Other"], set),

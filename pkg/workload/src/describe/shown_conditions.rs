@@ -30,7 +30,7 @@ pub(super) enum ConditionFilter {
 
 /// A choice of conditions that contains white space.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the choice of conditions `{choice}` has white space around a comma or at an end")]
+#[error("cannot parse conditions `{choice}`: white space is not allowed around commas or at the ends")]
 pub struct ConditionChoiceError {
     /// The invalid choice.
     pub choice: String,

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_control_plane_counts_what_is_up_to_date_by_another_name() {
+    fn an_older_control_plane_has_another_up_to_date_field() {
         let both = object(&json!({"replicas": 3}), &json!({"updatedReplicas": 1, "upToDateReplicas": 2}));
         assert_eq!(MachineCounts::read(&both, PartRole::ControlPlane).up_to_date, Some(2));
         let older = MachineCounts::read_v1beta1_control_plane(&both);

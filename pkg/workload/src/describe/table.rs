@@ -18,19 +18,19 @@ pub struct Cell(pub Vec<Span>);
 pub struct Span {
     /// The text. It may come from objects and contain any characters.
     pub text: String,
-    /// The tone.
+    /// The tone of the text.
     pub tone: Tone,
 }
 
 /// The tone of a piece of text, for colours; the text alone is sufficient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Ordinary text.
+    /// Text without emphasis.
     #[default]
     Plain,
     /// Text that only connects other text.
     Faint,
-    /// A name.
+    /// The name of an object.
     Strong,
     /// The type of a condition.
     Topic,

@@ -216,7 +216,7 @@ fn workers() -> Given {
 
 // Row: PRV-55, D-132
 #[test]
-fn every_machine_stands_below_what_controls_it() {
+fn every_machine_is_shown_below_its_controller() {
     assert_data_eq!(
         outline(&workers().tree(&DescribeRequest::default())),
         str![[r#"
@@ -269,7 +269,7 @@ MachineDeployment ns/md, v1
 }
 
 #[test]
-fn an_echo_is_what_is_ready_or_says_what_its_machine_says() {
+fn an_echo_is_ready_or_repeats_the_condition_of_its_machine() {
     for (machine_ready, own, is_hidden) in [
         (WELL, WELL, true),
         (ILL, WELL, true),
@@ -290,7 +290,7 @@ fn an_echo_is_what_is_ready_or_says_what_its_machine_says() {
 }
 
 #[test]
-fn what_cannot_be_read_stays_in_the_tree_with_the_reason() {
+fn unreadable_objects_stay_in_the_tree_with_a_reason() {
     let given = Given::new(&[CLUSTER, &machine("p-0", "plane", WELL)].concat());
     let mut found = given.found(ConditionSet::default());
     let forbidden = |kind: &str, name: &str| {
@@ -335,7 +335,7 @@ Cluster ns/c
 }
 
 #[test]
-fn templates_come_first_and_a_control_plane_names_them_as_its_contract_says() {
+fn templates_come_first_and_follow_the_contract_of_the_control_plane() {
     let request = DescribeRequest { parts: [OptionalPart::Templates].into(), ..DescribeRequest::default() };
     let given = || Given::new(&[CLUSTER, &owner("MachineDeployment", "md", "")].concat());
     assert_data_eq!(

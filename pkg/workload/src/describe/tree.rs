@@ -92,7 +92,7 @@ pub struct UnreadableObject {
     pub key: Box<ObjectKey>,
     /// The reason in one word, such as `Forbidden`.
     pub reason: String,
-    /// The explanation.
+    /// The explanation in words.
     pub message: String,
 }
 
@@ -166,7 +166,7 @@ impl UnreadableObject {
             }
             ApiError::Unreachable { source, .. } => Self::with_reason(key, "NoAnswer", source.to_string()),
             ApiError::UnknownKind { .. } => {
-                Self::with_reason(key, "NoSuchKind", "the server has no such kind")
+                Self::with_reason(key, "NoSuchKind", "the server does not serve this kind")
             }
             other => Self::with_reason(key, "Unreadable", other.to_string()),
         }
@@ -174,7 +174,7 @@ impl UnreadableObject {
 
     /// Makes a node for a referenced object that does not exist.
     pub(super) fn missing(key: ObjectKey) -> Self {
-        Self::with_reason(key, "NotFound", "it is not there")
+        Self::with_reason(key, "NotFound", "it does not exist")
     }
 
     fn with_reason(key: ObjectKey, reason: impl Into<String>, message: impl Into<String>) -> Self {

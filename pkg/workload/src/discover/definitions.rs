@@ -40,11 +40,11 @@ fn parse_definition(definition: &Object) -> Result<TypeFacts, DiscoverError> {
     let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
     let stored = stored.ok_or_else(|| bad("no storage version"))?;
     if stored["served"] != true {
-        return Err(bad("a storage version that is not served"));
+        return Err(bad("an unserved storage version"));
     }
     let kind = text(&["spec", "names", "kind"]).ok_or_else(|| bad("no kind"))?;
     let group = text(&["spec", "group"]).ok_or_else(|| bad("no group"))?;
-    let plural = text(&["spec", "names", "plural"]).ok_or_else(|| bad("no plural"))?;
+    let plural = text(&["spec", "names", "plural"]).ok_or_else(|| bad("no plural name"))?;
     let version = stored["name"].as_str().ok_or_else(|| bad("a version without a name"))?;
     let namespaced = text(&["spec", "scope"]) == Some("Namespaced");
     Ok(TypeFacts {
@@ -59,6 +59,7 @@ fn parse_definition(definition: &Object) -> Result<TypeFacts, DiscoverError> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_says_what_matters_of_its_kind() {
+    fn a_definition_provides_the_facts_of_its_kind() {
         let old = json!({"name": "v1", "served": true, "storage": false, "subresources": {"status": {}}});
         let stored = json!({"name": "v2", "served": true, "storage": true, "deprecated": true});
         let labels = json!({MOVE: "false", api::labels::PROVIDER: "infrastructure-things"});
@@ -87,16 +88,19 @@ mod tests {
 
     #[test]
     fn a_definition_whose_objects_cannot_be_read_is_named() {
-        for (versions, problem) in [
-            (json!([]), "no storage version"),
-            (json!([{"name": "v1", "served": true, "storage": false}]), "no storage version"),
-            (
-                json!([{"name": "v1", "served": false, "storage": true}]),
-                "a storage version that is not served",
-            ),
-        ] {
-            let error = parse_definition(&definition(&json!({}), &versions)).unwrap_err().to_string();
-            assert_eq!(error, format!("definition `things.example.org` has {problem}"));
-        }
+        let errors = [
+            json!([]),
+            json!([{"name": "v1", "served": true, "storage": false}]),
+            json!([{"name": "v1", "served": false, "storage": true}]),
+        ]
+        .map(|versions| parse_definition(&definition(&json!({}), &versions)).unwrap_err().to_string());
+        assert_data_eq!(
+            errors.join("\n"),
+            str![[r#"
+cannot use CustomResourceDefinition `things.example.org`: it has no storage version
+cannot use CustomResourceDefinition `things.example.org`: it has no storage version
+cannot use CustomResourceDefinition `things.example.org`: it has an unserved storage version
+"#]]
+        );
     }
 }

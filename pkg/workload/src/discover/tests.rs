@@ -65,7 +65,7 @@ fn moving(found: &Discovery, scope: &Scope) -> Vec<String> {
 // Row: PRV-64
 // Row: PRV-65
 #[tokio::test]
-async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
+async fn labelled_definitions_are_listed_with_one_request_each() {
     const WIDGET: Kind = Kind::new("example.org", "v1", "Widget", "widgets");
     let lab = lab().await;
     let unlabelled = definition(WIDGET).field("metadata", json!({"name": "widgets.example.org"}));
@@ -110,7 +110,7 @@ Secret a/one-machine-0
 }
 
 #[tokio::test]
-async fn namespaces_of_the_scope_are_looked_at_and_no_others_but_those_of_infrastructure_providers() {
+async fn only_namespaces_in_scope_and_of_infrastructure_providers_are_read() {
     let lab = lab().await;
     for namespace in ["a", "b", "c"] {
         lab.create(support::cluster_api::cluster(&format!("{namespace}/one"))).await;
@@ -150,7 +150,7 @@ Secret infrastructure-docker-system/who
 }
 
 #[tokio::test]
-async fn a_class_of_another_namespace_is_found_with_its_templates_and_those_who_use_a_class() {
+async fn a_class_in_another_namespace_is_found_with_templates_and_users() {
     let lab = lab().await;
     for class in ["shared/small", "shared/joint", "shared/unused", "a/own"] {
         lab.create(cluster_class(class)).await;
@@ -190,7 +190,7 @@ KubeadmControlPlaneTemplate shared/small
 }
 
 #[tokio::test]
-async fn a_kind_that_went_meanwhile_has_no_objects_and_one_that_cannot_be_read_is_an_error() {
+async fn a_removed_kind_has_no_objects_and_an_unreadable_kind_is_an_error() {
     let lab = lab().await;
     lab.create([object(kind::KUBEADM_CONFIG_TEMPLATE, "a/worker")]).await;
     let cluster = cluster(&lab).await;

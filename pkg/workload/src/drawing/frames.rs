@@ -23,7 +23,7 @@ pub(super) fn frames(graph: &OwnerGraph) -> Vec<Frame> {
     }
     let frame = |(namespace, parts): (&str, BTreeMap<Option<usize>, Vec<usize>>)| Frame {
         title: match namespace {
-            "" => "of the whole cluster".to_owned(),
+            "" => "cluster-scoped".to_owned(),
             namespace => format!("namespace {namespace}"),
         },
         parts: parts

@@ -15,7 +15,7 @@ const MAX_SUGGESTIONS: usize = 10;
 
 /// A Cluster that does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no Cluster `{name}`")]
+#[error("Cluster `{name}` does not exist")]
 pub struct UnknownCluster {
     /// The requested name.
     pub name: String,

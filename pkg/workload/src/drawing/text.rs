@@ -16,7 +16,7 @@ pub(super) fn draw(graph: &OwnerGraph, annotations: MoveAnnotations) -> String {
         tree.add_root(root);
     }
     if graph.objects.is_empty() {
-        tree.text.push_str("there are no objects of Cluster API\n");
+        tree.text.push_str("no Cluster API objects found\n");
     }
     tree.add_footer();
     tree.text
@@ -100,7 +100,7 @@ impl Tree<'_> {
                 ));
             }
             // The first object of a cycle: its owner is below it.
-            None if elsewhere => notes.push("shown by itself".to_owned()),
+            None if elsewhere => notes.push("shown separately".to_owned()),
             None => notes.extend(remarks(object)),
         }
         if !notes.is_empty() {
@@ -114,7 +114,7 @@ impl Tree<'_> {
                 None => write!(self.text, "  -> {verb}: {}", fate.why),
             };
             if let Some(kept) = &fate.kept {
-                let _ = write!(self.text, "; stays as well: {kept}");
+                let _ = write!(self.text, "; also stays: {kept}");
             }
         }
     }
@@ -125,13 +125,13 @@ impl Tree<'_> {
         for ring in &self.graph.cycles {
             let names: Vec<String> =
                 ring.iter().map(|at| relative_name(&self.graph.objects[*at].object, "")).collect();
-            let _ = writeln!(self.text, "owners in a circle: {}", names.join(" is owned by "));
+            let _ = writeln!(self.text, "ownership cycle: {}", names.join(" is owned by "));
         }
         match self.graph.left_out {
             0 => {}
-            1 => self.text.push_str("left out: a Secret or ConfigMap that nothing links\n"),
+            1 => self.text.push_str("not shown: 1 Secret or ConfigMap without links\n"),
             several => {
-                let _ = writeln!(self.text, "left out: {several} Secrets and ConfigMaps that nothing links");
+                let _ = writeln!(self.text, "not shown: {several} Secrets and ConfigMaps without links");
             }
         }
     }

@@ -9,7 +9,7 @@ pub struct ObjectFacts {
     pub key: ObjectKey,
     /// The kind, in the storage version of the server.
     pub object_type: Arc<TypeFacts>,
-    /// The uid.
+    /// The uid of the object.
     pub uid: String,
     /// The resource version of the observed object.
     pub resource_version: String,
@@ -78,11 +78,11 @@ impl TypeFacts {
 pub struct OwnerRef {
     /// The `group/version`, unchanged.
     pub api_version: String,
-    /// The kind.
+    /// The kind of the owner.
     pub kind: String,
-    /// The name.
+    /// The name of the owner.
     pub name: String,
-    /// The uid.
+    /// The uid of the owner.
     pub uid: String,
     /// The field `controller`, unchanged.
     pub controller: Option<bool>,
@@ -95,9 +95,9 @@ pub struct OwnerRef {
 pub struct ConditionFacts {
     /// The type: `Ready` or `Available`.
     pub kind: String,
-    /// The status: `True`, `False` or `UnknownResource`.
+    /// The status: `True`, `False` or `Unknown`.
     pub status: String,
-    /// The reason.
+    /// The reason in CamelCase.
     pub reason: String,
 }
 
@@ -107,18 +107,18 @@ pub enum ContentFacts {
     /// No further facts.
     #[default]
     Plain,
-    /// A Cluster.
+    /// The facts of a Cluster.
     Cluster(ClusterFacts),
     /// A ClusterClass. Owner references link its templates.
     ClusterClass,
-    /// A Machine.
+    /// The facts of a Machine.
     Machine {
         /// True if the Machine has become a node.
         has_node: bool,
     },
     /// A control plane, MachineDeployment, MachineSet or MachinePool.
     Replicas(ReplicaCounts),
-    /// A ClusterResourceSetBinding.
+    /// The facts of a ClusterResourceSetBinding.
     Binding {
         /// The Cluster of the binding.
         cluster: String,
@@ -128,7 +128,7 @@ pub enum ContentFacts {
 /// The facts of a Cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterFacts {
-    /// `status.initialization.infrastructureProvisioned`.
+    /// The field `status.initialization.infrastructureProvisioned`.
     pub infrastructure_provisioned: bool,
     /// True if the condition `ControlPlaneInitialized` is True, and the status field is set if the Cluster refers to a
     /// control plane.

@@ -1,4 +1,5 @@
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{self, cluster, object},
     fixture::Fixture,
@@ -49,14 +50,14 @@ async fn the_content_is_read_byte_for_byte_with_one_request() {
 
 // Row: D-153
 #[tokio::test]
-async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_for() {
+async fn a_missing_cluster_fails_at_once_with_similar_names() {
     let (lab, management) = lab().await;
     lab.create([bare("demo")]).await;
     let before = management.server.requests();
     let waiting = KubeconfigRequest { wait: Some(Duration::from_hours(1)), ..request("dmeo") };
     let error = workload_kubeconfig(&management, &waiting).await.unwrap_err();
     assert_eq!(management.server.requests() - before, 2);
-    assert_eq!(error.to_string(), "there is no Cluster `dmeo` in namespace `team`");
+    assert_data_eq!(error.to_string(), str!["Cluster `dmeo` does not exist in namespace `team`"]);
     assert!(
         matches!(error, WorkloadKubeconfigError::UnknownCluster { suggestions, .. } if suggestions == ["demo"])
     );
@@ -64,27 +65,33 @@ async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_fo
 
 // Row: D-153
 #[tokio::test]
-async fn a_cluster_without_a_kubeconfig_is_told_with_its_phase() {
+async fn a_missing_kubeconfig_is_reported_with_the_cluster_phase() {
     let (lab, management) = lab().await;
     lab.create([bare("demo")]).await;
     let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
-    assert_eq!(error.to_string(), "Cluster team/demo has no kubeconfig yet (phase Provisioning)");
+    assert_data_eq!(error.to_string(), str!["Cluster team/demo has no kubeconfig yet (phase Provisioning)"]);
     let wait = KubeconfigRequest { wait: Some(Duration::ZERO), ..request("demo") };
     let error = workload_kubeconfig(&management, &wait).await.unwrap_err();
-    assert_eq!(error.to_string(), "Cluster team/demo has no kubeconfig yet (phase Provisioning), after 0s");
+    assert_data_eq!(
+        error.to_string(),
+        str!["Cluster team/demo has no kubeconfig yet (phase Provisioning), after 0s"]
+    );
 }
 
 #[tokio::test]
-async fn a_secret_without_the_key_is_told_without_what_it_holds() {
+async fn a_secret_without_the_key_is_reported_without_its_data() {
     let (lab, management) = lab().await;
     lab.create([secret("demo-kubeconfig", json!({"other": "not-to-be-shown"}))]).await;
     let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
-    assert_eq!(error.to_string(), "Secret team/demo-kubeconfig has no kubeconfig under key `value`");
+    assert_data_eq!(
+        error.to_string(),
+        str!["Secret team/demo-kubeconfig has no kubeconfig under key `value`"]
+    );
     assert!(!format!("{error:?}").contains("not-to-be-shown"));
 }
 
 #[tokio::test]
-async fn what_is_waited_for_is_there_as_soon_as_it_is_made() {
+async fn waiting_returns_the_kubeconfig_once_it_exists() {
     let (lab, management) = lab().await;
     lab.create([bare("demo")]).await;
     let wait = KubeconfigRequest { wait: Some(Duration::from_mins(1)), ..request("demo") };
@@ -98,7 +105,7 @@ async fn what_is_waited_for_is_there_as_soon_as_it_is_made() {
 }
 
 #[tokio::test]
-async fn a_cluster_without_cluster_api_says_so() {
+async fn a_cluster_without_cluster_api_is_an_error() {
     let lab = Fixture::start().await;
     let management = management_cluster(&lab).await;
     let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();

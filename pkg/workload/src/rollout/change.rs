@@ -163,8 +163,7 @@ pub(super) fn is_deployment(resource: &RolloutResource) -> bool {
 fn topology_warning(resource: &RolloutResource, object: &Object) -> String {
     let cluster = object.label(CLUSTER_NAME).unwrap_or_default();
     format!(
-        "{} is part of the managed topology of Cluster `{cluster}`: a `rollout.after` in `spec.topology` of the Cluster takes \
-         this change back",
+        "{} belongs to the managed topology of Cluster `{cluster}`: a `rollout.after` in its `spec.topology` reverts this change",
         resource.key()
     )
 }

@@ -106,7 +106,7 @@ impl RolloutCounts {
 /// Returns the first remaining work. None if the rollout is complete.
 fn remaining_work(object: &Object, counts: &RolloutCounts) -> Option<String> {
     if !is_observed(object) {
-        return Some("its controller has not seen the newest change yet".to_owned());
+        return Some("its controller has not observed the latest change yet".to_owned());
     }
     if let Some(desired) = counts.desired {
         let lacks = |count: Option<u64>, what| {
@@ -115,13 +115,13 @@ fn remaining_work(object: &Object, counts: &RolloutCounts) -> Option<String> {
         };
         // A status without any count stands for no machines.
         let there = Some(counts.replicas.unwrap_or(0));
-        let outstanding = lacks(counts.up_to_date, "up to date").or_else(|| lacks(there, "there"));
+        let outstanding = lacks(counts.up_to_date, "up to date").or_else(|| lacks(there, "created"));
         if let Some(message) = outstanding {
             return Some(message);
         }
         let surplus = counts.replicas.unwrap_or(0).saturating_sub(desired);
         if surplus > 0 {
-            return Some(format!("{} still to go", machines(surplus)));
+            return Some(format!("{} still to be deleted", machines(surplus)));
         }
         if let Some(message) = lacks(counts.available, "available") {
             return Some(message);
@@ -133,7 +133,7 @@ fn remaining_work(object: &Object, counts: &RolloutCounts) -> Option<String> {
     let text = |path: &[&str]| object.get(path).and_then(Value::as_str).filter(|text| !text.is_empty());
     match (text(&["spec", "version"]), text(&["status", "version"])) {
         (Some(wanted), Some(runs)) if without_v(wanted) != without_v(runs) => {
-            Some(format!("it runs Kubernetes {runs} and is to run {wanted}"))
+            Some(format!("it runs Kubernetes {runs}; the target version is {wanted}"))
         }
         _ => None,
     }
@@ -160,7 +160,7 @@ fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
 /// Returns the time of the next scheduled rollout as text.
 fn next_rollout_message(object: &Object, now: Timestamp) -> String {
     match rollout_after(object) {
-        Some((after, time)) if time > now => format!("the next one begins at {after}"),
+        Some((after, time)) if time > now => format!("the next rollout starts at {after}"),
         _ => String::new(),
     }
 }
@@ -182,6 +182,7 @@ fn one_line(message: &str) -> String {
 mod tests {
     use apply::ApiKind;
     use serde_json::json;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -214,60 +215,57 @@ mod tests {
     }
 
     #[test]
-    fn the_first_thing_that_is_still_to_come_is_told() {
-        use RolloutState::{Complete, Deleting, Paused, Progressing};
+    fn progress_reports_the_first_remaining_work() {
         let rolling = json!([{"type": "RollingOut", "status": "True", "message": "Rolling out\n* one"}]);
         let held = json!([{"type": "Paused", "status": "True", "message": "by its Cluster"}]);
-        for (object, state, message) in [
-            (of_three(3, 3, 3), Complete, ""),
-            (of_three(4, 2, 4), Progressing, "2 of 3 machines up to date"),
-            (of_three(4, 3, 3), Progressing, "1 machine still to go"),
-            (of_three(3, 3, 2), Progressing, "2 of 3 machines available"),
-            (
-                with(of_three(3, 3, 3), "/status", "observedGeneration", json!(1)),
-                Progressing,
-                "its controller has not seen the newest change yet",
-            ),
-            (with(of_three(3, 3, 3), "/status", "conditions", rolling), Progressing, "Rolling out * one"),
-            (
-                with(of_three(4, 2, 4), "/spec", "paused", json!(true)),
-                Paused,
-                "it is paused; 2 of 3 machines up to date",
-            ),
-            (
-                with(of_three(4, 3, 3), "/status", "conditions", held),
-                Paused,
-                "it is paused; 1 machine still to go",
-            ),
-            (
-                with(of_three(3, 3, 3), "/metadata", "deletionTimestamp", json!("2026-01-01T00:00:00Z")),
-                Deleting,
-                "it is being deleted",
-            ),
-            (
-                with(of_three(3, 3, 3), "/spec", "rollout", json!({"after": "2027-01-01T00:00:00Z"})),
-                Complete,
-                "the next one begins at 2027-01-01T00:00:00Z",
-            ),
-            (json!({"spec": {"replicas": 1}}), Progressing, "0 of 1 machine there"),
-        ] {
-            assert_eq!(progress(object.clone()), (state, message.to_owned()), "{object}");
-        }
+        let told = [
+            of_three(3, 3, 3),
+            of_three(4, 2, 4),
+            of_three(4, 3, 3),
+            of_three(3, 3, 2),
+            with(of_three(3, 3, 3), "/status", "observedGeneration", json!(1)),
+            with(of_three(3, 3, 3), "/status", "conditions", rolling),
+            with(of_three(4, 2, 4), "/spec", "paused", json!(true)),
+            with(of_three(4, 3, 3), "/status", "conditions", held),
+            with(of_three(3, 3, 3), "/metadata", "deletionTimestamp", json!("2026-01-01T00:00:00Z")),
+            with(of_three(3, 3, 3), "/spec", "rollout", json!({"after": "2027-01-01T00:00:00Z"})),
+            json!({"spec": {"replicas": 1}}),
+        ]
+        .map(|object| {
+            let (state, message) = progress(object);
+            format!("{state:?}: {message}\n")
+        });
+        assert_data_eq!(
+            told.concat(),
+            str![[r#"
+Complete: 
+Progressing: 2 of 3 machines up to date
+Progressing: 1 machine still to be deleted
+Progressing: 2 of 3 machines available
+Progressing: its controller has not observed the latest change yet
+Progressing: Rolling out * one
+Paused: it is paused; 2 of 3 machines up to date
+Paused: it is paused; 1 machine still to be deleted
+Deleting: it is being deleted
+Complete: the next rollout starts at 2027-01-01T00:00:00Z
+Progressing: 0 of 1 machine created
+
+"#]]
+        );
     }
 
     #[test]
     fn a_control_plane_that_counts_no_machines_is_judged_by_its_version() {
         let runs = |version| json!({"spec": {"version": "v1.36.0"}, "status": {"version": version}});
         assert_eq!(progress(runs("1.36.0")).0, RolloutState::Complete);
-        assert_eq!(
-            progress(runs("v1.35.0")),
-            (RolloutState::Progressing, "it runs Kubernetes v1.35.0 and is to run v1.36.0".to_owned())
-        );
+        let (state, message) = progress(runs("v1.35.0"));
+        assert_eq!(state, RolloutState::Progressing);
+        assert_data_eq!(message, str!["it runs Kubernetes v1.35.0; the target version is v1.36.0"]);
     }
 
     #[test]
     fn counts_of_the_older_contract_are_understood() {
         let object = json!({"spec": {"replicas": 2}, "status": {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 2}});
-        assert_eq!(progress(object).1, "1 of 2 machines up to date");
+        assert_data_eq!(progress(object).1, str!["1 of 2 machines up to date"]);
     }
 }

@@ -18,7 +18,7 @@ pub struct ResourceRef {
 
 /// An argument that is not `RESOURCE/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is not of the form RESOURCE/NAME")]
+#[error("cannot parse `{word}`: the form is RESOURCE/NAME")]
 pub struct ResourceRefError {
     /// The given word.
     pub word: String,

@@ -6,6 +6,7 @@ use inventory::ManagementCluster;
 use manifest::Value;
 use sandbox::ControllerSwitches;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{self, cluster, object},
     fixture::Fixture,
@@ -104,7 +105,7 @@ async fn every_name_of_a_known_type_costs_no_question() {
 
 // Row: D-156
 #[tokio::test]
-async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
+async fn control_planes_of_all_providers_are_found_by_discovery() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     let elsewhere = Kind { group: "infrastructure.cluster.x-k8s.io", ..FOO };
     lab.create([definition(FOO, &json!({})), definition(OLD, &json!({}))]).await;
@@ -113,21 +114,22 @@ async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
         "FooControlPlane team/a"
     );
     let unknown = resource(&management, "machine/a").await.unwrap_err();
-    assert_eq!(unknown.to_string(), "there is no resource type `machine` with rollouts");
+    assert_data_eq!(unknown.to_string(), str!["resource type `machine` does not support rollouts"]);
     assert!(matches!(unknown, RolloutError::UnknownResource { valid, .. } if valid
         == ["foocontrolplane", "kubeadmcontrolplane", "machinedeployment", "machinepool", "oldcontrolplane"]));
     lab.create([definition(elsewhere, &json!({}))]).await;
     management.server.forget_kinds();
-    assert_eq!(
+    assert_data_eq!(
         resource(&management, "foocontrolplane/a").await.unwrap_err().to_string(),
-        "resource type `foocontrolplane` may be foocontrolplane.controlplane.cluster.x-k8s.io or \
-         foocontrolplane.infrastructure.cluster.x-k8s.io"
+        str![
+            "resource type `foocontrolplane` is ambiguous: foocontrolplane.controlplane.cluster.x-k8s.io or foocontrolplane.infrastructure.cluster.x-k8s.io"
+        ]
     );
     assert!(resource(&management, "foocontrolplane.infrastructure.cluster.x-k8s.io/a").await.is_ok());
 }
 
 #[tokio::test]
-async fn a_machine_deployment_is_restarted_paused_and_resumed_by_two_requests_each() {
+async fn restart_pause_and_resume_take_two_requests_each() {
     use RolloutChange::{Pause, Restart, Resume};
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 1)).await;
@@ -138,11 +140,20 @@ async fn a_machine_deployment_is_restarted_paused_and_resumed_by_two_requests_ea
     let age = jiff::Timestamp::now().duration_since(after.as_str().unwrap().parse().unwrap());
     assert!(age.as_secs() < 600 && !after.as_str().unwrap().contains('.'), "{after}");
 
-    assert_eq!(said(&management, Resume, "md/a-md").await, "MachineDeployment team/a-md is not paused");
+    assert_data_eq!(
+        said(&management, Resume, "md/a-md").await,
+        str!["cannot resume MachineDeployment team/a-md: it is not paused"]
+    );
     change(&management, Pause, "md/a-md").await.unwrap();
     assert_eq!(spec(&lab, kind::MACHINE_DEPLOYMENT, "a-md").await["paused"], true);
-    assert_eq!(said(&management, Pause, "md/a-md").await, "MachineDeployment team/a-md is already paused");
-    assert_eq!(said(&management, Restart, "md/a-md").await, "MachineDeployment team/a-md is paused");
+    assert_data_eq!(
+        said(&management, Pause, "md/a-md").await,
+        str!["cannot pause MachineDeployment team/a-md: it is already paused"]
+    );
+    assert_data_eq!(
+        said(&management, Restart, "md/a-md").await,
+        str!["cannot restart MachineDeployment team/a-md: it is paused"]
+    );
     change(&management, Resume, "md/a-md").await.unwrap();
     assert_eq!(spec(&lab, kind::MACHINE_DEPLOYMENT, "a-md").await["paused"], false);
 }
@@ -172,9 +183,11 @@ async fn a_restart_that_is_to_come_is_not_moved() {
     lab.create(cluster("team/a").machine_deployment("md", 1)).await;
     let later = json!({"spec": {"rollout": {"after": "2999-01-01T00:00:00Z"}}});
     lab.merge(kind::MACHINE_DEPLOYMENT, "team/a-md", &later).await;
-    assert_eq!(
+    assert_data_eq!(
         said(&management, RolloutChange::Restart, "md/a-md").await,
-        "MachineDeployment team/a-md is to begin a rollout at 2999-01-01T00:00:00Z already"
+        str![
+            "cannot restart MachineDeployment team/a-md: a rollout is already scheduled for 2999-01-01T00:00:00Z"
+        ]
     );
 }
 
@@ -195,26 +208,26 @@ async fn other_kinds_are_restarted_by_the_field_their_definition_has() {
     assert!(spec(&lab, FOO, "a").await["rollout"]["after"].is_string());
     change(&management, RolloutChange::Restart, "oldcontrolplane/a").await.unwrap();
     assert!(spec(&lab, OLD, "a").await["rolloutAfter"].is_string());
-    assert_eq!(
+    assert_data_eq!(
         said(&management, RolloutChange::Restart, "mp/a").await,
-        "MachinePool team/a cannot be restarted: its definition has no `spec.rollout.after`"
+        str!["cannot restart MachinePool team/a: its definition has no `spec.rollout.after`"]
     );
     change(&management, RolloutChange::Pause, "mp/a").await.unwrap();
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_with_near_names_or_with_the_contract() {
+async fn missing_objects_are_reported_with_similar_names_or_the_contract() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("workers", 1)).await;
     let missing = change(&management, RolloutChange::Restart, "md/a-workesr").await.unwrap_err();
-    assert_eq!(missing.to_string(), "there is no MachineDeployment team/a-workesr");
+    assert_data_eq!(missing.to_string(), str!["MachineDeployment team/a-workesr does not exist"]);
     assert!(matches!(missing, RolloutError::NotFound { suggestions, .. } if suggestions == ["a-workers"]));
 
     let older = Kind { version: "v1beta1", ..POOL };
     lab.create([definition(older, &json!({}))]).await;
-    assert_eq!(
+    assert_data_eq!(
         said(&management, RolloutChange::Pause, "mp/a").await,
-        "the cluster runs Cluster API with contract v1beta1; this needs v1beta2"
+        str!["the cluster runs Cluster API with contract v1beta1; this command requires v1beta2"]
     );
 }
 
@@ -234,7 +247,12 @@ async fn a_restart_of_a_part_of_a_managed_topology_is_done_with_a_warning() {
     change(&management, RolloutChange::Restart, "md/a-md").await.unwrap();
     change(&management, RolloutChange::Pause, "md/a-md").await.unwrap();
     let warnings = warnings.lock().unwrap();
-    assert!(warnings.len() == 1 && warnings[0].contains("managed topology of Cluster `a`"), "{warnings:?}");
+    assert_data_eq!(
+        warnings.join("\n"),
+        str![
+            "MachineDeployment team/a-md belongs to the managed topology of Cluster `a`: a `rollout.after` in its `spec.topology` reverts this change"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -302,7 +320,7 @@ async fn a_restart_is_watched_until_every_machine_is_another_one() {
 }
 
 #[tokio::test]
-async fn what_is_not_complete_in_time_is_told_as_it_is() {
+async fn an_incomplete_rollout_is_reported_on_timeout() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 2)).await;
     lab.merge(kind::MACHINE_DEPLOYMENT, "team/a-md", &json!({"spec": {"replicas": 3, "paused": true}})).await;
@@ -313,7 +331,7 @@ async fn what_is_not_complete_in_time_is_told_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_goes_while_it_is_watched_ends_the_wait() {
+async fn a_deleted_object_ends_the_wait() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 2)).await;
     let kind = kind::MACHINE_DEPLOYMENT;

@@ -3,6 +3,7 @@
 use api::output::PartRole;
 use sandbox::Fault;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{self, object},
     fixture::Fixture,
@@ -100,7 +101,7 @@ async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
 
 // Row: D-131
 #[tokio::test]
-async fn a_control_plane_that_is_gone_keeps_its_machines() {
+async fn a_missing_control_plane_keeps_its_machines() {
     let fixture = Fixture::start().await;
     cluster_api::install(&fixture).await;
     fixture.create(cluster_api::cluster("team/one")).await;
@@ -113,14 +114,14 @@ async fn a_control_plane_that_is_gone_keeps_its_machines() {
         .label("cluster.x-k8s.io/control-plane", "");
     fixture.create([machine]).await;
     let tree = described(&fixture, &request()).await;
-    assert_eq!(unreadable(&tree.root), ["KubeadmControlPlane team/gone: NotFound"]);
+    assert_data_eq!(unreadable(&tree.root).join("\n"), str!["KubeadmControlPlane team/gone: NotFound"]);
     let control_plane = tree.root.children.iter().find(|node| node.role == PartRole::ControlPlane).unwrap();
     assert_eq!(count(control_plane, PartRole::Machine), 1);
 }
 
 // Row: D-135
 #[tokio::test]
-async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
+async fn a_cluster_is_described_without_permission_to_list_definitions() {
     let fixture = lab(1).await;
     fixture
         .sandbox()
@@ -133,7 +134,7 @@ async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
 
 // Row: D-140
 #[tokio::test]
-async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
+async fn a_missing_cluster_is_reported_with_existing_ones() {
     let fixture = lab(0).await;
     let server = cluster(&fixture).await;
     let missing = async |namespace: &str, name: &str| {
@@ -152,17 +153,20 @@ async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
 }
 
 #[tokio::test]
-async fn a_server_without_cluster_api_is_told_as_such() {
+async fn a_server_without_cluster_api_is_reported() {
     let fixture = Fixture::start().await;
     let error = describe_cluster(&cluster(&fixture).await, &request()).await.unwrap_err();
-    assert_eq!(error.to_string(), "Cluster API is not installed on this cluster");
+    assert_data_eq!(error.to_string(), str!["Cluster API is not installed on this cluster"]);
     cluster_api::install(&fixture).await;
     fixture.delete(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io").await;
     fixture.wait_until_idle().await;
     let older = Kind { version: "v1beta1", ..CLUSTER };
     fixture.create([cluster_api::definition(older)]).await;
     let error = describe_cluster(&cluster(&fixture).await, &request()).await.unwrap_err();
-    assert_eq!(error.to_string(), "the cluster runs Cluster API with contract v1beta1; this needs v1beta2");
+    assert_data_eq!(
+        error.to_string(),
+        str!["the cluster runs Cluster API with contract v1beta1; this command requires v1beta2"]
+    );
 }
 
 // Row: D-134

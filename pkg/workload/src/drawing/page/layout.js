@@ -192,7 +192,7 @@ function way({ item, below, number, lane, trunk }) {
 
 /** The title of a namespace. */
 function titleOf(namespace) {
-  return namespace === "" ? "of the whole cluster" : "namespace " + namespace;
+  return namespace === "" ? "cluster-scoped" : "namespace " + namespace;
 }
 
 /** Shortened in the middle: the end of a name tells objects apart. */

@@ -2,7 +2,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const graph = data.graph;
-// What is of the whole cluster has no namespace.
+// Cluster-scoped objects have no namespace.
 graph.objects.forEach(({ object }) => { object.namespace = object.namespace || ""; });
 const element = (id) => document.getElementById(id);
 const drawing = element("drawing");
@@ -112,17 +112,17 @@ function link(at, remark) {
 function detailsOf(at) {
   const { object, owners, condition, state, paused, deleting, fate, cluster } = graph.objects[at];
   const rows = [
-    ["Kind", object.kind], ["Group", object.group || "core"], ["Namespace", object.namespace || "none, it is of the whole cluster"], ["Name", object.name],
+    ["Kind", object.kind], ["Group", object.group || "core"], ["Namespace", object.namespace || "none (cluster-scoped)"], ["Name", object.name],
     ["Condition", condition ? `${condition.type} is ${condition.status}` : SIGNS[state][1]],
     ["Reason", condition ? condition.reason : ""], ["Paused", paused ? "yes" : ""], ["Deleting", deleting ? "yes" : ""],
     ["Cluster", cluster === undefined || cluster === at ? "" : graph.objects[cluster].object.name],
-    ["A move", (fate.moves ? "takes it along: " : "leaves it: ") + fate.why], ["Stays as well", fate.kept || ""],
+    ["Move", (fate.moves ? "moves: " : "stays: ") + fate.why], ["Also stays", fate.kept || ""],
   ];
   const list = html("dl", {});
   for (const [term, text] of rows) if (text) list.append(html("dt", {}, term), html("dd", {}, text));
   const above = owners.map((owner) => {
     const remark = (owner.controller ? " (controller)" : "") + (owner.tie === "soft" ? " (by name)" : "");
-    return owner.position === undefined ? html("li", {}, `${owner.kind} ${owner.name}${remark}, which was not found`) : link(owner.position, remark);
+    return owner.position === undefined ? html("li", {}, `${owner.kind} ${owner.name}${remark}, not found`) : link(owner.position, remark);
   });
   const below = owned[at].slice(0, MOST_LISTED).map(([other, tie]) => link(other, tie === "soft" ? " (by name)" : ""));
   const more = owned[at].length > MOST_LISTED ? [html("li", {}, `and ${owned[at].length - MOST_LISTED} more`)] : [];
@@ -135,7 +135,7 @@ function search() {
   const hits = words.length ? ranked.filter((at) => words.every((word) => texts[at].includes(word))) : [];
   view.hits = new Set(hits);
   view.markAll();
-  element("found").textContent = words.length ? `${hits.length} of ${graph.objects.length} objects` + (hits.length > MOST_LISTED ? `, the first ${MOST_LISTED} are listed` : "") : "";
+  element("found").textContent = words.length ? `${hits.length} of ${graph.objects.length} objects` + (hits.length > MOST_LISTED ? `, showing the first ${MOST_LISTED}` : "") : "";
   element("hits").replaceChildren(...hits.slice(0, MOST_LISTED).map((at) => link(at, "")));
   for (const button of element("legend").children) button.setAttribute("aria-pressed", String(button.dataset.word === words.join(" ")));
   return hits;

@@ -2,8 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIGNS = {
-  ready: ["✓", "condition holds"], notReady: ["✕", "condition does not hold"],
-  unknown: ["?", "condition unknown"], noCondition: ["·", "no condition read"],
+  ready: ["✓", "condition is healthy"], notReady: ["✕", "condition is unhealthy"],
+  unknown: ["?", "condition unknown"], noCondition: ["·", "no condition"],
 };
 /** Below this scale names cannot be read, and below the other one only large ones can. */
 const FAR = 0.2;
@@ -186,7 +186,7 @@ class View {
     } else {
       const { object, state, paused, deleting } = this.graph.objects[item.at];
       const beside = item.above && item.above.at !== null ? this.graph.objects[item.above.at].object.namespace : object.namespace;
-      const place = object.namespace === beside ? "" : " · " + (object.namespace || "whole cluster");
+      const place = object.namespace === beside ? "" : " · " + (object.namespace || "cluster-scoped");
       const signs = (deleting ? "⌫ " : "") + (paused ? "‖ " : "") + SIGNS[state][0];
       element.append(
         svg("rect", { class: "stripe", width: 6, height: BOX.height }),
@@ -234,8 +234,8 @@ class View {
   label(item) {
     if (item.fold) return item.fold.label;
     const { object, condition, state, paused, deleting } = this.graph.objects[item.at];
-    const where = object.namespace ? "namespace " + object.namespace : "of the whole cluster";
-    const how = condition ? `${condition.type} ${condition.status}${condition.reason && state !== "ready" ? ": " + condition.reason : ""}` : "no condition read";
+    const where = object.namespace ? "namespace " + object.namespace : "cluster-scoped";
+    const how = condition ? `${condition.type} ${condition.status}${condition.reason && state !== "ready" ? ": " + condition.reason : ""}` : "no condition";
     const more = (paused ? ", paused" : "") + (deleting ? ", deleting" : "");
     return `${object.kind} ${object.name}, ${where}, ${how}${more}`;
   }

@@ -8,14 +8,14 @@ fn an_owner_that_is_not_there_is_named() {
     assert_data_eq!(
         text(&graph("Machine a/m < Cluster gone")),
         str![[r#"
-Machine a/m  [owner Cluster gone was not found]
+Machine a/m  [owner Cluster gone does not exist]
 
 "#]]
     );
 }
 
 #[test]
-fn circles_are_drawn_once_and_told() {
+fn cycles_are_drawn_once_and_reported() {
     assert_data_eq!(
         text(&graph(
             "Thing a/x < Thing z
@@ -26,15 +26,15 @@ fn circles_are_drawn_once_and_told() {
         )),
         str![[r#"
 Thing a/self
-└─ Thing self  [shown by itself]
+└─ Thing self  [shown separately]
 Thing a/x
 └─ Thing y
    └─ Thing z
       ├─ Thing below
-      └─ Thing x  [shown by itself]
+      └─ Thing x  [shown separately]
 
-owners in a circle: Thing a/self
-owners in a circle: Thing a/x is owned by Thing a/z is owned by Thing a/y
+ownership cycle: Thing a/self
+ownership cycle: Thing a/x is owned by Thing a/z is owned by Thing a/y
 
 "#]]
     );

@@ -48,37 +48,37 @@ ClusterClass a/small
 ├╌ Cluster b/two  [soft owner, paused]
 └─ Template worker
 
-left out: a Secret or ConfigMap that nothing links
+not shown: 1 Secret or ConfigMap without links
 
 "#]]
     );
 }
 
 #[test]
-fn fates_say_what_a_move_would_do() {
+fn annotations_show_the_move_decisions() {
     assert_data_eq!(
         draw(&small(), DrawingFormat::Text(MoveAnnotations::Shown)),
         str![[r#"
-Identity who  -> moves by itself; stays as well: it is of the whole cluster
-ClusterClass a/small  -> moves by itself
-├╌ Cluster one  [soft owner, Ready]  -> moves by itself
+Identity who  -> moves as a root object; also stays: it is cluster-scoped
+ClusterClass a/small  -> moves as a root object
+├╌ Cluster one  [soft owner, Ready]  -> moves as a root object
 │  ├─ Machine m1  [not Ready: NodeNotReady]  -> moves: belongs to Cluster a/one
 │  │  └─ Config m1  -> moves: belongs to Cluster a/one
 │  │     └─ Secret m1  -> moves: belongs to Cluster a/one
 │  ├─ Machine m2  [Ready unknown, deleting]  -> moves: belongs to Cluster a/one
 │  ├─ Secret m1  [see Config m1]
 │  └╌ Secret one-ca  [soft owner]  -> moves: belongs to Cluster a/one
-├╌ Cluster b/two  [soft owner, paused]  -> moves by itself
+├╌ Cluster b/two  [soft owner, paused]  -> moves as a root object
 └─ Template worker  -> moves: belongs to ClusterClass a/small
 
-left out: a Secret or ConfigMap that nothing links
+not shown: 1 Secret or ConfigMap without links
 
 "#]]
     );
 }
 
 #[test]
-fn what_is_of_one_cluster_is_shown_with_its_owners_and_without_other_clusters() {
+fn a_cluster_graph_shows_owners_and_no_other_clusters() {
     assert_data_eq!(
         text(&only(SMALL, "one")),
         str![[r#"
@@ -107,7 +107,7 @@ digraph owners {
   label="Owners of Cluster API";
   node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];
   subgraph cluster_0 {
-    label="of the whole cluster";
+    label="cluster-scoped";
       n4 [label="Identity\nwho", fillcolor="#eef0f3"];
   }
   subgraph cluster_1 {
@@ -152,7 +152,7 @@ fn mermaid_has_frames_for_namespaces_and_clusters() {
         draw(&small(), DrawingFormat::Mermaid),
         str![[r#"
 flowchart TB
-  subgraph f0["of the whole cluster"]
+  subgraph f0["cluster-scoped"]
       n4["Identity<br/>who"]:::noCondition
   end
   subgraph f1["namespace a"]
@@ -221,7 +221,7 @@ fn json_refers_to_owners_by_position() {
       "deleting": false,
       "fate": {
         "moves": true,
-        "why": "moves by itself"
+        "why": "moves as a root object"
       }
     },
     {
@@ -252,7 +252,7 @@ fn json_refers_to_owners_by_position() {
       "deleting": false,
       "fate": {
         "moves": false,
-        "why": "its owner Thing gone is not there, or of a kind that is not moved"
+        "why": "its owner Thing gone does not exist or has a kind that does not move"
       }
     }
   ],
@@ -264,9 +264,20 @@ fn json_refers_to_owners_by_position() {
 
 #[test]
 fn nothing_is_drawn_as_nothing() {
-    assert_eq!(text(&graph("")), "there are no objects of Cluster API\n");
-    assert_eq!(
+    assert_data_eq!(
+        text(&graph("")),
+        str![[r#"
+no Cluster API objects found
+
+"#]]
+    );
+    assert_data_eq!(
         text(&graph("Secret a/one\nConfigMap a/two")),
-        "there are no objects of Cluster API\n\nleft out: 2 Secrets and ConfigMaps that nothing links\n"
+        str![[r#"
+no Cluster API objects found
+
+not shown: 2 Secrets and ConfigMaps without links
+
+"#]]
     );
 }

@@ -134,7 +134,7 @@ fn page_begins_with_clusters_and_lists_them_first() {
     let titles: Vec<&str> = layout.frames.iter().map(|frame| &*frame.title).collect();
     let names =
         (0..3).map(|number| format!("namespace production-of-a-team-with-a-rather-long-name-{number}"));
-    let rest = ["namespace a", "namespace b", "of the whole cluster"].map(str::to_owned);
+    let rest = ["namespace a", "namespace b", "cluster-scoped"].map(str::to_owned);
     assert_eq!(titles, names.chain(rest).collect::<Vec<_>>());
     let first: Vec<&str> = layout.listed.iter().take(9).map(String::as_str).collect();
     let clusters = ["Cluster c0", "Cluster c1", "Cluster c2", "Cluster c3", "Cluster c4", "Cluster c5"];

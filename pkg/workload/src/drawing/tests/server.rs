@@ -12,7 +12,7 @@ use super::{DrawingFormat, draw, owner_graph, page, text};
 use crate::{Scope, discover::discover, tests as testing};
 
 #[tokio::test]
-async fn what_was_discovered_is_drawn_and_nothing_that_is_secret() {
+async fn drawings_contain_no_secret_data() {
     let lab = Fixture::start().await;
     install(&lab).await;
     lab.create(cluster("a/one").control_plane(1).machine_deployment("md", 1)).await;
@@ -59,7 +59,7 @@ ClusterResourceSet a/net
 ├─ ConfigMap net
 └─ Secret net
 
-left out: a Secret or ConfigMap that nothing links
+not shown: 1 Secret or ConfigMap without links
 
 "#]]
     );

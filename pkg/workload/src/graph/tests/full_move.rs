@@ -7,7 +7,7 @@ use snapbox::{assert_data_eq, str};
 // Row: PRV-67
 // Row: PRV-73
 #[test]
-fn what_a_cluster_owns_over_any_chain_moves_with_it_and_what_nobody_links_to_it_stays() {
+fn owned_objects_move_with_the_cluster_and_unlinked_objects_stay() {
     let graph = graph(
         "Cluster a/one
          MachineDeployment a/d < Cluster one
@@ -40,7 +40,7 @@ Secret a/stray: stays
 
 // Row: PRV-68
 #[test]
-fn certificates_that_nobody_owns_are_found_by_their_names() {
+fn unowned_certificates_are_found_by_their_names() {
     let graph = graph(
         "Cluster a/one
          Cluster a/one-two
@@ -85,7 +85,7 @@ Secret b/one-ca: stays
 
 // Row: PRV-69
 #[test]
-fn a_cluster_resource_set_moves_with_its_resources_and_bindings_even_when_nothing_uses_it() {
+fn an_unused_cluster_resource_set_moves_with_resources_and_bindings() {
     let graph = graph(
         "Cluster a/one
          ClusterResourceSet a/net
@@ -145,7 +145,7 @@ Thing a/root: moves
 
 // Row: PRV-80
 #[test]
-fn what_belongs_to_a_global_root_is_global_also_when_a_cluster_owns_it_too() {
+fn objects_of_a_global_root_are_global_even_with_a_cluster_owner() {
     let graph = graph(
         "Identity who
          Secret a/credentials < Identity who
@@ -175,7 +175,7 @@ Thing a/labelled: stays
 }
 
 #[test]
-fn an_object_without_all_its_owners_stays_and_so_does_what_needs_it() {
+fn an_object_with_a_missing_owner_stays_with_its_dependents() {
     let graph = graph(
         "Cluster a/one
          Cluster a/two < Deployment hive
@@ -205,7 +205,7 @@ Thing a/stray: stays
 }
 
 #[test]
-fn rings_of_owners_are_told_once_each_and_stay_with_all_below() {
+fn owner_cycles_are_reported_once_and_stay_with_their_dependents() {
     let graph = graph(
         "Cluster a/one
          Thing a/a < Thing b < Cluster one
@@ -267,7 +267,7 @@ Template a/t: moves with ClusterClass a/small, kept as used
 }
 
 #[test]
-fn an_object_that_was_listed_twice_is_there_once_and_those_without_uid_are_all_there() {
+fn objects_are_deduplicated_by_uid_and_kept_without_a_uid() {
     let mut facts = super::builder::facts(
         "Secret a/x move
          Secret a/x move

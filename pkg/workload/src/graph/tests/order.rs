@@ -4,7 +4,7 @@ use super::builder::{from, graph, grouped};
 use snapbox::{assert_data_eq, str};
 
 #[test]
-fn owners_hard_and_soft_come_before_what_they_own() {
+fn owners_come_before_their_objects() {
     let graph = graph(
         "ClusterClass a/small
          Template a/t < ClusterClass small

@@ -50,7 +50,7 @@ fn choices(graph: &Graph) -> [MoveChoice; 3] {
 }
 
 #[test]
-fn every_object_has_one_fate_and_every_moving_one_comes_after_all_its_owners() {
+fn every_object_has_one_decision_and_moves_after_its_owners() {
     for seed in 0..500 {
         let graph = some(&mut Rng::with_seed(seed));
         for choice in choices(&graph) {
@@ -97,7 +97,7 @@ fn check(graph: &Graph, selection: &Selection, about: &str) {
 }
 
 #[test]
-fn chains_and_rings_of_any_length_are_gone_over() {
+fn chains_and_cycles_of_any_length_are_traversed() {
     let ring = |from: usize| {
         let line = |number: usize| format!("Thing a/{number} < Thing {}\n", (number + 1) % 20_000);
         (from..20_000).map(line).collect::<String>()

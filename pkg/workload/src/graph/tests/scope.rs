@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 
 // Row: PRV-63
 #[test]
-fn only_what_is_of_the_namespace_or_of_the_whole_cluster_moves() {
+fn only_objects_of_the_namespace_or_cluster_scoped_objects_move() {
     let graph = graph(
         "Cluster a/one
          Machine a/m < Cluster one
@@ -66,7 +66,7 @@ Secret provider-system/x-ca: stays, elsewhere
 }
 
 #[test]
-fn a_class_of_another_namespace_comes_along_when_a_cluster_uses_it_and_is_kept() {
+fn a_used_class_in_another_namespace_is_copied_and_kept() {
     let graph = graph(
         "ClusterClass shared/small
          Template shared/t < ClusterClass small

@@ -5,7 +5,7 @@ use crate::{MoveChoice, TerminatingPolicy};
 use snapbox::{assert_data_eq, str};
 
 #[test]
-fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
+fn selected_clusters_move_with_their_objects_and_others_stay() {
     let graph = graph(
         "Cluster a/one
          Machine a/m < Cluster one
@@ -37,7 +37,7 @@ Thing a/two-root: stays with Cluster a/two
 }
 
 #[test]
-fn classes_and_resource_sets_are_copied_when_others_use_them_and_go_when_nobody_does() {
+fn shared_classes_and_resource_sets_are_copied_and_unshared_ones_move() {
     let graph = graph(
         "ClusterClass a/both
          Template a/both < ClusterClass both
@@ -91,7 +91,7 @@ Template a/theirs: stays
 }
 
 #[test]
-fn other_objects_that_are_shared_are_told_with_all_who_share_them() {
+fn shared_objects_are_reported_with_all_their_users() {
     let graph = graph(
         "Cluster a/one
          Cluster a/two
@@ -129,7 +129,7 @@ Template a/shared: moves with Cluster a/one
 }
 
 #[test]
-fn what_is_labelled_and_of_no_cluster_is_copied_as_others_may_use_it() {
+fn labelled_objects_without_a_cluster_are_copied() {
     let text = "Cluster a/one
          Cluster a/two
          Identity who
@@ -161,7 +161,7 @@ Secret provider-system/labelled: moves by its label, kept as used
 }
 
 #[test]
-fn what_is_being_deleted_stays_with_what_it_owns_when_it_is_to() {
+fn terminating_objects_stay_with_their_dependents_if_excluded() {
     let graph = graph(
         "Cluster a/one
          Machine a/m1 going < Cluster one
