@@ -131,7 +131,7 @@ pub(super) async fn resume_source(
         Ok(resumed.map_err(|error| (key.clone(), error))?.then(|| key.clone()))
     })
     .await;
-    check_failures("resumed", failures)?;
+    check_failures("resume", failures)?;
     Ok(resumed.into_iter().flatten().collect())
 }
 

@@ -74,7 +74,7 @@ pub struct BackupOrigin {
     pub namespaces: BTreeSet<String>,
     /// True if Clusters were paused during the backup.
     pub at_rest: bool,
-    /// Installed providers.
+    /// Providers that were installed on the source.
     pub providers: Vec<BackupProvider>,
     /// Objects that were not ready, in words: `there is no node yet: Machine team/one`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,7 +86,7 @@ pub struct BackupOrigin {
 pub struct BackupProvider {
     /// Provider type and name.
     pub provider: ProviderId,
-    /// Installed version.
+    /// Installed version, such as `v1.14.0`.
     pub version: String,
     /// Namespace of the provider.
     pub namespace: String,
@@ -102,9 +102,9 @@ pub struct BackupObject {
     pub file: String,
     /// SHA-256 of the file, as 64 hexadecimal digits.
     pub sha256: String,
-    /// Object key.
+    /// Object key on the source.
     pub object: ObjectKey,
-    /// Object uid.
+    /// Object uid on the source.
     pub uid: String,
     /// Uids of the owners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

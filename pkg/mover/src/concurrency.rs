@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn results_come_in_the_order_of_the_things_and_never_more_than_a_bound_are_under_way() {
+    async fn results_keep_their_order_and_concurrency_is_bounded() {
         let (busy, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = |thing: usize| {
             let (busy, most) = (&busy, &most);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_thing_holds_up_none_of_the_others() {
+    async fn a_slow_item_does_not_delay_the_others() {
         let (tell, told) = oneshot::channel();
         let (tell, told) = (Cell::new(Some(tell)), Cell::new(Some(told)));
         let work = |thing: usize| {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_a_failure_nothing_new_is_begun_and_what_is_under_way_ends() {
+    async fn a_failure_starts_no_new_work_and_running_work_finishes() {
         let begun = AtomicUsize::new(0);
         let work = |thing: usize| {
             let begun = &begun;

@@ -128,7 +128,7 @@ async fn copy_group(
         });
         // The next page is read while this one is written.
         let ((done, failures), next) = futures::join!(writing, reading.next());
-        check_failures("created", failures)?;
+        check_failures("create", failures)?;
         progress.add(done.len());
         for written in done {
             match written {

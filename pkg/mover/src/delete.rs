@@ -52,7 +52,7 @@ impl<'a> PhasedMove<'a, Verified> {
             self.delete_one(writer, node).await.map_err(|error| (key.clone(), error))
         })
         .await;
-        check_failures("deleted", failures)?;
+        check_failures("delete", failures)?;
         Ok(removed.len())
     }
 
@@ -73,7 +73,7 @@ impl<'a> PhasedMove<'a, Verified> {
                 },
             }
         }
-        Err(conflict_error("delete", &facts.key, "it changes all the time"))
+        Err(conflict_error("delete", &facts.key, "it keeps changing on the source"))
     }
 
     /// Copies the changed object again and returns its version. None if the object is gone or has been replaced.
@@ -86,7 +86,7 @@ impl<'a> PhasedMove<'a, Verified> {
                 Err(conflict_error(
                     "delete",
                     &key,
-                    &format!("it was changed, and the target keeps another `{path}`"),
+                    &format!("it changed on the source, and `{path}` differs on the target"),
                 ))
             }
             CopyOutcome::Copy { copied, .. } => Ok(Some(copied.source_version)),

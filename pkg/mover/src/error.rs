@@ -11,14 +11,14 @@ use crate::{JournalError, MoveSide, preflight::listed};
 #[allow(missing_docs)]
 pub enum MoveError {
     /// The Cluster API contract of a cluster is not supported.
-    #[error("the {side} cluster does not fit")]
+    #[error("cannot use the {side} cluster")]
     Contract {
         side: MoveSide,
         #[source]
         source: ContractError,
     },
     /// The objects of a cluster cannot be discovered.
-    #[error("cannot find out what there is on the {side} cluster")]
+    #[error("cannot discover objects on the {side} cluster")]
     Discover {
         side: MoveSide,
         #[source]
@@ -34,27 +34,27 @@ pub enum MoveError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// Objects still block the move after the timeout.
-    #[error("{} still holds the move up after {}", held(objects), seconds(*after))]
+    #[error("cannot move {}: still blocked after {}", held(objects), seconds(*after))]
     Blocked {
         /// Objects with the annotation that blocks a move.
         objects: Vec<ObjectKey>,
         after: Duration,
     },
     /// Objects that could not be read or written.
-    #[error("{} could not be {action}", several(failures.len()))]
+    #[error("cannot {action} {}", several(failures.len()))]
     ObjectFailures {
-        /// The failed action: `created`, `paused`, `deleted`, `resumed` and others.
+        /// The failed action: `create`, `pause`, `delete`, `resume` and others.
         action: &'static str,
         failures: Vec<(ObjectKey, ApiError)>,
     },
     /// The target does not hold the objects as sent.
-    #[error("the target does not hold {} as sent; nothing was deleted", several(differences.len()))]
+    #[error("cannot verify {} on the target; nothing was deleted", several(differences.len()))]
     TargetDiffers {
-        /// Each object with its first different path, or with a problem in words such as `is not there`.
+        /// Each object with its first different path, or with a problem in words such as `does not exist`.
         differences: Vec<(ObjectKey, String)>,
     },
     /// Objects on the source keep appearing or changing.
-    #[error("{} on the source keeps appearing or changing", held(objects))]
+    #[error("cannot complete the move: {} on the source kept appearing or changing", held(objects))]
     SourceKeepsChanging {
         /// Objects that still have to move.
         objects: Vec<ObjectKey>,
@@ -63,13 +63,13 @@ pub enum MoveError {
     #[error("cannot write the saved objects")]
     WriteSaved(#[source] io::Error),
     /// Another process saves the same objects.
-    #[error("a save is under way: process {process} works on it")]
+    #[error("another save is in progress: process {process}")]
     SaveInProgress { process: String },
     /// Objects were resumed while they were saved.
-    #[error("{} did not rest all the time while it was saved", held(objects))]
+    #[error("another user or controller resumed {} during the save", held(objects))]
     ResumedDuringSave { objects: Vec<ObjectKey> },
     /// The move has deleted objects and can only be completed.
-    #[error("the move has begun to delete on the source and can only be gone on with")]
+    #[error("the move has already deleted objects on the source; it can only be completed")]
     AlreadyDeleting,
     /// A cluster of the move no longer exists, and the remaining cluster lacks objects.
     #[error("cannot resume {} on the {side} cluster: {}", any_of(clusters), why_incomplete(*side))]
@@ -80,13 +80,13 @@ pub enum MoveError {
         clusters: Vec<ObjectKey>,
     },
     /// Nothing is left to move, and a move out of another cluster has paused objects of the target.
-    #[error("a move out of another cluster has paused {} on the target", listed(objects))]
+    #[error("a move from another cluster has paused {} on the target", listed(objects))]
     PausedByOtherMove { objects: Vec<ObjectKey> },
     /// There is no move to abort, complete or report.
-    #[error("there is no move to {verb}")]
+    #[error("cannot {verb} the move: no move found")]
     NoMove { verb: &'static str },
     /// A request to a cluster failed.
-    #[error("cannot work on the {side} cluster")]
+    #[error("cannot access the {side} cluster")]
     Api {
         side: MoveSide,
         #[source]

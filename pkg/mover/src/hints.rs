@@ -22,47 +22,48 @@ impl Explain for MoveError {
             // Each error names its object.
             Self::ObjectFailures { action, failures } => {
                 let errors = ErrorExplanation::errors(failures.iter().map(|(_, error)| error));
-                let is_on_target = *action == "created" || *action == "removed";
+                let is_on_target = *action == "create" || *action == "remove";
                 return if is_on_target { errors.about_target() } else { errors };
             }
             Self::TargetDiffers { differences } => {
                 let texts = differences.iter().map(|(object, what)| format!("{object}: {what}"));
                 return ErrorExplanation::texts(texts).with_hint(
-                    "see what changes them on the target, such as a webhook; `--accept-differences` goes on with what it keeps",
+                    "find the webhook or controller on the target that changes these objects, or accept the differences with `--accept-differences`",
                 );
             }
             Self::Blocked { objects, .. } => {
                 return object_list(objects).with_hint(
-                    "the provider of these objects takes the annotation off when they may go; more time: `--timeout`",
+                    "wait until the provider removes the annotation `clusterctl.cluster.x-k8s.io/block-move`, or set a longer `--timeout`",
                 );
             }
             Self::SourceKeepsChanging { objects } => {
                 return object_list(objects).with_hint(
-                    "find out what writes these objects, stop it, and run the command again; it goes on",
+                    "stop the controller or user that writes these objects, then re-run the same command to resume the move",
                 );
             }
             Self::ResumedDuringSave { objects } => {
-                return object_list(objects)
-                    .with_hint("find out who has resumed them, and run the command again");
+                return object_list(objects).with_hint(
+                    "find the user or controller that resumed these objects, then re-run the command",
+                );
             }
             Self::SameCluster => {
                 return ErrorExplanation::hint(
-                    "name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source",
+                    "set the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` sets the source",
                 )
                 .with_kind(ErrorKind::User);
             }
             Self::SaveInProgress { .. } => {
-                "wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them"
+                "wait until that process ends; if it was interrupted on another machine, remove the annotation `capstan.dev/move` from the Clusters and resume them"
             }
-            Self::AlreadyDeleting => "the command that began the move goes on with it",
+            Self::AlreadyDeleting => "re-run the command that started the move",
             Self::Incomplete { .. } => {
-                "restore them from a backup with `capstan restore FILE`; what is there already is kept"
+                "restore them from a backup with `capstan restore FILE`; existing objects are kept"
             }
             Self::PausedByOtherMove { .. } => {
-                "run the move out of that cluster again; if it no longer exists, restore them from a backup with `capstan restore FILE`"
+                "re-run the move from that cluster; if the cluster no longer exists, restore the objects from a backup with `capstan restore FILE`"
             }
             Self::NoMove { .. } => {
-                "`capstan move status` looks at both clusters; name the target with `--to-kubeconfig`"
+                "look for a move on both clusters with `capstan move status`; set the target with `--to-kubeconfig`"
             }
             Self::WriteSaved(_) => return ErrorExplanation::default(),
         };
@@ -85,12 +86,14 @@ impl Explain for JournalError {
             Self::Conflict { conflicting_side: other_end, journal, .. } => {
                 ErrorExplanation::hint(other_move_hint(*other_end, journal)).with_kind(ErrorKind::Conflict)
             }
-            Self::TakenOver => ErrorExplanation::hint("`capstan move status` tells how far it is")
-                .with_kind(ErrorKind::Conflict),
+            Self::TakenOver => {
+                ErrorExplanation::hint("check the progress of the move with `capstan move status`")
+                    .with_kind(ErrorKind::Conflict)
+            }
             Self::Unusable { place, .. } => {
                 let (namespace, name) = place.split_once('/').unwrap_or(("default", place));
                 ErrorExplanation::hint(format!(
-                    "`kubectl get configmap -n {namespace} {name} -o yaml` shows it"
+                    "inspect the journal with `kubectl get configmap -n {namespace} {name} -o yaml`"
                 ))
             }
             Self::UnknownNamespace { source, .. } => ErrorExplanation::cause(source),
@@ -103,17 +106,16 @@ impl Explain for JournalError {
 fn other_move_hint(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
     match other_end {
         Some(MoveSide::Target) => {
-            "name the target of that move; if it no longer exists, `capstan move --lost target` resumes the Clusters of the source"
+            "use the target of that move; if it no longer exists, resume the Clusters of the source with `capstan move --lost target`"
         }
         Some(MoveSide::Source) => {
-            "name the source of that move; if it no longer exists, `capstan move --lost source --to-kubeconfig FILE` resumes the \
-             Clusters of the target"
+            "use the source of that move; if it no longer exists, resume the Clusters of the target with `capstan move --lost source --to-kubeconfig FILE`"
         }
         None if journal.phase == MovePhase::Aborting => {
-            "`capstan move --abort` with the same ends undoes the rest of it"
+            "complete the abort with `capstan move --abort` and the same source and target"
         }
         None => {
-            "go on with that move first, or undo it with `--abort`; `capstan move status` tells what it is"
+            "complete that move first, or undo it with `--abort`; `capstan move status` shows its details"
         }
     }
 }
@@ -123,13 +125,13 @@ impl Explain for ArchiveError {
         match self {
             Self::InvalidObjects(inner) => inner.explain(),
             Self::Encrypted { .. } => ErrorExplanation::hint(
-                "name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written",
+                "pass the file of a matching secret key with `--identity FILE`; nothing was written",
             ),
             Self::NoMatchingIdentity => ErrorExplanation::hint(
-                "name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written",
+                "pass the file of another secret key with `--identity FILE`, which can be repeated; nothing was written",
             ),
             Self::WrongPassphrase => ErrorExplanation::hint(
-                "`--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written",
+                "check the passphrase: `--passphrase-file` takes precedence over CAPSTAN_BACKUP_PASSPHRASE, and both over the prompt; nothing was written",
             ),
             Self::Read(_)
             | Self::Truncated
@@ -147,11 +149,11 @@ impl Explain for KeyError {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::hint(match self {
             Self::Secret => {
-                "`age-keygen -y FILE` prints the public one; keep the secret one out of command lines"
+                "print the public key with `age-keygen -y FILE`; never pass a secret key on the command line"
             }
-            Self::Public => "`age-keygen` writes both into a file; `--identity` takes that file",
+            Self::Public => "pass the file that `age-keygen` wrote with `--identity FILE`",
             Self::Ssh | Self::UnsupportedKind | Self::Weak | Self::Other => {
-                "`age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`"
+                "generate a key pair (`age1…` and `AGE-SECRET-KEY-1…`) with `age-keygen -o key.txt`"
             }
         })
     }

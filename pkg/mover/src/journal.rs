@@ -144,7 +144,7 @@ pub type JournalWriteFn<T> = Arc<dyn Fn(&T) -> io::Result<()> + Send + Sync>;
 /// The services of the caller for a journal: its process and its disk.
 #[derive(Clone)]
 pub struct JournalStore {
-    /// This process.
+    /// The process of this run.
     pub holder: JournalHolder,
     /// True if the process of a holder is known to have ended. Unknown processes count as running.
     pub has_ended: Arc<dyn Fn(&JournalHolder) -> bool + Send + Sync>,
@@ -159,7 +159,7 @@ pub struct JournalStore {
 #[allow(missing_docs)]
 pub enum JournalError {
     /// An unfinished move has another scope or other clusters.
-    #[error("an unfinished move stands in the way: {what}")]
+    #[error("another move is unfinished: {what}")]
     Conflict {
         /// The difference, in words.
         what: String,
@@ -168,7 +168,7 @@ pub enum JournalError {
         journal: Box<MoveJournal>,
     },
     /// The journal on a cluster is invalid.
-    #[error("the journal on the {side} cluster, ConfigMap {place}, cannot be used: {problem}")]
+    #[error("cannot use the journal on the {side} cluster, ConfigMap {place}: {problem}")]
     Unusable {
         side: MoveSide,
         /// `namespace/name` of the ConfigMap.
@@ -176,24 +176,24 @@ pub enum JournalError {
         problem: String,
     },
     /// The journal belongs beside the core provider, and the core provider cannot be determined.
-    #[error("cannot find out where the journal on the {side} cluster is kept")]
+    #[error("cannot determine the journal namespace on the {side} cluster")]
     UnknownNamespace {
         side: MoveSide,
         #[source]
         source: Box<InventoryError>,
     },
     /// The journal on a cluster cannot be read or written.
-    #[error("cannot keep a journal on the {side} cluster")]
+    #[error("cannot read or write the journal on the {side} cluster")]
     Api {
         side: MoveSide,
         #[source]
         source: Box<ApiError>,
     },
     /// The journal cannot be stored on disk.
-    #[error("cannot keep a journal on disk")]
+    #[error("cannot write the journal to disk")]
     Disk(#[source] io::Error),
     /// Another run wrote or deleted the journal while this run worked.
-    #[error("the journal of this move was changed or deleted by another run")]
+    #[error("another run changed or deleted the journal of this move")]
     TakenOver,
 }
 
@@ -284,7 +284,7 @@ impl MoveJournal {
     ) -> Result<(), JournalError> {
         self.check_clusters(source, target)?;
         if self.phase == MovePhase::Aborting {
-            return Err(self.conflict_error("it is being undone"));
+            return Err(self.conflict_error("it is being aborted"));
         }
         let chosen = match &request.clusters {
             ClusterChoice::All => self.clusters.is_none(),
@@ -311,8 +311,8 @@ impl MoveJournal {
     /// `Conflict` with the side.
     fn check_cluster(&self, side: MoveSide, cluster: &ClusterIdentity) -> Result<(), JournalError> {
         let (end, way) = match side {
-            MoveSide::Source => (&self.source, "comes from"),
-            MoveSide::Target => (&self.target, "goes to"),
+            MoveSide::Source => (&self.source, "moves from"),
+            MoveSide::Target => (&self.target, "moves to"),
         };
         if end.uid == cluster.uid {
             return Ok(());
@@ -325,7 +325,7 @@ impl MoveJournal {
     fn check_compatible(&self, other: &Self) -> Result<(), JournalError> {
         self.check_clusters(&other.source, &other.target)?;
         if self.phase == MovePhase::Aborting && other.phase != MovePhase::Aborting {
-            return Err(self.conflict_error("it is being undone"));
+            return Err(self.conflict_error("it is being aborted"));
         }
         // Clusters that were already deleted on the source are missing when Clusters are chosen again.
         let chosen = self.selector == other.selector
@@ -347,20 +347,20 @@ impl MoveJournal {
             names.join(", ")
         };
         if self.namespaces != *namespaces {
-            return Err(self.conflict_error(&format!("it is out of {}", listed(&self.namespaces))));
+            return Err(self.conflict_error(&format!("it moves the namespaces {}", listed(&self.namespaces))));
         }
         if !same_clusters {
             return Err(self.conflict_error(&match (&self.selector, &self.clusters) {
-                (Some(selector), _) => format!("its Clusters are those with `{selector}`"),
-                (None, Some(clusters)) => format!("its Clusters are {}", listed(clusters)),
-                (None, None) => "it is of all Clusters".to_owned(),
+                (Some(selector), _) => format!("it moves the Clusters that match `{selector}`"),
+                (None, Some(clusters)) => format!("it moves the Clusters {}", listed(clusters)),
+                (None, None) => "it moves all Clusters".to_owned(),
             }));
         }
         if self.namespace_map != *map {
             let pairs: BTreeSet<_> =
                 self.namespace_map.iter().map(|(from, to)| format!("{from}={to}")).collect();
             let pairs = if pairs.is_empty() { "none".to_owned() } else { listed(&pairs) };
-            return Err(self.conflict_error(&format!("its namespaces are mapped by {pairs}")));
+            return Err(self.conflict_error(&format!("its namespace mapping is {pairs}")));
         }
         Ok(())
     }

@@ -112,7 +112,7 @@ impl MoveContext<'_> {
             .await
         })
         .await;
-        check_failures("paused", failures)?;
+        check_failures("pause", failures)?;
         if !paused.is_empty() {
             self.report_progress(MovePhase::Pausing, paused.len(), paused.len());
         }
@@ -188,7 +188,7 @@ pub(super) async fn resume_all(
             patch_if_exists(cluster, &kind, key, &resting.resume_patch()).await
         })
         .await;
-        check_failures("resumed", failures)?;
+        check_failures("resume", failures)?;
     }
     Ok(())
 }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_clusters_and_classes_of_cluster_api_rest() {
+    fn only_clusters_and_classes_of_cluster_api_are_paused() {
         let key = |group: &str, kind: &str| ObjectKey {
             group: group.into(),
             kind: kind.into(),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_put_to_rest_like_the_patch_does_it() {
+    fn a_copy_is_paused_like_the_patched_source() {
         let mut cluster = object(json!({"metadata": {"name": "a"}, "spec": {"topology": {}}}));
         PausableKind::Cluster.pause_object(&mut cluster, "r1");
         let expected = json!({

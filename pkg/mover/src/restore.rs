@@ -148,7 +148,7 @@ impl RestoreContext<'_> {
             }
         })
         .await;
-        check_failures("created", failures)
+        check_failures("create", failures)
     }
 
     async fn create(&mut self) -> Result<RestoreOutcome, MoveError> {
@@ -163,7 +163,7 @@ impl RestoreContext<'_> {
                 made.map(|made| (node, made)).map_err(|error| (this.key(node), error))
             })
             .await;
-            check_failures("created", failures)?;
+            check_failures("create", failures)?;
             for (node, RestoredObject { copied, existed: was_there }) in results {
                 let list = if was_there { &mut restored.kept } else { &mut restored.created };
                 list.push(self.key(node));
@@ -226,7 +226,7 @@ impl RestoreContext<'_> {
             }
         })
         .await;
-        check_failures("unmarked", failures)?;
+        check_failures("unmark", failures)?;
         Ok(keys)
     }
 

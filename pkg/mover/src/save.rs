@@ -66,9 +66,9 @@ pub enum SaveFormat {
 /// An object that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedObject {
-    /// Object key.
+    /// Object key on the source.
     pub key: ObjectKey,
-    /// Object uid.
+    /// Object uid on the source.
     pub uid: String,
     /// Uids of the owners, from the owner references.
     pub owners: Vec<String>,

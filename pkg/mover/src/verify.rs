@@ -57,9 +57,9 @@ pub(super) fn copy_problem<'c>(
     there: Option<&TargetObject>,
     owners: impl Iterator<Item = Option<&'c TargetCopy>>,
 ) -> Option<String> {
-    let (Some(copied), Some(there)) = (copied, there) else { return Some("is not there".to_owned()) };
+    let (Some(copied), Some(there)) = (copied, there) else { return Some("does not exist".to_owned()) };
     if there.uid != copied.uid {
-        return Some("is another object of this name".to_owned());
+        return Some("is a different object with the same name".to_owned());
     }
     if there.is_terminating {
         return Some("is being deleted".to_owned());

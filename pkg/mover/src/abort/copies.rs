@@ -71,7 +71,7 @@ impl CopiesToDelete {
                 self.delete_one(target, key, uid).await.map_err(|error| (key.clone(), error))
             })
             .await;
-            check_failures("removed", failures)?;
+            check_failures("remove", failures)?;
             done += removed.len();
             target.events.send(&ProgressEvent::Moving { phase: MovePhase::Aborting, done, of });
         }
@@ -107,7 +107,7 @@ impl CopiesToDelete {
             action: format!("remove {key}"),
             code: 409,
             reason: "Conflict".to_owned(),
-            message: "it is given new finalizers again and again".to_owned(),
+            message: "a controller keeps adding finalizers".to_owned(),
             causes: Vec::new(),
             retry_after: None,
         })

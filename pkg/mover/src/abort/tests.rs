@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use inventory::ClusterIdentity;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{ClusterBuilder, cluster, cluster_class, object, outline},
     fixture::Fixture,
@@ -149,7 +150,7 @@ async fn phases(lab: &Lab) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_created_goes_and_what_was_paused_goes_on() {
+async fn an_abort_removes_copies_and_resumes_paused_clusters() {
     let begun = Box::pin(StartedMove::new_whole()).await;
     let aborted = begun.abort().await.unwrap();
     let names: Vec<_> = aborted.resumed.iter().map(ToString::to_string).collect();
@@ -162,11 +163,11 @@ async fn what_was_created_goes_and_what_was_paused_goes_on() {
     begun.assert_source_is_as_it_was("").await;
     assert_eq!(phases(&begun.lab).await, ["aborted", "aborted"]);
     let error = begun.abort().await.unwrap_err();
-    assert_eq!(error.to_string(), "there is no move to abort");
+    assert_data_eq!(error.to_string(), str!["cannot abort the move: no move found"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_on_the_target_before_stays_and_so_does_its_namespace() {
+async fn an_abort_keeps_objects_that_existed_on_the_target() {
     let begun =
         StartedMove::new(team(), async |target| target.create([object(SECRET, "team/one-extra")]).await)
             .await;
@@ -199,7 +200,7 @@ async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_is_no_way_back_once_something_may_be_deleted() {
+async fn a_move_that_may_have_deleted_objects_cannot_be_aborted() {
     for phase in ["deleting", "resuming"] {
         let begun = Box::pin(StartedMove::new(team(), async |_| {})).await;
         begun.note(&json!({"phase": phase})).await;
@@ -219,7 +220,7 @@ async fn a_move_between_other_clusters_is_not_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_alone() {
+async fn an_abort_keeps_replaced_copies_and_pauses_of_the_user() {
     let begun = Box::pin(StartedMove::new_whole()).await;
     // The user has resumed the Cluster by hand, and paused the Cluster again.
     let own = json!({"metadata": {"annotations": {MOVE_MARK: null}}, "spec": {"paused": true}});
@@ -230,7 +231,7 @@ async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_that_are_going_already_lose_what_holds_them() {
+async fn terminating_copies_lose_their_finalizers() {
     let begun = Box::pin(StartedMove::new_whole()).await;
     begun.lab.target.delete(MACHINE, "team/one-md-1-0").await;
     assert!(begun.lab.target.get(MACHINE, "team/one-md-1-0").await.is_some());
@@ -247,7 +248,7 @@ async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
         "forbid,verb=delete,resource=cluster.x-k8s.io/machines",
     );
     let error = begun.abort().await.unwrap_err();
-    let MoveError::ObjectFailures { action: "removed", failures } = &error else { panic!("{error:?}") };
+    let MoveError::ObjectFailures { action: "remove", failures } = &error else { panic!("{error:?}") };
     assert_eq!(failures[0].0.kind, "Machine");
     assert_eq!(begun.lab.source.get(CLUSTER, "team/one").await.unwrap()["spec"]["paused"], true);
     assert_eq!(phases(&begun.lab).await, ["aborting", "aborting"]);

@@ -49,11 +49,11 @@ pub enum Encryption {
 /// The keys that are available to open an archive.
 #[derive(Debug)]
 pub enum ArchiveKeys {
-    /// No key.
+    /// No key is available.
     None,
     /// Secret keys, tried one after the other.
     Identities(Vec<Identity>),
-    /// A passphrase.
+    /// A passphrase from the user.
     Passphrase(Passphrase),
 }
 
@@ -72,7 +72,7 @@ type EncryptedFile<R> = Chain<Cursor<Vec<u8>>, ArmoredReader<BufReader<BufReader
 pub enum ArchiveOutput<W: Write> {
     /// Output in clear text.
     Plain(W),
-    /// Encrypted output.
+    /// Output that is encrypted with age.
     Encrypted(EncryptedOutput<W>),
 }
 
@@ -84,7 +84,7 @@ struct Payload<R>(StreamReader<R>);
 
 /// An encrypted payload that was changed or truncated.
 #[derive(Debug, thiserror::Error)]
-#[error("it was changed or cut off since it was encrypted")]
+#[error("its encrypted data was changed or truncated")]
 pub(super) struct CorruptPayload;
 
 impl<W: Write> ArchiveOutput<W> {
@@ -237,7 +237,7 @@ fn decrypt_error(error: DecryptError) -> ArchiveError {
         }
         // The crate reports a damaged header of version 1 as an unknown version.
         DecryptError::InvalidHeader | DecryptError::UnknownFormat => {
-            malformed("its header was damaged, or is not of version 1 of the age format".to_owned())
+            malformed("its header is damaged or is not in version 1 of the age format".to_owned())
         }
         DecryptError::Io(error) => input_error(error),
     }
@@ -246,7 +246,7 @@ fn decrypt_error(error: DecryptError) -> ArchiveError {
 fn input_error(error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
-        io::ErrorKind::InvalidData => malformed("its text form was damaged".to_owned()),
+        io::ErrorKind::InvalidData => malformed("its ASCII armor is damaged".to_owned()),
         _ => ArchiveError::Read(error),
     }
 }

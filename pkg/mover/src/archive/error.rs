@@ -14,7 +14,7 @@ pub enum ArchiveError {
     #[error("it cannot be read")]
     Read(#[source] io::Error),
     /// The archive is truncated.
-    #[error("it is cut off")]
+    #[error("it is truncated")]
     Truncated,
     /// The archive does not have the shape of a backup.
     #[error("{what}")]
@@ -26,22 +26,22 @@ pub enum ArchiveError {
         most: u64,
     },
     /// The archive has the format of another release.
-    #[error("it is of format {found}, and this program reads {}", BackupManifest::FORMAT)]
+    #[error("it has format {found}; this version supports format {}", BackupManifest::FORMAT)]
     UnsupportedFormat { found: u64 },
     /// The checksum of a file does not match.
-    #[error("`{file}` in it was changed: its SHA-256 is another")]
+    #[error("its file `{file}` was changed: the SHA-256 checksum does not match")]
     ChecksumMismatch { file: String },
     /// The archive is encrypted, and no key of the required type was given.
     #[error("it is encrypted {}", by.in_words())]
     Encrypted { by: RequiredKey },
     /// The archive is encrypted to other recipients.
-    #[error("none of the identities opens it: it is encrypted to others")]
+    #[error("it is encrypted to other recipients; no given identity can decrypt it")]
     NoMatchingIdentity,
     /// The archive is encrypted with another passphrase.
     #[error("it is encrypted with another passphrase")]
     WrongPassphrase,
     /// The passphrase takes more memory than the limit allows.
-    #[error("its passphrase takes 2^{asked} rounds, and 2^{most} is the most")]
+    #[error("its passphrase requires 2^{asked} scrypt rounds; at most 2^{most} are supported")]
     ExcessiveWork {
         /// Base-2 logarithm of the rounds in the header.
         asked: u8,
@@ -49,7 +49,7 @@ pub enum ArchiveError {
         most: u8,
     },
     /// The encrypted data was changed or truncated.
-    #[error("it was changed or cut off since it was encrypted")]
+    #[error("its encrypted data was changed or truncated")]
     CorruptedPayload,
     /// The objects of the archive cannot be read.
     #[error(transparent)]
@@ -63,14 +63,14 @@ pub enum RequiredKey {
     None,
     /// An identity of one of the recipients. The file does not name the recipients.
     Recipients,
-    /// A passphrase.
+    /// The passphrase of the archive.
     Passphrase,
 }
 
 impl RequiredKey {
     fn in_words(self) -> &'static str {
         match self {
-            Self::None => "in no way",
+            Self::None => "without a key",
             Self::Recipients => "to public keys",
             Self::Passphrase => "with a passphrase",
         }

@@ -61,22 +61,25 @@ fn read_entries(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<Ba
     let (mut checksums, mut manifest) = (BTreeMap::new(), None);
     while let Some(TarEntry { name, content }) = tar.next()? {
         if manifest.is_some() {
-            return Err(malformed(format!("`{name}` in it comes after the manifest")));
+            return Err(malformed(format!("its file `{name}` comes after the manifest")));
         }
         if name == MANIFEST_FILE {
             manifest = Some(read_manifest(&content)?);
         } else if let Some(file) = name.strip_prefix(OBJECTS_FOLDER).filter(|file| is_plain_file_name(file)) {
             if checksums.insert(file.to_owned(), sha256_hex(&content)).is_some() {
-                return Err(malformed(format!("`{name}` is in it twice")));
+                return Err(malformed(format!("it contains `{name}` twice")));
             }
             visit(SavedFile { name: file.to_owned(), content });
         } else {
-            return Err(malformed(format!("`{}` in it is no file of a backup", name.escape_debug())));
+            return Err(malformed(format!(
+                "it contains `{}`, which is not part of a backup",
+                name.escape_debug()
+            )));
         }
     }
     // Reading to the end proves that an encrypted archive is complete.
     if !input.fill_buf().map_err(read_error)?.is_empty() {
-        return Err(malformed("there is something behind its end".to_owned()));
+        return Err(malformed("it contains data after the end of the archive".to_owned()));
     }
     let Some(manifest) = manifest else { return Err(malformed("it has no manifest".to_owned())) };
     check_checksums(&manifest, checksums)?;
@@ -91,14 +94,16 @@ fn check_checksums(
     for object in &manifest.objects {
         let file = &object.file;
         let Some(sum) = checksums.remove(file) else {
-            return Err(malformed(format!("`{file}` is in its manifest and not in it")));
+            return Err(malformed(format!("its manifest lists `{file}`, but the file is missing")));
         };
         if sum != object.sha256 {
             return Err(ArchiveError::ChecksumMismatch { file: file.clone() });
         }
     }
     match checksums.keys().next() {
-        Some(file) => Err(malformed(format!("`{file}` is in it and not in its manifest"))),
+        Some(file) => {
+            Err(malformed(format!("it contains `{file}`, but its manifest does not list the file")))
+        }
         None => Ok(()),
     }
 }
@@ -110,7 +115,9 @@ fn check_listed<'k>(
 ) -> Result<(), ArchiveError> {
     let listed: BTreeSet<&ObjectKey> = manifest.objects.iter().map(|one| &one.object).collect();
     match keys.into_iter().find(|key| !listed.contains(key)) {
-        Some(other) => Err(malformed(format!("{other} is in it and not in its manifest"))),
+        Some(other) => {
+            Err(malformed(format!("it contains {other}, but its manifest does not list the object")))
+        }
         None => Ok(()),
     }
 }
@@ -121,11 +128,11 @@ fn read_manifest(content: &[u8]) -> Result<BackupManifest, ArchiveError> {
     struct Format {
         format: Option<u64>,
     }
-    let bad = |error: serde_json::Error| malformed(format!("its manifest cannot be read: {error}"));
+    let bad = |error: serde_json::Error| malformed(format!("its manifest is invalid: {error}"));
     match serde_json::from_slice::<Format>(content).map_err(bad)?.format {
         Some(found) if found == u64::from(BackupManifest::FORMAT) => {}
         Some(found) => return Err(ArchiveError::UnsupportedFormat { found }),
-        None => return Err(malformed("its manifest has no format".to_owned())),
+        None => return Err(malformed("its manifest has no field `format`".to_owned())),
     }
     serde_json::from_slice(content).map_err(bad)
 }

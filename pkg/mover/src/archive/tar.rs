@@ -157,7 +157,12 @@ impl<'c, R: Read> TarReader<'c, R> {
                     let content = self.read_content(&header, largest)?;
                     return Ok(Some(TarEntry { name, content }));
                 }
-                _ => return Err(malformed(format!("`{}` in it is no regular file", name.escape_debug()))),
+                _ => {
+                    return Err(malformed(format!(
+                        "its entry `{}` is not a regular file",
+                        name.escape_debug()
+                    )));
+                }
             }
         }
     }
@@ -166,7 +171,7 @@ impl<'c, R: Read> TarReader<'c, R> {
         let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
         if header.size > largest || self.unpacked.saturating_add(padded) > MAX_TOTAL {
             return Err(malformed(format!(
-                "`{}` in it is too large for a backup",
+                "its entry `{}` is too large for a backup",
                 header.name.escape_debug()
             )));
         }
@@ -204,11 +209,11 @@ impl<'c, R: Read> TarReader<'c, R> {
         loop {
             let count = self.input.read(&mut buffer).map_err(read_error)?;
             if buffer[..count].iter().any(|byte| *byte != 0) {
-                return Err(malformed("there is something behind its end".to_owned()));
+                return Err(malformed("it contains data after the end of the archive".to_owned()));
             }
             trailing += count as u64;
             if trailing > MAX_EXTENDED_HEADER * 128 {
-                return Err(malformed("there is something behind its end".to_owned()));
+                return Err(malformed("it contains data after the end of the archive".to_owned()));
             }
             if count == 0 {
                 return if trailing < BLOCK as u64 { Err(ArchiveError::Truncated) } else { Ok(()) };
@@ -224,7 +229,7 @@ pub(super) fn read_error(error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            malformed(format!("it is no gzip file: {error}"))
+            malformed(format!("it is not a gzip file: {error}"))
         }
         _ => ArchiveError::Read(error),
     }
@@ -238,7 +243,7 @@ struct TarHeader {
 
 impl TarHeader {
     fn read(block: &[u8; BLOCK]) -> Result<Self, ArchiveError> {
-        let bad = || malformed("it is no tar archive, or was damaged".to_owned());
+        let bad = || malformed("it is not a tar archive, or it is damaged".to_owned());
         if &block[257..262] != b"ustar" || parse_octal(&block[148..156]) != Some(checksum(block)) {
             return Err(bad());
         }
@@ -262,7 +267,7 @@ fn parse_octal(field: &[u8]) -> Option<u64> {
 
 /// Returns the name in an extended header. Times are ignored; any other key is an error.
 fn parse_path(records: &[u8]) -> Result<String, ArchiveError> {
-    let bad = || malformed("it has an extended header that cannot be read".to_owned());
+    let bad = || malformed("it has an invalid extended header".to_owned());
     let mut rest = std::str::from_utf8(records).map_err(|_| bad())?;
     let mut path = None;
     while !rest.is_empty() {
@@ -275,7 +280,12 @@ fn parse_path(records: &[u8]) -> Result<String, ArchiveError> {
         match key {
             "path" => path = Some(value.to_owned()),
             "mtime" | "atime" | "ctime" => {}
-            _ => return Err(malformed(format!("it has an extended header of `{}`", key.escape_debug()))),
+            _ => {
+                return Err(malformed(format!(
+                    "it has an extended header with unsupported key `{}`",
+                    key.escape_debug()
+                )));
+            }
         }
         rest = &rest[length..];
     }

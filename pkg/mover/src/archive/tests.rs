@@ -1,11 +1,13 @@
 use std::{
     cell::Cell,
+    fmt::Write as _,
     io::{Read as _, Write as _},
 };
 
 use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 
 use serde_json::json;
+use snapbox::{IntoData as _, assert_data_eq, str};
 
 use super::{tar::CountingReader, *};
 use crate::SavedObject;
@@ -91,7 +93,7 @@ fn refused(archive: &[u8]) -> String {
 }
 
 #[test]
-fn a_backup_reads_back_with_all_it_says_of_itself() {
+fn a_backup_round_trips_with_its_metadata() {
     let backup = read_archive(&*archive()).unwrap();
     assert_eq!((&backup.manifest.origin, &backup.manifest.left_out), (&about(), &vec![left_out()]));
     assert_eq!((backup.objects.len(), backup.objects.providers.len()), (3, 1));
@@ -137,11 +139,11 @@ fn the_index_of_a_backup_is_the_same_when_it_is_written_and_verified() {
     };
     assert_eq!((report.clusters, report.objects), (vec![expected], 3));
     assert_eq!(report.kinds.iter().map(|one| one.objects).sum::<usize>(), 3);
-    assert_eq!(report.left_out[0].why, "it is being deleted");
+    assert_data_eq!(report.left_out[0].why.as_str(), str!["it is being deleted"]);
 }
 
 #[test]
-fn objects_of_two_groups_with_one_name_are_kept_apart() {
+fn objects_of_two_groups_with_one_name_get_separate_files() {
     let (one, mut two) = (saved("Cluster", "a"), saved("Cluster", "a"));
     two.key.group = "other.io".to_owned();
     (two.uid, two.content) = (
@@ -158,7 +160,7 @@ fn objects_of_two_groups_with_one_name_are_kept_apart() {
 
 // Row: D-169
 #[test]
-fn an_archive_that_is_cut_off_anywhere_is_refused() {
+fn a_truncated_archive_is_rejected() {
     let archive = archive();
     for end in 0..archive.len() {
         assert!(read_archive(&archive[..end]).is_err(), "{end} of {}", archive.len());
@@ -168,7 +170,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
     for end in (0..plain.len()).step_by(256) {
         assert!(read_archive(&*gzip(&plain[..end])).is_err(), "{end} of {}", plain.len());
     }
-    assert_eq!(refused(&gzip(&plain[..plain.len() - 1024])), "it is cut off");
+    assert_data_eq!(refused(&gzip(&plain[..plain.len() - 1024])), str!["it is truncated"]);
 }
 
 // Row: D-169
@@ -178,49 +180,75 @@ fn a_bit_that_was_turned_is_found() {
     let at = |text: &str| plain.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
     let mut changed = plain.clone();
     changed[at("\"uid\":\"Machine-a\"") + 8] ^= 1;
-    assert_eq!(refused(&gzip(&changed)), "`Machine_team_a.yaml` in it was changed: its SHA-256 is another");
+    assert_data_eq!(
+        refused(&gzip(&changed)),
+        str!["its file `Machine_team_a.yaml` was changed: the SHA-256 checksum does not match"]
+    );
     let mut renamed = plain.clone();
     renamed[at("objects/Machine_team_a")] ^= 1;
-    assert_eq!(refused(&gzip(&renamed)), "it is no tar archive, or was damaged");
+    assert_data_eq!(refused(&gzip(&renamed)), str!["it is not a tar archive, or it is damaged"]);
     let mut behind = plain;
     behind.extend([1; 512]);
-    assert_eq!(refused(&gzip(&behind)), "there is something behind its end");
-    assert_eq!(refused(&[archive(), vec![0]].concat()), "there is something behind its end");
+    assert_data_eq!(refused(&gzip(&behind)), str!["it contains data after the end of the archive"]);
+    assert_data_eq!(
+        refused(&[archive(), vec![0]].concat()),
+        str!["it contains data after the end of the archive"]
+    );
 }
 
 #[test]
-fn what_is_no_file_of_a_backup_is_refused_before_anything_else() {
-    for (name, kind, told) in [
-        ("../evil", b'0', "`../evil` in it is no file of a backup"),
-        ("objects/../evil", b'0', "`objects/../evil` in it is no file of a backup"),
-        ("/etc/passwd", b'0', "`/etc/passwd` in it is no file of a backup"),
-        ("objects/a\\b", b'0', "`objects/a\\\\b` in it is no file of a backup"),
-        ("objects/", b'0', "`objects/` in it is no file of a backup"),
-        ("objects/a", b'2', "`objects/a` in it is no regular file"),
-        ("objects/a", b'1', "`objects/a` in it is no regular file"),
-        ("objects/a", b'3', "`objects/a` in it is no regular file"),
-        ("elsewhere/", b'5', "`elsewhere/` in it is no regular file"),
-        ("objects/a", b'L', "`objects/a` in it is no regular file"),
-        ("objects/a", b'x', "it has an extended header that cannot be read"),
+fn foreign_archive_entries_are_rejected_first() {
+    let mut told = String::new();
+    for (name, kind) in [
+        ("../evil", b'0'),
+        ("objects/../evil", b'0'),
+        ("/etc/passwd", b'0'),
+        ("objects/a\\b", b'0'),
+        ("objects/", b'0'),
+        ("objects/a", b'2'),
+        ("objects/a", b'1'),
+        ("objects/a", b'3'),
+        ("elsewhere/", b'5'),
+        ("objects/a", b'L'),
+        ("objects/a", b'x'),
     ] {
-        assert_eq!(refused(&packed(&[(name, kind, b"a b=c\n")])), told, "{name}");
+        let _ =
+            writeln!(told, "{} {name}: {}", char::from(kind), refused(&packed(&[(name, kind, b"a b=c\n")])));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+0 ../evil: it contains `../evil`, which is not part of a backup
+0 objects/../evil: it contains `objects/../evil`, which is not part of a backup
+0 /etc/passwd: it contains `/etc/passwd`, which is not part of a backup
+0 objects/a\b: it contains `objects/a\\b`, which is not part of a backup
+0 objects/: it contains `objects/`, which is not part of a backup
+2 objects/a: its entry `objects/a` is not a regular file
+1 objects/a: its entry `objects/a` is not a regular file
+3 objects/a: its entry `objects/a` is not a regular file
+5 elsewhere/: its entry `elsewhere/` is not a regular file
+L objects/a: its entry `objects/a` is not a regular file
+x objects/a: it has an invalid extended header
+
+"#]]
+        .raw()
+    );
     let size = packed(&[("PaxHeader", b'x', b"10 size=1\n")]);
-    assert_eq!(refused(&size), "it has an extended header of `size`");
+    assert_data_eq!(refused(&size), str!["it has an extended header with unsupported key `size`"]);
     let twice = packed(&[("objects/a", b'0', b"1"), ("objects/a", b'0', b"2")]);
-    assert_eq!(refused(&twice), "`objects/a` is in it twice");
-    assert_eq!(refused(b"no archive"), "it is no gzip file: invalid gzip header");
-    assert_eq!(refused(&packed(&[])), "it has no manifest");
+    assert_data_eq!(refused(&twice), str!["it contains `objects/a` twice"]);
+    assert_data_eq!(refused(b"no archive"), str!["it is not a gzip file: invalid gzip header"]);
+    assert_data_eq!(refused(&packed(&[])), str!["it has no manifest"]);
 }
 
 #[test]
-fn an_entry_that_says_to_be_huge_takes_no_memory() {
+fn a_huge_entry_size_allocates_no_memory() {
     let mut header = tar::tests::entry("objects/a", b'0', b"");
     tar::tests::set_size(&mut header, 0o77_777_777_777);
-    assert_eq!(refused(&gzip(&header)), "`objects/a` in it is too large for a backup");
+    assert_data_eq!(refused(&gzip(&header)), str!["its entry `objects/a` is too large for a backup"]);
     let mut large = tar::tests::entry("objects/a", b'0', b"");
     tar::tests::set_size(&mut large, 2 << 20);
-    assert_eq!(refused(&gzip(&large)), "it is cut off");
+    assert_data_eq!(refused(&gzip(&large)), str!["it is truncated"]);
 }
 
 #[test]
@@ -257,14 +285,27 @@ fn manifest_and_files_must_be_of_each_other() {
         let object = ObjectKey { name: name.to_owned(), ..saved("Cluster", "a").key };
         json!([{"file": "a.yaml", "sha256": sha256_hex(content), "object": object, "uid": "u"}])
     };
-    assert_eq!(with(&manifest(entry("a"), 1), None), "`a.yaml` is in its manifest and not in it");
-    assert_eq!(with(&manifest(json!([]), 1), Some(content)), "`a.yaml` is in it and not in its manifest");
-    assert_eq!(
-        with(&manifest(entry("b"), 1), Some(content)),
-        "Cluster team/a is in it and not in its manifest"
+    assert_data_eq!(
+        with(&manifest(entry("a"), 1), None),
+        str!["its manifest lists `a.yaml`, but the file is missing"]
     );
-    assert_eq!(with(&manifest(entry("a"), 2), Some(content)), "it is of format 2, and this program reads 1");
-    assert!(with("{}", None).contains("has no format") && with("[", None).contains("cannot be read"));
+    assert_data_eq!(
+        with(&manifest(json!([]), 1), Some(content)),
+        str!["it contains `a.yaml`, but its manifest does not list the file"]
+    );
+    assert_data_eq!(
+        with(&manifest(entry("b"), 1), Some(content)),
+        str!["it contains Cluster team/a, but its manifest does not list the object"]
+    );
+    assert_data_eq!(
+        with(&manifest(entry("a"), 2), Some(content)),
+        str!["it has format 2; this version supports format 1"]
+    );
+    assert_data_eq!(with("{}", None), str!["its manifest has no field `format`"]);
+    assert_data_eq!(
+        with("[", None),
+        str!["its manifest is invalid: EOF while parsing a list at line 1 column 1"]
+    );
     let late = packed(&[(MANIFEST_FILE, b'0', manifest(json!([]), 1).as_bytes()), ("objects/a", b'0', b"")]);
-    assert_eq!(refused(&late), "`objects/a` in it comes after the manifest");
+    assert_data_eq!(refused(&late), str!["its file `objects/a` comes after the manifest"]);
 }

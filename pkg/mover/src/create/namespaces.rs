@@ -32,7 +32,7 @@ impl MoveContext<'_> {
             }
         })
         .await;
-        check_failures("created", failures)?;
+        check_failures("create", failures)?;
         self.plan.new_namespaces.retain(|name| !missing.contains(name));
         Ok(())
     }

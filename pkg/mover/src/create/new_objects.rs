@@ -29,7 +29,7 @@ impl ExistingObjects {
         let there: Vec<ObjectKey> = view.objects.into_keys().collect();
         let overwritten =
             new.iter().filter(|(node, key)| there.contains(key) && !work.plan.is_cluster_scoped(**node));
-        let why = "it came to the source after everything was checked, and is on the target already";
+        let why = "it appeared on the source after the preflight checks and already exists on the target";
         let failures: Vec<_> =
             overwritten.map(|(_, key)| (key.clone(), conflict_error("create", key, why))).collect();
         self.existed.extend(there.iter().cloned());
@@ -37,7 +37,7 @@ impl ExistingObjects {
         if failures.is_empty() {
             Ok(())
         } else {
-            Err(MoveError::ObjectFailures { action: "created", failures })
+            Err(MoveError::ObjectFailures { action: "create", failures })
         }
     }
 }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_references_to_what_goes_elsewhere_follow_it() {
+    fn only_references_to_mapped_objects_are_changed() {
         let place = |kind: &str, name: &str| (kind.to_owned(), "team".to_owned(), name.to_owned());
         let moved = [place("ClusterClass", "small"), place("Secret", "login"), place("DockerCluster", "a")];
         let references =

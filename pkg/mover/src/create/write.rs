@@ -198,7 +198,7 @@ impl<'w> CopyWriter<'w> {
     ) -> Result<(String, Option<String>), ApiError> {
         let server = &self.work.target.server;
         let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
-            let gone = "it was there and is gone while the move goes on";
+            let gone = "it was deleted on the target during the move";
             return Err(conflict_error("update", &pair.key, gone));
         };
         let uid = metadata_text(&there, "uid").to_owned();
@@ -284,8 +284,7 @@ impl<'w> CopyWriter<'w> {
     }
 }
 
-const FOREIGN_OBJECT: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
-                       this run looked at it";
+const FOREIGN_OBJECT: &str = "the target has another object of this name: this move did not create it, or it changed after this run read it";
 
 /// Returns the message for a source object that an earlier move marked for deletion, with the first different path.
 fn marked_for_deletion_message(path: &str) -> String {

@@ -205,13 +205,13 @@ fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {
     let text = match (value("data"), value("binaryData")) {
         (Some(text), _) => text.as_bytes().to_owned(),
         (None, Some(packed)) => unpack(packed)?,
-        (None, None) => return Err(format!("it has no key `{JOURNAL_KEY}`")),
+        (None, None) => return Err(format!("key `{JOURNAL_KEY}` is missing")),
     };
     let broken = |error: serde_json::Error| format!("it cannot be read: {error}");
     let head: FormatHeader = serde_json::from_slice(&text).map_err(broken)?;
     if head.format != MoveJournal::FORMAT {
         let (has, known) = (head.format, MoveJournal::FORMAT);
-        return Err(format!("it has format {has}, and this binary knows {known}"));
+        return Err(format!("it has format {has}; this version supports format {known}"));
     }
     serde_json::from_slice(&text).map_err(broken)
 }
@@ -231,7 +231,7 @@ pub(super) fn unpack(packed: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read: io::Result<usize> =
         GzDecoder::new(&*packed).take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes);
-    let read = read.map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    let read = read.map_err(|error| format!("it cannot be decompressed: {error}"))?;
     match u64::try_from(read) {
         Ok(read) if read <= MAX_UNPACKED_BYTES => Ok(bytes),
         _ => Err(format!("it is larger than {} MiB", MAX_UNPACKED_BYTES >> 20)),

@@ -129,7 +129,7 @@ impl JournalLease {
 }
 
 fn disk_warning(what: &str, error: &std::io::Error) -> ProgressEvent {
-    ProgressEvent::Warning { text: format!("{what} cannot be kept on disk: {error}") }
+    ProgressEvent::Warning { text: format!("cannot write {what} to disk: {error}") }
 }
 
 impl JournalStore {

@@ -61,7 +61,7 @@ async fn read(
     let Some(packed) = &copy.report else { return Ok(None) };
     let bytes = unpack(packed).map_err(|problem| copy.unusable_error(problem))?;
     let report = serde_json::from_slice(&bytes);
-    report.map(Some).map_err(|error| copy.unusable_error(format!("its report cannot be read: {error}")))
+    report.map(Some).map_err(|error| copy.unusable_error(format!("its report is invalid: {error}")))
 }
 
 impl MoveReport {

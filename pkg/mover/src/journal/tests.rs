@@ -1,11 +1,12 @@
 mod interrupted;
 mod lease;
 
-use std::{sync::Mutex, time::Duration};
+use std::{fmt::Write as _, sync::Mutex, time::Duration};
 
 use api::output::MovePhase;
 use apply::ObjectKey;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{object, provider},
     fixture::Fixture,
@@ -108,53 +109,61 @@ fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
 }
 
 #[test]
-fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
+fn a_different_move_is_rejected_with_the_difference() {
     let named = |names: &[&str]| ClusterChoice::Named(names.iter().map(|name| (*name).to_owned()).collect());
     let labelled = |selector: &str| ClusterChoice::Labelled(selector.to_owned());
     let of_one = || begin(&request(named(&["one"])), Some(&["team/one"]));
     let (a, b, c) = (identity("a"), identity("b"), identity("c"));
     let cases = [
-        (started_journal(), &a, &b, ClusterChoice::All, ""),
-        (started_journal(), &c, &b, ClusterChoice::All, "it comes from `https://a`"),
-        (started_journal(), &a, &c, ClusterChoice::All, "it goes to `https://b`"),
-        (started_journal(), &a, &b, named(&["one"]), "it is of all Clusters"),
-        (started_journal(), &a, &b, labelled("x=y"), "it is of all Clusters"),
-        (of_one(), &a, &b, named(&["one"]), ""),
-        (of_one(), &a, &b, named(&["team/one"]), ""),
-        (of_one(), &a, &b, named(&["one", "two"]), "its Clusters are `team/one`"),
-        (of_one(), &a, &b, named(&["two"]), "its Clusters are `team/one`"),
-        (of_one(), &a, &b, ClusterChoice::All, "its Clusters are `team/one`"),
-        (begin(&request(labelled("x=y")), Some(&["team/one"])), &a, &b, labelled("x=y"), ""),
-        (
-            begin(&request(labelled("x=y")), Some(&["team/one"])),
-            &a,
-            &b,
-            labelled("x=z"),
-            "its Clusters are those with `x=y`",
-        ),
-        (
-            MoveJournal { phase: MovePhase::Aborting, ..started_journal() },
-            &a,
-            &b,
-            ClusterChoice::All,
-            "it is being undone",
-        ),
+        (started_journal(), &a, &b, ClusterChoice::All),
+        (started_journal(), &c, &b, ClusterChoice::All),
+        (started_journal(), &a, &c, ClusterChoice::All),
+        (started_journal(), &a, &b, named(&["one"])),
+        (started_journal(), &a, &b, labelled("x=y")),
+        (of_one(), &a, &b, named(&["one"])),
+        (of_one(), &a, &b, named(&["team/one"])),
+        (of_one(), &a, &b, named(&["one", "two"])),
+        (of_one(), &a, &b, named(&["two"])),
+        (of_one(), &a, &b, ClusterChoice::All),
+        (begin(&request(labelled("x=y")), Some(&["team/one"])), &a, &b, labelled("x=y")),
+        (begin(&request(labelled("x=y")), Some(&["team/one"])), &a, &b, labelled("x=z")),
+        (MoveJournal { phase: MovePhase::Aborting, ..started_journal() }, &a, &b, ClusterChoice::All),
     ];
-    for (journal, source, target, choice, expected) in cases {
-        let told = match journal.check_request(source, target, &request(choice.clone())) {
-            Ok(()) => String::new(),
-            Err(error) => error.to_string().replace("an unfinished move stands in the way: ", ""),
+    let mut told = String::new();
+    for (journal, source, target, choice) in cases {
+        let result = match journal.check_request(source, target, &request(choice.clone())) {
+            Ok(()) => "same move".to_owned(),
+            Err(error) => error.to_string(),
         };
-        assert_eq!(told, expected, "{choice:?}");
+        let _ = writeln!(told, "{} to {}, {choice:?}: {result}", source.uid, target.uid);
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+a to b, All: same move
+c to b, All: another move is unfinished: it moves from `https://a`
+a to c, All: another move is unfinished: it moves to `https://b`
+a to b, Named({"one"}): another move is unfinished: it moves all Clusters
+a to b, Labelled("x=y"): another move is unfinished: it moves all Clusters
+a to b, Named({"one"}): same move
+a to b, Named({"team/one"}): same move
+a to b, Named({"one", "two"}): another move is unfinished: it moves the Clusters `team/one`
+a to b, Named({"two"}): another move is unfinished: it moves the Clusters `team/one`
+a to b, All: another move is unfinished: it moves the Clusters `team/one`
+a to b, Labelled("x=y"): same move
+a to b, Labelled("x=z"): another move is unfinished: it moves the Clusters that match `x=y`
+a to b, All: another move is unfinished: it is being aborted
+
+"#]]
+    );
     let mut other = request(ClusterChoice::All);
     other.namespaces.insert("more".to_owned());
     let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
-    assert_eq!(told, "an unfinished move stands in the way: it is out of `team`");
+    assert_data_eq!(told, str!["another move is unfinished: it moves the namespaces `team`"]);
     let mut other = request(ClusterChoice::All);
     other.namespace_map.insert("team".to_owned(), "crew".to_owned());
     let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
-    assert_eq!(told, "an unfinished move stands in the way: its namespaces are mapped by none");
+    assert_data_eq!(told, str!["another move is unfinished: its namespace mapping is none"]);
 }
 
 #[test]
@@ -164,20 +173,27 @@ fn no_two_moves_have_the_same_id() {
 }
 
 #[tokio::test]
-async fn what_is_no_journal_of_this_layout_is_told_with_its_place() {
+async fn an_invalid_journal_is_reported_with_its_configmap() {
     let future = json!({"journal": json!({"format": 2, "surprise": true}).to_string()});
-    for (data, problem) in [
-        (future, "it has format 2, and this binary knows 1"),
-        (json!({"journal": "{"}), "it cannot be read: EOF while parsing an object at line 1 column 1"),
-        (json!({"journal": "{\"format\": 1}"}), "it cannot be read: missing field `run` at line 1 column 13"),
-        (json!({"other": "x"}), "it has no key `journal`"),
-    ] {
+    let mut told = String::new();
+    for data in
+        [future, json!({"journal": "{"}), json!({"journal": "{\"format\": 1}"}), json!({"other": "x"})]
+    {
         let fixture = Fixture::start().await;
         plant(&fixture, data).await;
         let error = find_move_journal(None, Some(&testing::cluster(&fixture).await)).await.unwrap_err();
-        let told = "the journal on the target cluster, ConfigMap capi-system/capstan-move, cannot be used: ";
-        assert_eq!(error.to_string(), format!("{told}{problem}"));
+        let _ = writeln!(told, "{error}");
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: it has format 2; this version supports format 1
+cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: it cannot be read: EOF while parsing an object at line 1 column 1
+cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: it cannot be read: missing field `run` at line 1 column 13
+cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: key `journal` is missing
+
+"#]]
+    );
 }
 
 #[tokio::test]

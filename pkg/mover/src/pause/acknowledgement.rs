@@ -64,9 +64,9 @@ impl MoveContext<'_> {
         }
         let silent = keys(&unseen);
         let text = format!(
-            "no controller has said within {} that it lets rest {}; one that is slow may still write to them",
-            seconds(timeout_after),
-            listed(&silent)
+            "no controller acknowledged the pause of {} within {}; a slow controller may still write to these objects",
+            listed(&silent),
+            seconds(timeout_after)
         );
         self.source.events.send(&ProgressEvent::Warning { text });
         self.not_acknowledged.extend(silent);

@@ -35,8 +35,11 @@ pub(super) async fn choose_clusters(
             let labelled = find_labelled(source, &in_scope, selector).await?;
             if labelled.is_empty() && !is_moved {
                 findings.problems.push(problem(
-                    format!("no Cluster in {} has the labels `{selector}`", namespaces_text(&namespaces)),
-                    "`kubectl get clusters -A --show-labels` lists them",
+                    format!(
+                        "no Cluster in {} matches the selector `{selector}`",
+                        namespaces_text(&namespaces)
+                    ),
+                    "list Clusters and labels with `kubectl get clusters -A --show-labels`",
                 ));
             }
             Some(labelled)
@@ -78,8 +81,8 @@ fn find_named(
                 let places: Vec<String> =
                     several.iter().map(|key| format!("`{}/{}`", key.namespace, key.name)).collect();
                 problems.push(problem(
-                    format!("`{text}` may be any of {}", places.join(", ")),
-                    "name its namespace too",
+                    format!("Cluster name `{text}` is ambiguous: {}", places.join(", ")),
+                    "add its namespace: `NAMESPACE/NAME`",
                 ));
             }
         }
@@ -91,9 +94,11 @@ fn unknown_cluster(text: &str, name: &str, there: &[&ObjectKey]) -> PreflightPro
     let near = similar_names(name, there.iter().map(|key| key.name.as_str()));
     let hint = match near.first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`kubectl get clusters -A` lists them; name their namespace with `--namespace`".to_owned(),
+        None => {
+            "list Clusters with `kubectl get clusters -A`; set the namespace with `--namespace`".to_owned()
+        }
     };
-    problem(format!("there is no Cluster `{text}` in the namespaces that are moved"), hint)
+    problem(format!("Cluster `{text}` does not exist in the selected namespaces"), hint)
 }
 
 /// Returns the Clusters that match a selector. The server evaluates the selector, so that the selector has its usual
@@ -135,11 +140,11 @@ pub(super) fn check_status_kinds(
         let mut of_kind =
             moving.iter().filter(|facts| is_named(facts, name)).map(|facts| facts.object_type.has_status);
         let text = match of_kind.next() {
-            None => format!("nothing of kind `{name}` moves, so there is no status to take along"),
-            Some(false) => format!("objects of kind `{name}` have no status"),
+            None => format!("cannot copy the status of kind `{name}`: no object of this kind moves"),
+            Some(false) => format!("cannot copy the status of kind `{name}`: its objects have no status"),
             Some(true) => return None,
         };
-        Some(problem(text, "correct `--include-status`, as `--include-status dockermachine`"))
+        Some(problem(text, "correct the kind, for example `--include-status dockermachine`"))
     };
     wanted.iter().filter_map(check).collect()
 }

@@ -78,10 +78,10 @@ pub(super) async fn check_duplicate_clusters(
         Err(error) if error.code() == Some(403) => {
             findings.warnings.push(problem(
                 format!(
-                    "cannot tell if the Clusters run on this cluster already: {}",
+                    "cannot check whether the Clusters already run on this cluster: {}",
                     api::with_causes(&error)
                 ),
-                "request the right to list Clusters and Machines in all namespaces",
+                "request permission to list Clusters and Machines in all namespaces",
             ));
             return Ok(findings);
         }
@@ -100,8 +100,8 @@ pub(super) async fn check_duplicate_clusters(
             check_source(source, of.as_ref().map(|of| &*of.uid), &candidates, &mut findings).await;
         }
         (None, Some(of)) if !is_source && !candidates.is_empty() => findings.warnings.push(problem(
-            format!("cannot tell if the Clusters still run on the source cluster `{}`", of.address),
-            "if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`",
+            format!("cannot check whether the Clusters still run on the source cluster `{}`", of.address),
+            "if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`",
         )),
         _ => {}
     }
@@ -123,7 +123,7 @@ async fn check_source(
         }
         Err(error) => findings.problems.push(problem(
             format!("cannot look for running Clusters on the source cluster: {}", api::with_causes(&error)),
-            "if that cluster is lost, leave `--source-kubeconfig` and `--source-sandbox` out",
+            "if that cluster is lost, omit `--source-kubeconfig` and `--source-sandbox`",
         )),
     }
 }

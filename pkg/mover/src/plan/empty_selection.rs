@@ -18,7 +18,7 @@ const MAX_EXAMPLES: usize = 10;
 /// Returns a warning that nothing moves, with the namespaces that hold Clusters.
 pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> PreflightProblem {
     let hint = other_namespaces_hint(source, &request.namespaces).await;
-    problem(format!("nothing to move in {}", namespaces_text(&request.namespaces)), hint)
+    problem(format!("no objects to move in {}", namespaces_text(&request.namespaces)), hint)
 }
 
 /// Returns the problems of a backup that would be empty, or empty for a requested namespace. A typing error must not
@@ -36,8 +36,8 @@ pub(super) async fn nothing_to_save(
     let empty: BTreeSet<&str> =
         request.namespaces.iter().filter(|_| all).filter(is_empty).map(String::as_str).collect();
     if empty.is_empty() {
-        let hint = "create a Cluster first, or name another management cluster with `--kubeconfig`";
-        let nothing = || problem("cannot back up the management cluster: it holds no Clusters", hint);
+        let hint = "create a Cluster first, or select another management cluster with `--kubeconfig`";
+        let nothing = || problem("cannot back up the management cluster: it has no Clusters", hint);
         return saved.is_empty().then(nothing).into_iter().collect();
     }
     // Without permission to read namespaces, a missing namespace counts as empty.
@@ -46,7 +46,7 @@ pub(super) async fn nothing_to_save(
     let empty = empty.into_iter().map(|name| {
         let why = match states.get(name) {
             Some(NamespaceState::Missing) => "it does not exist",
-            _ => "it holds no Clusters",
+            _ => "it has no Clusters",
         };
         problem(format!("cannot back up namespace `{name}`: {why}"), hint.clone())
     });
@@ -57,9 +57,9 @@ pub(super) async fn nothing_to_save(
 /// command.
 async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<String>) -> String {
     match namespaces_with_clusters(source, excluded).await.as_deref() {
-        Err(_) => "`kubectl get clusters -A` lists the Clusters".to_owned(),
-        Ok([]) => "there is no Cluster in any other namespace".to_owned(),
-        Ok([only]) => format!("there is a Cluster in namespace `{only}`: name it with `--namespace`"),
+        Err(_) => "list Clusters with `kubectl get clusters -A`".to_owned(),
+        Ok([]) => "no other namespace has Clusters".to_owned(),
+        Ok([only]) => format!("namespace `{only}` has a Cluster: add `--namespace {only}`"),
         Ok(several) => {
             let names: Vec<String> =
                 several.iter().take(MAX_EXAMPLES).map(|name| format!("`{name}`")).collect();
@@ -68,7 +68,7 @@ async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<S
                 more => format!(" and {more} more"),
             };
             format!(
-                "there are Clusters in namespaces {}{more}: name them with `--namespace`",
+                "other namespaces have Clusters ({}{more}): select them with `--namespace`",
                 names.join(", ")
             )
         }

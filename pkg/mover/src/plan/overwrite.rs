@@ -47,8 +47,11 @@ impl TargetPlanner<'_> {
         }
         if !overwritten.is_empty() {
             problems.push(problem(
-                format!("on the target with other content, and no move made them: {}", listed(overwritten)),
-                "compare them; `--overwrite` replaces them with those of the source",
+                format!(
+                    "objects on the target have other content and no move created them: {}",
+                    listed(overwritten)
+                ),
+                "compare the objects, then replace those on the target with `--overwrite`",
             ));
         }
         Ok(problems)
@@ -108,11 +111,11 @@ pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> 
     let named = |endpoint: Option<String>| endpoint.unwrap_or_else(|| "unknown".to_owned());
     Some(problem(
         format!(
-            "{key} on the target may be another cluster: its endpoint is {}, here it is {}",
+            "{key} on the target may be another cluster: its endpoint is {}, but the endpoint on the source is {}",
             named(there),
             named(here)
         ),
-        "take this one to another namespace with `--map-namespace`",
+        "move it to another namespace with `--map-namespace FROM=TO`",
     ))
 }
 

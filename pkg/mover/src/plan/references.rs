@@ -113,8 +113,8 @@ fn resolve_reference(reference: &Value, by: &ObjectKey, kinds: &ServedKinds) -> 
 
 fn missing_reference(by: &[ObjectKey], there: &ObjectKey) -> PreflightProblem {
     problem(
-        format!("{there} does not move and is not on the target, and is referred to by {}", listed(by)),
-        "make it there first, or take it along with the label `clusterctl.cluster.x-k8s.io/move`",
+        format!("{there} does not move and does not exist on the target; it is referenced by {}", listed(by)),
+        "create it on the target first, or label it with `clusterctl.cluster.x-k8s.io/move` to move it",
     )
 }
 

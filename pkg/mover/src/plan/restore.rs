@@ -67,7 +67,7 @@ pub async fn plan_restore(
     if matches!(request.clusters, ClusterChoice::Labelled(_)) {
         findings
             .problems
-            .push(problem("saved Clusters cannot be chosen by labels", "name them with `--cluster`"));
+            .push(problem("cannot select saved Clusters by labels", "select them by name with `--cluster`"));
     }
     let graph = build_graph(saved, &types, &kinds);
     let named_request = MoveRequest {
@@ -131,8 +131,8 @@ impl MovePlan {
         (!foreign.is_empty()).then(|| {
             let kinds = foreign.into_iter().collect::<Vec<_>>().join(", ");
             problem(
-                format!("cannot restore objects of kinds that a move never takes: {kinds}"),
-                "restore only backups you trust; label the definition of a kind that belongs to a provider",
+                format!("cannot restore objects of kinds that never move: {kinds}"),
+                "restore only trusted backups; if a kind belongs to a provider, label its CustomResourceDefinition",
             )
         })
     }
@@ -146,7 +146,7 @@ impl MovePlan {
         let of = saved.len();
         (!keys.is_empty()).then(|| {
             remark(format!(
-                "not restored, as no Cluster leads to them ({} of {of}): {}",
+                "objects without a link to a Cluster are not restored ({} of {of}): {}",
                 keys.len(),
                 listed(keys)
             ))
@@ -219,7 +219,7 @@ impl<'t> RestoreTarget<'t> {
         let bare = || {
             problem(
                 "no provider is installed on the target",
-                "install them: `capstan init --kubeconfig TARGET`",
+                "install providers with `capstan init --kubeconfig TARGET`",
             )
         };
         let mut problems = if is_bare { vec![bare()] } else { check_providers(&source, &self.inventory) };
@@ -233,16 +233,16 @@ impl<'t> RestoreTarget<'t> {
         let without_namespace: Vec<&ObjectKey> =
             keys.iter().filter(|(node, _)| is_homeless(node)).map(|(_, key)| key).collect();
         if !without_namespace.is_empty() {
-            let text = format!("without a namespace: {}", listed(without_namespace));
-            problems.push(problem(text, "write one into their files"));
+            let text = format!("objects have no namespace: {}", listed(without_namespace));
+            problems.push(problem(text, "add `metadata.namespace` to their files"));
         }
         let terminating: Vec<&ObjectKey> = keys
             .values()
             .filter(|key| self.view.objects.get(*key).is_some_and(|there| there.is_terminating))
             .collect();
         if !terminating.is_empty() {
-            let text = format!("being deleted on the target: {}", listed(terminating));
-            problems.push(problem(text, "wait until they are gone"));
+            let text = format!("objects are being deleted on the target: {}", listed(terminating));
+            problems.push(problem(text, "wait until they are deleted"));
         }
         problems
     }
@@ -277,8 +277,8 @@ impl<'t> RestoreTarget<'t> {
                     continue;
                 }
                 findings.problems.push(problem(
-                    format!("{key} is at work on the target, and lacks objects that were saved"),
-                    "when it is to become what was saved, pause it first; when another management cluster looks after it, leave it alone",
+                    format!("{key} is active on the target and lacks saved objects"),
+                    "to restore the missing objects, pause the Cluster first; if another management cluster manages it, do not restore it",
                 ));
             } else if is_paused(&there)
                 && !content.stays_paused
@@ -289,8 +289,8 @@ impl<'t> RestoreTarget<'t> {
         }
         if !paused.is_empty() {
             findings.warnings.push(problem(
-                format!("paused on this cluster, and stays paused: {}", listed(paused)),
-                "resume it when it is to run: set `spec.paused` to false",
+                format!("already paused on this cluster, and stays paused: {}", listed(paused)),
+                "to resume a Cluster, set `spec.paused` to false",
             ));
         }
         Ok(findings)

@@ -210,19 +210,19 @@ pub(super) async fn access_problems(
 
 pub(super) fn dry_run_findings(results: &DryRunResults, without_namespace: &[&ObjectKey]) -> Findings {
     let refused = results.rejected.iter().map(|(_, error)| {
-        PreflightProblem::fatal(format!("tried on the target: {}", api::with_causes(error)))
+        PreflightProblem::fatal(format!("dry run failed on the target: {}", api::with_causes(error)))
     });
     let mut found = Findings { problems: refused.collect(), warnings: Vec::new() };
     if !results.unsupported.is_empty() {
         let text = format!(
-            "cannot be tried, as a webhook of the target has side effects: {}",
+            "cannot dry-run objects because a webhook on the target has side effects: {}",
             listed(&results.unsupported)
         );
         found.warnings.push(remark(text));
     }
     if !without_namespace.is_empty() {
         let text = format!(
-            "cannot be tried, as the namespace is not on the target yet: {}",
+            "cannot dry-run objects because their namespace does not exist on the target yet: {}",
             listed(without_namespace.iter().copied())
         );
         found.warnings.push(remark(text));

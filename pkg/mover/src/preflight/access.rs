@@ -76,12 +76,16 @@ pub(crate) fn permission_problems(side: MoveSide, denied: &[DeniedPermission]) -
     }
     let told = |((namespace, verbs), resources): ((&str, Vec<&str>), Vec<String>)| {
         let place = match namespace {
-            "" => "in the whole cluster".to_owned(),
+            "" => "cluster-wide".to_owned(),
             namespace => format!("in namespace `{namespace}`"),
         };
         problem(
-            format!("on the {side} you may not {} {} {place}", verbs.join(", "), resources.join(", ")),
-            "ask for these permissions, or connect as a user who has them",
+            format!(
+                "missing permission on the {side} cluster: {} {} {place}",
+                verbs.join(", "),
+                resources.join(", ")
+            ),
+            "request these permissions, or connect as a user who has them",
         )
     };
     lines.into_iter().map(told).collect()

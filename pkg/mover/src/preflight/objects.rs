@@ -42,7 +42,7 @@ pub(crate) fn unready_problems(moving: &[&ObjectFacts]) -> Vec<PreflightProblem>
     let rules = [
         ("the infrastructure is not provisioned yet", lacks_infrastructure as fn(&ContentFacts) -> bool),
         ("the control plane is not initialized yet", lacks_control_plane),
-        ("there is no node yet", lacks_node),
+        ("Machines have no node yet", lacks_node),
     ];
     let told = |(reason, is): (&str, fn(&ContentFacts) -> bool)| {
         let found: Vec<&ObjectFacts> = moving.iter().copied().filter(|facts| is(&facts.content)).collect();
@@ -63,7 +63,7 @@ fn describe_hint(found: &[&ObjectFacts]) -> String {
         Some(format!("{} -n {}", cluster?, facts.key.namespace))
     });
     let cluster = of_first.unwrap_or_else(|| "NAME -n NAMESPACE".to_owned());
-    format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready")
+    format!("check its progress with `capstan describe cluster {cluster}`, and move when it is ready")
 }
 
 fn lacks_infrastructure(of: &ContentFacts) -> bool {
@@ -80,9 +80,9 @@ fn lacks_node(of: &ContentFacts) -> bool {
 
 /// Returns a problem for objects that are being deleted.
 fn terminating_problem(keys_where: KeysWhere<'_, '_>) -> Option<PreflightProblem> {
-    let hint = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
+    let hint = "wait until they are deleted, or remove the blocking finalizers; the move would create them again on the target";
     let keys = keys_where(&|facts| facts.is_terminating_outside_move());
-    (!keys.is_empty()).then(|| problem(format!("being deleted: {}", listed(keys)), hint))
+    (!keys.is_empty()).then(|| problem(format!("objects are being deleted: {}", listed(keys)), hint))
 }
 
 /// Warns about roll-outs, and about objects that block the move.
@@ -94,12 +94,15 @@ fn activity_warnings(keys_where: KeysWhere<'_, '_>) -> Vec<PreflightProblem> {
     let mut warnings = Vec::new();
     if !rolling.is_empty() {
         warnings.push(problem(
-            format!("a roll-out is under way, and goes on at the target: {}", listed(rolling)),
-            "it is safer to move when it is over",
+            format!("a rollout is in progress and continues on the target: {}", listed(rolling)),
+            "move after the rollout to reduce risk",
         ));
     }
     if !holding.is_empty() {
-        warnings.push(remark(format!("holds the move up until its provider lets go: {}", listed(holding))));
+        warnings.push(remark(format!(
+            "the move waits until the provider stops blocking it: {}",
+            listed(holding)
+        )));
     }
     warnings
 }
@@ -118,14 +121,15 @@ fn pause_warnings(keys_where: KeysWhere<'_, '_>, stage: Stage<'_>) -> Vec<Prefli
     });
     let mut warnings = Vec::new();
     if !by_user.is_empty() {
-        warnings.push(remark(format!("paused already, and stays so on the target: {}", listed(by_user))));
+        warnings.push(remark(format!("already paused, and stays paused on the target: {}", listed(by_user))));
     }
     if !by_save.is_empty() {
-        warnings.push(remark(format!("paused by a save, and resumed in the end: {}", listed(by_save))));
+        warnings
+            .push(remark(format!("paused by a save; the move resumes them at the end: {}", listed(by_save))));
     }
     if !by_another.is_empty() {
         warnings.push(remark(format!(
-            "paused by a move of which there is no journal any more, and resumed in the end: {}",
+            "paused by an earlier move without a journal; this move resumes them at the end: {}",
             listed(by_another)
         )));
     }
@@ -142,8 +146,8 @@ fn gitops_warnings(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
     }
     let told = |(tool, keys): (&str, Vec<&ObjectKey>)| {
         problem(
-            format!("{tool} would write again on the source what is moved away: {}", listed(keys)),
-            format!("suspend them in {tool} first, and point it at the target afterwards"),
+            format!("{tool} would create moved objects again on the source: {}", listed(keys)),
+            format!("suspend them in {tool} first; after the move, let {tool} manage the target"),
         )
     };
     by_tool.into_iter().map(told).collect()
@@ -160,14 +164,14 @@ pub(crate) fn check_marks(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
     let mut problems = Vec::new();
     if !saved.is_empty() {
         problems.push(problem(
-            format!("being saved to files: {}", listed(saved)),
-            "wait until that is done; if it was cut off, the same command or `capstan move --abort --to-directory DIR` resumes them",
+            format!("objects are being saved to files: {}", listed(saved)),
+            "wait until the save ends; if it was interrupted, re-run it or run `capstan move --abort --to-directory DIR`",
         ));
     }
     if !restored.is_empty() {
         problems.push(problem(
-            format!("being restored from files: {}", listed(restored)),
-            "wait until that is done; if it was cut off, the same command goes on",
+            format!("objects are being restored from files: {}", listed(restored)),
+            "wait until the restore ends; if it was interrupted, re-run the same command",
         ));
     }
     problems
@@ -182,13 +186,14 @@ pub(crate) fn check_marked_for_deletion(moving: &[(&ObjectFacts, Option<bool>)])
     let mut findings = Findings::default();
     if !lost.is_empty() {
         findings.problems.push(problem(
-            format!("half deleted by an earlier move, and not on this target: {}", keys(lost)),
-            "go on with that move to its own target, or take the annotation \
-             `clusterctl.cluster.x-k8s.io/delete-for-move` off objects that are to stay",
+            format!("an earlier move marked objects for deletion, and they do not exist on this target: {}", keys(lost)),
+            "complete that move to its target, or remove the annotation `clusterctl.cluster.x-k8s.io/delete-for-move` from objects to keep",
         ));
     }
     if !copied.is_empty() {
-        findings.warnings.push(remark(format!("half deleted by an earlier move: {}", keys(copied))));
+        findings
+            .warnings
+            .push(remark(format!("an earlier move marked objects for deletion: {}", keys(copied))));
     }
     findings
 }

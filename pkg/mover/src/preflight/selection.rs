@@ -40,15 +40,17 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<PreflightProblem> {
             _ => {}
         }
     }
-    let hint = "it stays on the source; take the owner reference off, or move it yourself";
+    let hint = "remove the owner reference, or move the object yourself";
     let mut warnings = Vec::new();
     if !terminating.is_empty() {
-        warnings
-            .push(remark(format!("being deleted, and left out with what they own: {}", listed(terminating))));
+        warnings.push(remark(format!(
+            "objects in deletion are excluded with their dependents: {}",
+            listed(terminating)
+        )));
     }
     for (what, objects) in [
-        ("stays, because an owner stays", owner_stays),
-        ("stays, because an owner is not there", owner_missing),
+        ("objects stay because an owner stays", owner_stays),
+        ("objects stay because an owner does not exist", owner_missing),
     ] {
         if !objects.is_empty() {
             warnings.push(problem(format!("{what}: {}", first_few(&objects)), hint));
@@ -57,12 +59,12 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<PreflightProblem> {
     warnings.extend(selection.cycles.iter().map(|cycle| {
         let keys: Vec<&ObjectKey> = cycle.iter().map(|node| &graph.node(*node).facts.key).collect();
         problem(
-            format!("own each other in a circle, and stay: {}", listed(keys)),
-            "take one of the owner references off",
+            format!("objects stay because they own each other in a cycle: {}", listed(keys)),
+            "remove one of the owner references",
         )
     }));
     if selection.cycles.is_empty() && !other.is_empty() {
-        warnings.push(remark(format!("stays, because its owners own each other: {}", listed(other))));
+        warnings.push(remark(format!("objects stay because their owners form a cycle: {}", listed(other))));
     }
     warnings
 }

@@ -21,13 +21,13 @@ pub(crate) fn check_providers(
     if !target.is_defined {
         let ids: Vec<String> = source.providers.iter().map(|one| format!("`{}`", one.id)).collect();
         let flags: String = source.providers.iter().map(|one| flag(one) + " ").collect();
-        let text = format!("no provider is installed on the target; the source has {}", ids.join(", "));
-        return vec![problem(text, format!("install them: `capstan init {flags}--kubeconfig TARGET`"))];
+        let text = format!("the target has no providers; the source has {}", ids.join(", "));
+        return vec![problem(text, format!("install them with `capstan init {flags}--kubeconfig TARGET`"))];
     }
     let unfinished = target.unfinished.as_ref().map(|_| {
         problem(
-            "the installation of the target was cut off",
-            "complete it: `capstan init --kubeconfig TARGET`",
+            "the installation on the target was interrupted",
+            "complete it with `capstan init --kubeconfig TARGET`",
         )
     });
     let lacking = source.providers.iter().filter_map(|needed| missing_provider(needed, target));
@@ -43,7 +43,7 @@ fn missing_provider(needed: &InstalledProvider, target: &ProviderInventory) -> O
     let InstalledProvider { id, version, .. } = needed;
     let there: Vec<&str> = target.entries_of(id).map(|installed| installed.version.as_str()).collect();
     if there.is_empty() {
-        let hint = format!("install it: `capstan init {} --kubeconfig TARGET`", flag(needed));
+        let hint = format!("install it with `capstan init {} --kubeconfig TARGET`", flag(needed));
         return Some(problem(format!("`{id}` {version} is missing on the target"), hint));
     }
     let newest = |version: &&&str| Version::parse(version).ok();
@@ -54,7 +54,7 @@ fn missing_provider(needed: &InstalledProvider, target: &ProviderInventory) -> O
     (!fits).then(|| {
         problem(
             format!("`{id}` is {version} on the source and {} on the target", there.join(", ")),
-            format!("upgrade it: `capstan upgrade apply {} --kubeconfig TARGET`", flag(needed)),
+            format!("upgrade it with `capstan upgrade apply {} --kubeconfig TARGET`", flag(needed)),
         )
     })
 }
@@ -73,11 +73,11 @@ pub(crate) fn check_kinds<'t>(
     }
     let told = |(kind, version): (GroupKind, &str)| match target.preferred(&kind) {
         Some(served) => problem(
-            format!("the target serves `{kind}` in {} and not in {version}", served.version),
-            "bring the provider of this kind to the same release on both sides",
+            format!("the target does not serve `{kind}` in {version}; it serves {}", served.version),
+            "install the same provider release on both clusters",
         ),
         None => problem(
-            format!("the target has no kind `{kind}`"),
+            format!("the target does not serve kind `{kind}`"),
             "install the provider of this kind on the target",
         ),
     };
@@ -89,8 +89,8 @@ pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec
     let terminating = target.iter().filter(|(_, state)| **state == NamespaceState::Terminating);
     let told = |(name, _): (&String, &NamespaceState)| {
         problem(
-            format!("namespace `{name}` of the target is being deleted"),
-            "wait until it is gone; it is then made anew",
+            format!("namespace `{name}` is being deleted on the target"),
+            "wait until it is deleted; the move then creates it again",
         )
     };
     terminating.map(told).collect()
@@ -109,7 +109,7 @@ pub(crate) fn check_target_keys(
         if let Some(other) = at.insert(to, from) {
             problems.push(problem(
                 format!("{other} and {from} would both become {to}"),
-                "map the namespaces to different ones",
+                "map each namespace to a different one",
             ));
         }
     }
@@ -119,8 +119,8 @@ pub(crate) fn check_target_keys(
         let unused = map.iter().filter(|(from, _)| !used.contains(from.as_str()));
         problems.extend(unused.map(|(from, to)| {
             problem(
-                format!("nothing moves out of namespace `{from}`, which is mapped to `{to}`"),
-                "name it with `--namespace` too, or leave `--map-namespace` out",
+                format!("cannot map namespace `{from}` to `{to}`: no object moves from `{from}`"),
+                format!("add `--namespace {from}`, or omit `--map-namespace`"),
             )
         }));
     }
@@ -135,12 +135,12 @@ pub(crate) fn check_existing(overwritten: &[ObjectKey], view: &TargetView, stage
     let mut findings = Findings::default();
     if !terminating.is_empty() {
         findings.problems.push(problem(
-            format!("being deleted on the target: {}", listed(terminating)),
-            "wait until they are gone, or see which finalizer holds them",
+            format!("objects are being deleted on the target: {}", listed(terminating)),
+            "wait until they are deleted, or remove the blocking finalizers",
         ));
     }
     if matches!(stage, Stage::New) && !overwritten.is_empty() {
-        let text = format!("on the target already, and overwritten: {}", listed(overwritten));
+        let text = format!("objects exist on the target and are overwritten: {}", listed(overwritten));
         findings.warnings.push(remark(text));
     }
     findings

@@ -9,6 +9,7 @@ use inventory::{ClusterIdentity, ProviderInventory, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use workload::{ClusterFacts, ContentFacts, ObjectFacts, ReplicaCounts, TypeFacts, facts_of};
 
 use super::*;
@@ -82,7 +83,7 @@ fn texts(problems: &[PreflightProblem]) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_ready_to_move_gives_nothing_to_tell() {
+fn ready_objects_cause_no_findings() {
     let replicas = ReplicaCounts { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
     let objects = [
         cluster("a/one"),
@@ -111,34 +112,39 @@ fn unready() -> Vec<ObjectFacts> {
 
 // Row: D-146
 #[test]
-fn everything_that_is_not_ready_is_told_at_once() {
+fn unready_objects_are_reported_at_once() {
     let found = check(&unready(), Stage::New);
-    assert_eq!(
-        texts(&found.problems),
-        [
-            "the infrastructure is not provisioned yet: Cluster a/bare, Cluster b/bare",
-            "the control plane is not initialized yet: Cluster a/bare, Cluster b/bare, Cluster a/initializing",
-            "there is no node yet: Machine a/new",
-            "being deleted: Secret a/going",
-        ]
+    assert_data_eq!(
+        texts(&found.problems).join("\n"),
+        str![[r#"
+the infrastructure is not provisioned yet: Cluster a/bare, Cluster b/bare
+the control plane is not initialized yet: Cluster a/bare, Cluster b/bare, Cluster a/initializing
+Machines have no node yet: Machine a/new
+objects are being deleted: Secret a/going
+"#]]
     );
     let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
-    let look =
-        |cluster| format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready");
-    assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
-    assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
+    assert_data_eq!(
+        hints.join("\n"),
+        str![[r#"
+check its progress with `capstan describe cluster bare -n a`, and move when it is ready
+check its progress with `capstan describe cluster bare -n a`, and move when it is ready
+check its progress with `capstan describe cluster initializing -n a`, and move when it is ready
+wait until they are deleted, or remove the blocking finalizers; the move would create them again on the target
+"#]]
+    );
     assert!(found.warnings.is_empty());
 }
 
 #[test]
-fn what_is_not_ready_is_told_and_kept_where_objects_are_kept_for_a_bad_day() {
+fn a_backup_warns_about_unready_objects_and_includes_them() {
     let objects = unready();
     let (refused, kept) = (
         check(&objects, Stage::New),
         check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Backup),
     );
     assert_eq!(texts(&kept.warnings), texts(&refused.problems)[..3]);
-    assert_eq!(texts(&kept.problems), ["being deleted: Secret a/going"]);
+    assert_data_eq!(texts(&kept.problems).join("\n"), str!["objects are being deleted: Secret a/going"]);
 }
 
 #[test]
@@ -150,7 +156,7 @@ fn once_something_is_deleted_the_state_of_the_source_stops_nothing() {
 
 // Row: D-144, D-152
 #[test]
-fn what_may_surprise_is_told_and_stops_nothing() {
+fn unusual_states_are_warnings() {
     let rolling = |place, replicas| facts("MachineDeployment", place, ContentFacts::Replicas(replicas));
     let settled = ReplicaCounts { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
     let objects = [
@@ -166,21 +172,21 @@ fn what_may_surprise_is_told_and_stops_nothing() {
     ];
     let found = check(&objects, Stage::New);
     assert_eq!(found.problems, []);
-    assert_eq!(
-        texts(&found.warnings),
-        [
-            "a roll-out is under way, and goes on at the target: MachineDeployment a/scaling, MachineDeployment a/rolling, MachineDeployment a/unseen",
-            "holds the move up until its provider lets go: BareMetalHost a/host",
-            "paused already, and stays so on the target: Cluster a/resting",
-            "paused by a move of which there is no journal any more, and resumed in the end: Cluster a/orphaned",
-            "Argo CD would write again on the source what is moved away: Cluster a/argo, Cluster a/argo-too",
-            "Flux would write again on the source what is moved away: ConfigMap a/f",
-        ]
+    assert_data_eq!(
+        texts(&found.warnings).join("\n"),
+        str![[r#"
+a rollout is in progress and continues on the target: MachineDeployment a/scaling, MachineDeployment a/rolling, MachineDeployment a/unseen
+the move waits until the provider stops blocking it: BareMetalHost a/host
+already paused, and stays paused on the target: Cluster a/resting
+paused by an earlier move without a journal; this move resumes them at the end: Cluster a/orphaned
+Argo CD would create moved objects again on the source: Cluster a/argo, Cluster a/argo-too
+Flux would create moved objects again on the source: ConfigMap a/f
+"#]]
     );
 }
 
 #[test]
-fn the_pause_of_the_move_that_is_gone_on_with_is_no_surprise() {
+fn a_resumed_move_does_not_warn_about_its_own_pause() {
     let journal = journal(MovePhase::Creating);
     let paused = ObjectFacts { is_paused: true, paused_by: Some("run-1".to_owned()), ..cluster("a/one") };
     assert_eq!(check(&[paused], Stage::of(Some(&journal))), Findings::default());
@@ -188,7 +194,7 @@ fn the_pause_of_the_move_that_is_gone_on_with_is_no_surprise() {
 
 // Row: D-151
 #[test]
-fn what_an_earlier_move_half_deleted_must_be_on_the_target() {
+fn objects_marked_for_deletion_must_exist_on_the_target() {
     let left = |place| ObjectFacts {
         is_deleted_for_move: true,
         is_terminating: true,
@@ -196,13 +202,15 @@ fn what_an_earlier_move_half_deleted_must_be_on_the_target() {
     };
     let (lost, copied, unknown) = (left("a/lost"), left("a/copied"), left("a/unknown"));
     let found = check_marked_for_deletion(&[(&lost, Some(false)), (&copied, Some(true)), (&unknown, None)]);
-    assert_eq!(
-        texts(&found.problems),
-        ["half deleted by an earlier move, and not on this target: Machine a/lost"]
+    assert_data_eq!(
+        texts(&found.problems).join("\n"),
+        str![
+            "an earlier move marked objects for deletion, and they do not exist on this target: Machine a/lost"
+        ]
     );
-    assert_eq!(
-        texts(&found.warnings),
-        ["half deleted by an earlier move: Machine a/copied, Machine a/unknown"]
+    assert_data_eq!(
+        texts(&found.warnings).join("\n"),
+        str!["an earlier move marked objects for deletion: Machine a/copied, Machine a/unknown"]
     );
     assert_eq!(check(&[lost], Stage::New).problems, []);
 }
@@ -224,20 +232,20 @@ fn inventory(providers: &[(&str, &str)]) -> ProviderInventory {
 }
 
 #[test]
-fn providers_that_are_missing_or_older_on_the_target_are_told_with_both_versions() {
+fn missing_or_older_target_providers_are_reported_with_both_versions() {
     let source = [("aws", "v2.11.0"), ("docker", "v1.14.0"), ("own", "v1.2.0"), ("same", "v1.0.0")];
     let target = [("own", "v1.1.0"), ("own", "v1.0.9"), ("same", "v1.0.0"), ("docker", "v1.15.0-rc.0")];
     let problems = check_providers(&inventory(&source), &inventory(&target));
-    assert_eq!(
-        texts(&problems),
-        [
-            "`infrastructure-aws` v2.11.0 is missing on the target",
-            "`infrastructure-own` is v1.2.0 on the source and v1.1.0, v1.0.9 on the target",
-        ]
+    assert_data_eq!(
+        texts(&problems).join("\n"),
+        str![[r#"
+`infrastructure-aws` v2.11.0 is missing on the target
+`infrastructure-own` is v1.2.0 on the source and v1.1.0, v1.0.9 on the target
+"#]]
     );
-    assert_eq!(
-        problems[0].hint.as_deref(),
-        Some("install it: `capstan init --infrastructure aws:v2.11.0 --kubeconfig TARGET`")
+    assert_data_eq!(
+        problems[0].hint.as_deref().unwrap_or_default(),
+        str!["install it with `capstan init --infrastructure aws:v2.11.0 --kubeconfig TARGET`"]
     );
 }
 
@@ -245,17 +253,20 @@ fn providers_that_are_missing_or_older_on_the_target_are_told_with_both_versions
 fn a_target_without_an_inventory_is_to_be_initialized() {
     let source = inventory(&[("aws", "v2.11.0")]);
     let mut bare = ProviderInventory::default();
-    assert_eq!(
-        texts(&check_providers(&source, &bare)),
-        ["no provider is installed on the target; the source has `infrastructure-aws`"]
+    assert_data_eq!(
+        texts(&check_providers(&source, &bare)).join("\n"),
+        str!["the target has no providers; the source has `infrastructure-aws`"]
     );
     bare = inventory(&[("aws", "v2.11.0")]);
     bare.unfinished = Some(Vec::new());
-    assert_eq!(texts(&check_providers(&source, &bare)), ["the installation of the target was cut off"]);
+    assert_data_eq!(
+        texts(&check_providers(&source, &bare)).join("\n"),
+        str!["the installation on the target was interrupted"]
+    );
 }
 
 #[test]
-fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
+fn kinds_that_the_target_does_not_serve_are_reported_once_each() {
     let mut target = ServedKinds::default();
     target.add(known_kind("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
     target.add(known_kind("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
@@ -266,12 +277,12 @@ fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
         facts("Odd", "a/o", ContentFacts::Plain),
     ];
     let problems = check_kinds(moving.iter().map(|facts| &*facts.object_type), &target);
-    assert_eq!(
-        texts(&problems),
-        [
-            "the target serves `Machine.cluster.x-k8s.io` in v1beta1 and not in v1beta2",
-            "the target has no kind `Odd.cluster.x-k8s.io`",
-        ]
+    assert_data_eq!(
+        texts(&problems).join("\n"),
+        str![[r#"
+the target does not serve `Machine.cluster.x-k8s.io` in v1beta2; it serves v1beta1
+the target does not serve kind `Odd.cluster.x-k8s.io`
+"#]]
     );
 }
 
@@ -284,37 +295,46 @@ fn namespaces_are_mapped_apart_and_with_something_in_them() {
         pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
     };
     let both = map(&[("a", "c"), ("b", "c")]);
-    assert_eq!(
-        texts(&check_target_keys(&places, &both, Stage::New)),
-        ["Secret a/s and Secret b/s would both become Secret c/s"]
+    assert_data_eq!(
+        texts(&check_target_keys(&places, &both, Stage::New)).join("\n"),
+        str!["Secret a/s and Secret b/s would both become Secret c/s"]
     );
     let slip = map(&[("a", "c"), ("d", "e")]);
-    assert_eq!(
-        texts(&check_target_keys(&places[..1], &slip, Stage::New)),
-        ["nothing moves out of namespace `d`, which is mapped to `e`"]
+    assert_data_eq!(
+        texts(&check_target_keys(&places[..1], &slip, Stage::New)).join("\n"),
+        str!["cannot map namespace `d` to `e`: no object moves from `d`"]
     );
     let journal = journal(MovePhase::Deleting);
     assert_eq!(check_target_keys(&places[..1], &slip, Stage::of(Some(&journal))), []);
 }
 
 #[test]
-fn what_goes_on_the_target_stands_in_the_way_and_what_is_overwritten_is_told() {
+fn terminating_target_objects_block_and_overwritten_ones_are_reported() {
     let namespaces =
         [("a", NamespaceState::Terminating), ("b", NamespaceState::Missing), ("c", NamespaceState::Exists)];
     let namespaces = namespaces.map(|(name, state)| (name.to_owned(), state)).into();
-    assert_eq!(texts(&check_namespaces(&namespaces)), ["namespace `a` of the target is being deleted"]);
+    assert_data_eq!(
+        texts(&check_namespaces(&namespaces)).join("\n"),
+        str!["namespace `a` is being deleted on the target"]
+    );
     let going = TargetObject { is_terminating: true, ..TargetObject::default() };
     let (there, gone) = (key("Secret", "a/there"), key("Secret", "a/going"));
     let view = TargetView { objects: [(there.clone(), TargetObject::default()), (gone, going)].into() };
     let found = check_existing(std::slice::from_ref(&there), &view, Stage::New);
-    assert_eq!(texts(&found.problems), ["being deleted on the target: Secret a/going"]);
-    assert_eq!(texts(&found.warnings), ["on the target already, and overwritten: Secret a/there"]);
+    assert_data_eq!(
+        texts(&found.problems).join("\n"),
+        str!["objects are being deleted on the target: Secret a/going"]
+    );
+    assert_data_eq!(
+        texts(&found.warnings).join("\n"),
+        str!["objects exist on the target and are overwritten: Secret a/there"]
+    );
     let journal = journal(MovePhase::Creating);
     assert_eq!(check_existing(&[there], &view, Stage::of(Some(&journal))).warnings, []);
 }
 
 #[test]
-fn rights_are_asked_for_each_kind_and_place_and_told_together() {
+fn permissions_are_checked_per_kind_and_namespace() {
     let among = |resource: &str, namespace: &str| ResourceScope {
         group: "g".to_owned(),
         resource: resource.to_owned(),
@@ -341,11 +361,11 @@ fn rights_are_asked_for_each_kind_and_place_and_told_together() {
         refuse("patch", "bs", "n"),
         refuse("get", "cs", ""),
     ];
-    assert_eq!(
-        texts(&permission_problems(MoveSide::Source, &refused)),
-        [
-            "on the source you may not get `cs.g` in the whole cluster",
-            "on the source you may not delete, patch `as.g`, `bs.g` in namespace `n`",
-        ]
+    assert_data_eq!(
+        texts(&permission_problems(MoveSide::Source, &refused)).join("\n"),
+        str![[r#"
+missing permission on the source cluster: get `cs.g` cluster-wide
+missing permission on the source cluster: delete, patch `as.g`, `bs.g` in namespace `n`
+"#]]
     );
 }

@@ -120,14 +120,14 @@ impl ObjectChecks {
 
     fn check_unique(&mut self, file: &str, object: &Object) {
         let (key, uid) = (ObjectKey::of(object), uid_of(object));
-        let hint = "keep the one that is meant";
+        let hint = "keep one of the two objects";
         if let Some(other) = self.keys.insert(key.clone(), file.to_owned()) {
-            self.duplicates.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
+            self.duplicates.push(problem(format!("{key} is in both `{other}` and `{file}`"), hint));
         } else if !uid.is_empty()
             && let Some(other) = self.uids.insert(uid.to_owned(), key.clone())
         {
             let there = self.keys.get(&other).map_or("", String::as_str);
-            let text = format!("{other} in `{there}` and {key} in `{file}` have one uid");
+            let text = format!("{other} in `{there}` and {key} in `{file}` have the same uid");
             self.duplicates.push(problem(text, hint));
         }
     }
@@ -140,7 +140,7 @@ fn parse_documents(content: &[u8]) -> Result<Vec<Object>, String> {
     {
         return match value.try_into() {
             Ok(object) => Ok(vec![object]),
-            Err(_) => Err("it holds no object".to_owned()),
+            Err(_) => Err("it contains no object".to_owned()),
         };
     }
     match read_stream(content, &YamlLimits::default()) {
@@ -155,7 +155,7 @@ fn parse_documents(content: &[u8]) -> Result<Vec<Object>, String> {
 /// Returns a problem for an object that no server can store.
 fn invalid_object(file: &str, object: &Object) -> Option<PreflightProblem> {
     let needed = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
-    let hint = "take the file out of the folder, or complete it";
+    let hint = "correct the file, or remove it from the folder";
     if let Some((field, _)) = needed.iter().find(|(_, value)| value.is_empty()) {
         return Some(problem(format!("an object in `{file}` has no {field}"), hint));
     }

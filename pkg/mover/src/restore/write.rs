@@ -76,7 +76,7 @@ impl RestoreWriter {
     ) -> Result<RestoreJob<'r>, ApiError> {
         let facts = restore.plan.facts(node);
         let key = restore.key(node);
-        let broken = || conflict_error("create", &key, "what was saved of it cannot be read again");
+        let broken = || conflict_error("create", &key, "its saved content is invalid");
         let saved = restore.content(node).and_then(SavedContent::object).ok_or_else(broken)?;
         let of = &facts.object_type.kind;
         let kind = &self.kinds[&(of.group_kind(), of.version.clone())];
@@ -89,8 +89,8 @@ impl RestoreWriter {
         };
         let copy =
             build_copy(&saved, &options, |uid| restore.copies.get(uid).map(|copied| copied.uid.clone()));
-        let mut copy =
-            copy.map_err(|_| conflict_error("create", &key, "one of its owners is not on the target"))?;
+        let mut copy = copy
+            .map_err(|_| conflict_error("create", &key, "one of its owners does not exist on the target"))?;
         self.references.rewrite(&mut copy);
         Ok(RestoreJob { facts, kind, key, saved, copy })
     }
@@ -105,7 +105,7 @@ async fn keep_existing(
 ) -> Result<RestoredObject, ApiError> {
     let ObjectKey { namespace, name, .. } = &pair.key;
     let Some(there) = restore.target.server.get(pair.kind, namespace, name).await? else {
-        return Err(conflict_error("keep", &pair.key, "it was there and is gone meanwhile"));
+        return Err(conflict_error("keep", &pair.key, "it was deleted on the target during the restore"));
     };
     if there.get(&["metadata", "deletionTimestamp"]).is_some() {
         return Err(conflict_error("keep", &pair.key, "it is being deleted on the target"));

@@ -19,24 +19,26 @@ fn outcome_text(graph: &Graph, fate: &MoveDecision) -> String {
     match fate {
         MoveDecision::Moves { kept: None, .. } => "moved".to_owned(),
         MoveDecision::Moves { kept: Some(KeepReason::ClusterScoped), .. } => {
-            "copied if it was not there, and kept: it is of the whole cluster, or belongs to what is"
+            "copied if missing, and kept: it is cluster-scoped or belongs to a cluster-scoped object"
                 .to_owned()
         }
         MoveDecision::Moves { kept: Some(KeepReason::StillUsed), .. } => {
-            "copied, and kept: Clusters that stay use it".to_owned()
+            "copied, and kept: remaining Clusters use it".to_owned()
         }
-        MoveDecision::Stays(ExcludeReason::NotLinked) => "stayed: nothing links it to what moves".to_owned(),
-        MoveDecision::Stays(ExcludeReason::OtherNamespace) => "stayed: it is of another namespace".to_owned(),
+        MoveDecision::Stays(ExcludeReason::NotLinked) => {
+            "stayed: it is not linked to a moving object".to_owned()
+        }
+        MoveDecision::Stays(ExcludeReason::OtherNamespace) => "stayed: it is in another namespace".to_owned(),
         MoveDecision::Stays(ExcludeReason::NotChosen(cluster)) => {
-            format!("stayed: it belongs to `{}`, which was not chosen", name(*cluster))
+            format!("stayed: it belongs to `{}`, which was not selected", name(*cluster))
         }
         MoveDecision::Stays(ExcludeReason::OwnerStays(owner)) => {
             format!("stayed: its owner `{}` stays", name(*owner))
         }
         MoveDecision::Stays(ExcludeReason::OwnerMissing(owner)) => {
-            format!("stayed: its owner `{owner}` is not there or of a kind that is not moved")
+            format!("stayed: its owner `{owner}` does not exist or has a kind that does not move")
         }
         MoveDecision::Stays(ExcludeReason::Terminating) => "stayed: it was being deleted".to_owned(),
-        MoveDecision::Stays(ExcludeReason::Cycle) => "stayed: it or an owner of it owns itself".to_owned(),
+        MoveDecision::Stays(ExcludeReason::Cycle) => "stayed: its owner references form a cycle".to_owned(),
     }
 }

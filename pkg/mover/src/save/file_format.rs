@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_go_would_write() {
+    fn a_line_equals_the_json_of_go() {
         let value = json!({
             "z": "a<b>&\"c\"\n\t\u{8}\u{1}é\u{2028}", "a": [1, -2, 1.0, 0.5, 1e21, 1e-7, 12_345_678.25], "m": {}
         });
@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_goes_on_is_paused_in_its_file() {
+    fn a_running_class_is_paused_in_its_file() {
         let class = form(json!({"metadata": {"name": "c"}}), Some(PausableKind::ClusterClass));
         assert!(class.contains(r#""annotations":{"cluster.x-k8s.io/paused":""}"#), "{class}");
     }
 
     // Row: D-166
     #[test]
-    fn a_pause_is_the_users_when_somebody_else_than_a_move_manages_it() {
+    fn a_pause_managed_by_another_tool_belongs_to_the_user() {
         let cluster = |paused: bool, managers: &[&str]| {
             let entries = managers
                 .iter()

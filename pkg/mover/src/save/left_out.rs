@@ -12,7 +12,7 @@ use super::SaveContext;
 /// An object that was not saved, although it belongs to saved objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutObject {
-    /// Object key.
+    /// Object key on the source.
     pub object: ObjectKey,
     /// Reason in words: `it is being deleted`.
     pub why: String,
@@ -28,7 +28,7 @@ impl SkippedObjects {
     }
 
     pub(super) fn add_deleted(&mut self, node: NodeId) {
-        self.0.insert(node, "it went while it was read".to_owned());
+        self.0.insert(node, "it was deleted while it was read".to_owned());
     }
 }
 
@@ -47,7 +47,7 @@ impl SaveContext<'_> {
             let mut owners = self.plan.discovered.graph.node(*node).all_owners();
             match owners.find(|owner| skipped.0.contains_key(owner)) {
                 Some(owner) if self.plan.terminating == TerminatingPolicy::Exclude => {
-                    let why = format!("its owner {} is left out", self.plan.facts(owner).key);
+                    let why = format!("its owner {} is excluded", self.plan.facts(owner).key);
                     skipped.0.insert(*node, why);
                 }
                 _ => remaining.push(*node),

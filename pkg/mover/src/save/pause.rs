@@ -64,7 +64,7 @@ impl SaveContext<'_> {
             }
         })
         .await;
-        check_failures("paused", failures)?;
+        check_failures("pause", failures)?;
         let done = paused.len();
         if done > 0 {
             self.source.events.send(&ProgressEvent::Moving { phase: MovePhase::Pausing, done, of: done });
@@ -162,7 +162,7 @@ pub(super) async fn resume_run(source: &ManagementCluster, run: &str) -> Result<
             }
         })
         .await;
-        check_failures("resumed", failures)?;
+        check_failures("resume", failures)?;
         resumed.extend(done.into_iter().flatten());
     }
     Ok(resumed)

@@ -34,7 +34,7 @@ pub async fn plan_save(
         request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
     };
     if let Some(journal) = journal.filter(overlaps) {
-        let what = format!("it goes to `{}`", journal.target.address);
+        let what = format!("it moves to `{}`", journal.target.address);
         return Err(journal.conflict_error(&what).into());
     }
     let purpose = match format {
@@ -97,12 +97,12 @@ fn check_file_names(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
         let kinds: Vec<String> = objects.iter().map(|facts| facts.key.group_kind().to_string()).collect();
         problem(
             format!(
-                "{} would be in one file, `{}`: {}",
+                "cannot save {} to `{}`: several kinds share this file name: {}",
                 objects[0].key,
                 file_name(&objects[0].key),
                 kinds.join(", ")
             ),
-            "`capstan backup` keeps them apart",
+            "save them with `capstan backup`, which stores them separately",
         )
     };
     files.values().filter(|objects| objects.len() > 1).map(told).collect()
@@ -114,9 +114,9 @@ fn check_other_pauses(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
     let is_foreign =
         |facts: &&&ObjectFacts| facts.paused_by.as_deref().is_some_and(|run| save_process(run).is_none());
     let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();
-    let hint = "go on with that move or restore, or take the annotation `capstan.dev/move` off";
+    let hint = "complete that move or restore, or remove the annotation `capstan.dev/move`";
     let told = (!foreign.is_empty()).then(|| {
-        problem(format!("paused by a move or a restore that was cut off: {}", listed(foreign)), hint)
+        problem(format!("objects are paused by an interrupted move or restore: {}", listed(foreign)), hint)
     });
     told.into_iter().collect()
 }

@@ -28,22 +28,22 @@ pub struct Passphrase(pub(super) SecretString);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// A secret key instead of a public key.
-    #[error("it is a secret key, and the public one is wanted")]
+    #[error("it is a secret key; a public key is required")]
     Secret,
     /// A public key instead of a secret key.
-    #[error("it is a public key, and the secret one is wanted")]
+    #[error("it is a public key; a secret key is required")]
     Public,
     /// An SSH key.
-    #[error("it is a key of SSH, and only keys of age are read")]
+    #[error("it is an SSH key; only age keys are supported")]
     Ssh,
     /// A key of a plugin or of a later age release.
-    #[error("it is a key of a plugin, or of another kind than X25519")]
+    #[error("it is a plugin key or has a type other than X25519")]
     UnsupportedKind,
     /// A weak public key: anyone can decrypt data that is encrypted to it.
-    #[error("it is a key that hides nothing")]
+    #[error("it is a weak key: anyone can decrypt the data")]
     Weak,
     /// Any other text.
-    #[error("it is no key of age, or was mistyped")]
+    #[error("it is not a valid age key")]
     Other,
 }
 
@@ -52,7 +52,7 @@ pub enum KeyError {
 #[allow(missing_docs)]
 pub enum KeyFileError {
     /// A line that is not a valid key.
-    #[error("line {line} is not what it is to be")]
+    #[error("line {line} is not a valid key")]
     Line {
         /// Line number, starting at 1.
         line: usize,
@@ -60,7 +60,7 @@ pub enum KeyFileError {
         source: KeyError,
     },
     /// A file with comments only.
-    #[error("it holds no key")]
+    #[error("it contains no key")]
     Empty,
 }
 

@@ -1,8 +1,9 @@
 //! Encryption, decryption, and files that must not open.
 
-use std::io::Read as _;
+use std::{fmt::Write as _, io::Read as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use snapbox::{IntoData as _, assert_data_eq, str};
 
 use super::*;
 use crate::archive::tests::archive;
@@ -31,7 +32,6 @@ const WEAK: [&str; 5] = [
     "age1ur4h5lpmgxu2u9jku0a0r87ydtdqnr0tnsetrlvxvgz3vh6fhqqqzyt4v9",
     "age1anlllllllllllllllllllllllllllllllllllllllllllllllals4n2t7m",
 ];
-const DAMAGED: &str = "its header was damaged, or is not of version 1 of the age format";
 const LIGHT: u8 = 2;
 
 fn identity() -> Identity {
@@ -83,7 +83,7 @@ fn opened(bytes: &[u8], keys: &ArchiveKeys) -> io::Result<Vec<u8>> {
 }
 
 #[test]
-fn each_recipient_reads_what_is_sealed_and_nobody_else() {
+fn only_recipients_can_read_an_encrypted_archive() {
     let bytes = to_us(&archive());
     assert!(bytes.starts_with(b"age-encryption.org/v1\n-> X25519 "));
     assert_eq!(ArchiveInput::open(&*bytes).unwrap().required_key(), RequiredKey::Recipients);
@@ -92,16 +92,19 @@ fn each_recipient_reads_what_is_sealed_and_nobody_else() {
         assert_eq!(read(&bytes, &keys).unwrap().objects.len(), 3);
     }
     let others = ArchiveKeys::Identities(vec![stranger()]);
-    assert_eq!(refused(&bytes, &others), "none of the identities opens it: it is encrypted to others");
-    assert_eq!(refused(&bytes, &ArchiveKeys::None), "it is encrypted to public keys");
+    assert_data_eq!(
+        refused(&bytes, &others),
+        str!["it is encrypted to other recipients; no given identity can decrypt it"]
+    );
+    assert_data_eq!(refused(&bytes, &ArchiveKeys::None), str!["it is encrypted to public keys"]);
     let passphrase = ArchiveKeys::Passphrase(word("open"));
-    assert_eq!(refused(&bytes, &passphrase), "it is encrypted to public keys");
+    assert_data_eq!(refused(&bytes, &passphrase), str!["it is encrypted to public keys"]);
 }
 
 // Row: D-175
 /// Input written by age v1.1.1, with `age -r PUBLIC`, `age -a -r PUBLIC` and `age -p`.
 #[test]
-fn what_the_program_age_has_written_is_read() {
+fn files_of_the_age_program_are_readable() {
     let of_recipient = STANDARD.decode(TO_RECIPIENT).unwrap();
     assert_eq!(opened(&of_recipient, &ours()).unwrap(), b"said by age");
     assert_eq!(opened(AS_TEXT.as_bytes(), &ours()).unwrap(), b"said by age");
@@ -111,14 +114,14 @@ fn what_the_program_age_has_written_is_read() {
 }
 
 #[test]
-fn a_passphrase_opens_what_it_has_sealed() {
+fn a_passphrase_decrypts_its_own_archive() {
     let bytes = sealed(&archive(), &Encryption::Passphrase(word("correct horse")));
     assert_eq!(ArchiveInput::open(&*bytes).unwrap().required_key(), RequiredKey::Passphrase);
     let right = ArchiveKeys::Passphrase(word("correct horse"));
     assert_eq!(read(&bytes, &right).unwrap().objects.len(), 3);
     let wrong = ArchiveKeys::Passphrase(word("correct house"));
-    assert_eq!(refused(&bytes, &wrong), "it is encrypted with another passphrase");
-    assert_eq!(refused(&bytes, &ours()), "it is encrypted with a passphrase");
+    assert_data_eq!(refused(&bytes, &wrong), str!["it is encrypted with another passphrase"]);
+    assert_data_eq!(refused(&bytes, &ours()), str!["it is encrypted with a passphrase"]);
 }
 
 #[test]
@@ -148,8 +151,8 @@ fn a_bit_that_was_turned_anywhere_or_a_byte_that_is_missing_is_found() {
     }
     let mut turned = bytes.clone();
     *turned.last_mut().unwrap() ^= 1;
-    assert_eq!(refused(&turned, &ours()), "it was changed or cut off since it was encrypted");
-    assert_eq!(refused(&bytes[..40], &ours()), "it is cut off");
+    assert_data_eq!(refused(&turned, &ours()), str!["its encrypted data was changed or truncated"]);
+    assert_data_eq!(refused(&bytes[..40], &ours()), str!["it is truncated"]);
 }
 
 #[test]
@@ -157,38 +160,59 @@ fn a_header_that_no_program_writes_is_refused_before_any_work() {
     let wrapped = "A".repeat(43);
     let header = |stanza: &str| format!("age-encryption.org/v1\n{stanza}\n--- {wrapped}\n{wrapped}");
     let salt = "A".repeat(22);
-    for (text, told) in [
-        ("age-encryption.org/v2\n-> of another shape\n".to_owned(), DAMAGED),
-        ("-----BEGIN AGE ENCRYPTED FILE-----\n".to_owned(), "it is cut off"),
-        ("-----BEGIN AGE ENCRYPTED FILE-----\n.\n".to_owned(), "its text form was damaged"),
-        (header("-> X25519"), DAMAGED),
-        (header("X25519 AA\n"), DAMAGED),
-        (header("->  X25519\n"), DAMAGED),
-        (header(&format!("-> X25519 AAAA\n{wrapped}")), DAMAGED),
-        (header(&format!("-> X25519 {wrapped}\n{wrapped}")), DAMAGED),
-        (header(&format!("-> scrypt {salt} 18\n{wrapped}\n-> X25519 {wrapped}\n{wrapped}")), DAMAGED),
-        (format!("age-encryption.org/v1\n--- {wrapped}\n{wrapped}"), DAMAGED),
-        (header("-> ssh-ed25519 AAAA\nAAAA"), "none of the identities opens it: it is encrypted to others"),
+    let mut told = String::new();
+    for text in [
+        "age-encryption.org/v2\n-> of another shape\n".to_owned(),
+        "-----BEGIN AGE ENCRYPTED FILE-----\n".to_owned(),
+        "-----BEGIN AGE ENCRYPTED FILE-----\n.\n".to_owned(),
+        header("-> X25519"),
+        header("X25519 AA\n"),
+        header("->  X25519\n"),
+        header(&format!("-> X25519 AAAA\n{wrapped}")),
+        header(&format!("-> X25519 {wrapped}\n{wrapped}")),
+        header(&format!("-> scrypt {salt} 18\n{wrapped}\n-> X25519 {wrapped}\n{wrapped}")),
+        format!("age-encryption.org/v1\n--- {wrapped}\n{wrapped}"),
+        header("-> ssh-ed25519 AAAA\nAAAA"),
     ] {
-        assert_eq!(refused(text.as_bytes(), &ours()), told, "{text}");
+        let _ = writeln!(told, "{text:?}: {}", refused(text.as_bytes(), &ours()));
     }
+    assert_data_eq!(told, str![[r#"
+"age-encryption.org/v2\n-> of another shape\n": its header is damaged or is not in version 1 of the age format
+"-----BEGIN AGE ENCRYPTED FILE-----\n": it is truncated
+"-----BEGIN AGE ENCRYPTED FILE-----\n.\n": its ASCII armor is damaged
+"age-encryption.org/v1\n-> X25519\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\nX25519 AA\n\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n->  X25519\n\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n-> X25519 AAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n-> X25519 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n-> scrypt AAAAAAAAAAAAAAAAAAAAAA 18\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n-> X25519 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": its header is damaged or is not in version 1 of the age format
+"age-encryption.org/v1\n-> ssh-ed25519 AAAA\nAAAA\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": it is encrypted to other recipients; no given identity can decrypt it
+
+"#]].raw());
     let passphrase = ArchiveKeys::Passphrase(word("p"));
-    for (work, told) in [
-        ("21", "its passphrase takes 2^21 rounds, and 2^20 is the most"),
-        ("018", DAMAGED),
-        ("0", DAMAGED),
-        ("999", DAMAGED),
-        ("+1", DAMAGED),
-    ] {
+    let mut told = String::new();
+    for work in ["21", "018", "0", "999", "+1"] {
         let text = header(&format!("-> scrypt {salt} {work}\n{wrapped}"));
-        assert_eq!(refused(text.as_bytes(), &passphrase), told);
+        let _ = writeln!(told, "{work}: {}", refused(text.as_bytes(), &passphrase));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+21: its passphrase requires 2^21 scrypt rounds; at most 2^20 are supported
+018: its header is damaged or is not in version 1 of the age format
+0: its header is damaged or is not in version 1 of the age format
+999: its header is damaged or is not in version 1 of the age format
++1: its header is damaged or is not in version 1 of the age format
+
+"#]]
+    );
     let endless = format!("age-encryption.org/v1\n-> X {}", "a".repeat(2 << 20));
-    assert_eq!(refused(endless.as_bytes(), &ours()), "it is cut off");
+    assert_data_eq!(refused(endless.as_bytes(), &ours()), str!["it is truncated"]);
 }
 
 #[test]
-fn keys_are_told_apart_and_never_shown() {
+fn key_types_are_detected_and_keys_never_shown() {
     let recipient = |text: &str| text.parse::<Recipient>().map(drop);
     let identity = |text: &str| text.parse::<Identity>().map(drop);
     assert_eq!(recipient(SECRET), Err(KeyError::Secret));
@@ -212,9 +236,9 @@ fn keys_are_told_apart_and_never_shown() {
         assert_eq!(recipient(weak), Err(KeyError::Weak));
     }
     let error = Recipient::read_all(&format!("# ours\n{SECRET}\n")).unwrap_err();
-    assert_eq!(
+    assert_data_eq!(
         api::with_causes(&error),
-        "line 2 is not what it is to be: it is a secret key, and the public one is wanted"
+        str!["line 2 is not a valid key: it is a secret key; a public key is required"]
     );
     assert_eq!(Identity::read_all("# none\n").map(drop), Err(KeyFileError::Empty));
 }

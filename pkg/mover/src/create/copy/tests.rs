@@ -31,7 +31,7 @@ fn new_uid(old: &str) -> Option<String> {
 }
 
 #[test]
-fn a_copy_has_all_of_its_source_but_what_is_the_servers_own() {
+fn a_copy_equals_its_source_except_for_server_fields() {
     let copy = build_copy(&machine(), &CopyOptions { namespace: "elsewhere", ..plainly() }, new_uid).unwrap();
     let expected = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
@@ -54,7 +54,7 @@ fn a_status_that_is_part_of_the_object_is_copied() {
 }
 
 #[test]
-fn an_owner_nobody_knows_is_no_owner_to_leave_out() {
+fn an_unknown_owner_is_an_error() {
     assert_eq!(build_copy(&machine(), &plainly(), |_| None), Err(UnknownOwner));
 }
 
@@ -66,7 +66,7 @@ fn annotations_that_were_the_moves_alone_leave_nothing_behind() {
 }
 
 #[test]
-fn what_rests_is_copied_paused_and_marked_though_its_source_is_not() {
+fn copies_of_pausable_objects_are_paused_and_marked() {
     let source = object(json!({"metadata": {"name": "c"}}));
     let how = CopyOptions { pause: Some((PausableKind::ClusterClass, "r1")), ..plainly() };
     let copy = build_copy(&source, &how, new_uid).unwrap();

@@ -20,7 +20,7 @@ async fn work(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_killed_after_any_request_is_gone_on_with_and_ends_on_both_sides() {
+async fn a_move_killed_after_any_request_is_resumed_and_finished() {
     let mut unfinished = 0;
     for requests in 1.. {
         let lab = Lab::start().await;

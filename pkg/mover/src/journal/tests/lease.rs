@@ -1,4 +1,5 @@
 //! Successive runs, and journals that somebody deletes.
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use api::output::MovePhase;
@@ -13,7 +14,7 @@ async fn both(lab: &Lab) -> [Option<MoveJournal>; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_journal_is_kept_on_both_clusters_and_on_disk_first() {
+async fn a_new_journal_is_written_to_both_clusters_and_disk_first() {
     let lab = Lab::start().await;
     let disk = Arc::new(Mutex::new(Vec::new()));
     let stored = Arc::clone(&disk);
@@ -36,7 +37,7 @@ async fn a_new_journal_is_kept_on_both_clusters_and_on_disk_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_is_kept_beside_the_core_provider() {
+async fn a_journal_is_stored_beside_the_core_provider() {
     let lab = Lab::start().await;
     support::cluster_api::install(&lab.source).await;
     lab.source.create([provider(&core(), NEW_VERSION)]).await;
@@ -47,7 +48,7 @@ async fn a_journal_is_kept_beside_the_core_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_journal_of_a_move_that_ended_gives_way_to_the_next() {
+async fn a_new_move_replaces_the_journal_of_a_finished_one() {
     let lab = Lab::start().await;
     let mut first = take(&lab, started_journal(), &keeper("1")).await.unwrap();
     let report =
@@ -115,7 +116,7 @@ async fn source_is_unfinished_until_the_target_is_finished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_is_left_on_one_side_alone_is_gone_on_with() {
+async fn a_journal_on_one_cluster_only_is_resumed() {
     for deleted_on_source in [true, false] {
         let lab = Lab::start().await;
         let mut first = take(&lab, started_journal(), &keeper("1")).await.unwrap();
@@ -131,7 +132,7 @@ async fn a_journal_that_is_left_on_one_side_alone_is_gone_on_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_journal_on_either_side_a_move_begins_anew() {
+async fn a_move_without_any_journal_starts_again() {
     let lab = Lab::start().await;
     let first = take(&lab, started_journal(), &keeper("1")).await.unwrap().journal;
     lab.source.delete(CONFIG_MAP, PLACE).await;
@@ -147,12 +148,12 @@ async fn an_unfinished_move_of_other_clusters_is_not_taken_over() {
     let mut other = started_journal();
     other.target = identity("c");
     let error = take(&lab, other, &keeper("2")).await.unwrap_err();
-    assert_eq!(error.to_string(), "an unfinished move stands in the way: it goes to `https://b`");
+    assert_data_eq!(error.to_string(), str!["another move is unfinished: it moves to `https://b`"]);
     lab.source.delete(CONFIG_MAP, PLACE).await;
     let mut other = started_journal();
     other.source = identity("c");
     let error = take(&lab, other, &keeper("2")).await.unwrap_err();
-    assert_eq!(error.to_string(), "an unfinished move stands in the way: it comes from `https://a`");
+    assert_data_eq!(error.to_string(), str!["another move is unfinished: it moves from `https://a`"]);
     assert_eq!(stored_journal(&lab.source).await, None);
 }
 

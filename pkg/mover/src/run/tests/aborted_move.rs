@@ -50,7 +50,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 #[test]
-fn a_move_cut_off_after_any_write_before_its_first_deletion_is_undone_without_a_trace() {
+fn an_abort_before_the_first_deletion_leaves_no_trace() {
     let world = runtime().block_on(World::build());
     let before = runtime().block_on(async { state(&world.start().await.lab).await });
     let (next, is_over) = (AtomicU64::new(1), AtomicBool::new(false));

@@ -155,7 +155,7 @@ async fn object_of_another_tool_is_kept_by_a_second_run_too() {
 
 // Row: D-270
 #[tokio::test(start_paused = true)]
-async fn existing_object_changed_after_the_look_is_kept() {
+async fn existing_object_changed_after_the_check_is_kept() {
     let lab = Box::pin(lab()).await;
     lab.source.create([labelled(kind::CONFIG_MAP, "team/config", "source")]).await;
     lab.target.create([labelled(kind::CONFIG_MAP, "team/config", "target")]).await;

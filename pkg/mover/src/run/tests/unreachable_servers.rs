@@ -57,7 +57,7 @@ async fn a_target_that_is_away_for_half_a_minute_is_waited_for_in_every_phase() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_has_forgotten_what_was_listed_is_listed_anew() {
+async fn an_expired_list_is_restarted() {
     let world = Box::pin(World::build()).await;
     let started = world.start().await;
     let lab = &started.lab;

@@ -2,6 +2,7 @@
 
 use api::output::MovePhase;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{cluster, object},
     kind,
@@ -15,7 +16,7 @@ use super::{
 use crate::{MoveError, plan_move, tests::lab::Lab};
 
 #[tokio::test(start_paused = true)]
-async fn what_a_user_changes_between_two_runs_is_not_lost() {
+async fn user_changes_between_two_runs_are_kept() {
     let world = Box::pin(World::build()).await;
     let started = InterruptionPoint::new(MovePhase::Creating, 20).interrupt(&world).await;
     let lab = &started.lab;
@@ -31,14 +32,17 @@ async fn what_a_user_changes_between_two_runs_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_blocks_a_move_is_waited_for_and_named_when_the_time_is_over() {
+async fn a_blocked_move_waits_and_reports_the_blockers_on_timeout() {
     let world = Box::pin(World::build()).await;
     let started = world.start().await;
     let lab = &started.lab;
     let block = |value| json!({"metadata": {"annotations": {BLOCK_MOVE: value}}});
     lab.source.merge(kind::DOCKER_CLUSTER, "team/c", &block(json!(""))).await;
     let failed = move_lab(lab, &request(), "1").await.unwrap_err();
-    assert_eq!(failed.to_string(), "`DockerCluster team/c` still holds the move up after 600 s");
+    assert_data_eq!(
+        failed.to_string(),
+        str!["cannot move `DockerCluster team/c`: still blocked after 600 s"]
+    );
     let on_target = lab.target.list(kind::CLUSTER).await;
     assert!(on_target.is_empty());
     let lines = lab.lines();
@@ -60,7 +64,7 @@ async fn what_blocks_a_move_is_waited_for_and_named_when_the_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_and_is_named() {
+async fn a_rejected_object_stops_the_move_before_any_deletion() {
     let world = Box::pin(World::build()).await;
     let started = world.start().await;
     let lab = &started.lab;
@@ -72,7 +76,7 @@ async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_
     else {
         panic!("another failure")
     };
-    assert_eq!(action, "created");
+    assert_eq!(action, "create");
     assert!(failures.iter().all(|(key, _)| key.kind == "Machine") && !failures.is_empty());
     assert_eq!(state(lab).await.source.len(), before.source.len());
     lab.target.sandbox().faults().clear();
@@ -82,7 +86,7 @@ async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_
 
 // Row: D-182
 #[tokio::test(start_paused = true)]
-async fn what_comes_to_the_source_after_the_plan_and_is_on_the_target_is_checked_before_it_is_overwritten() {
+async fn late_source_objects_are_checked_before_they_overwrite_the_target() {
     let lab = Lab::start().await;
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));
     lab.source.create(cluster("team/a")).await;
