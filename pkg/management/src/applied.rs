@@ -64,7 +64,7 @@ async fn read_record_or_warn(
         Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
         Err(ApiError::InvalidAnswer { action, problem, .. }) => {
             cluster
-                .warn(format!("cannot {action}, so the labels of objects tell what is installed: {problem}"));
+                .warn(format!("cannot {action}; using object labels to find installed objects: {problem}"));
             Ok(None)
         }
         Err(error) => Err(error),

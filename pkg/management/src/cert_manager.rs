@@ -43,20 +43,20 @@ pub(crate) use self::planning::plan_cert_manager_objects;
 pub enum CertManagerError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("cannot read the manifest of cert-manager")]
+    #[error("cannot read the cert-manager manifest")]
     Manifest(#[source] Box<CertManagerManifestError>),
     #[error("cannot install cert-manager")]
     Apply(#[source] Box<EngineError>),
     #[error("cannot upgrade cert-manager")]
     Migrate(#[source] Box<apply::MigrationError>),
     /// The webhook of cert-manager does not answer in time.
-    #[error("cert-manager does not answer: {last}")]
+    #[error("cert-manager is not responding: {last}")]
     NotAnswering { last: String, blockers: Vec<Blocker> },
-    #[error("cert-manager object {object} has version `{version}`, which is none")]
+    #[error("cannot read the cert-manager version: {object} has invalid version `{version}`")]
     InvalidVersion { object: String, version: String },
-    #[error("cert-manager is to have version `{version}`, which is none")]
+    #[error("cannot install cert-manager: invalid version `{version}`")]
     InvalidWantedVersion { version: String },
-    #[error("cannot find out about cert-manager")]
+    #[error("cannot detect cert-manager")]
     Api(#[from] ApiError),
 }
 

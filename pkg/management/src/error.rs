@@ -17,7 +17,7 @@ pub enum LifecycleError {
     #[error(transparent)]
     Inventory(#[from] InventoryError),
     /// Providers that cannot be rendered, each with its reason.
-    #[error("{} cannot be rendered", verb.rendered(errors.len()))]
+    #[error("cannot render {}", verb.rendered(errors.len()))]
     Resolve { verb: LifecycleVerb, errors: Vec<ResolveError> },
     /// Problems found before any write.
     #[error(transparent)]
@@ -52,10 +52,10 @@ pub enum LifecycleError {
 #[derive(Debug, thiserror::Error)]
 pub enum UnfinishedRun {
     /// An unfinished upgrade.
-    #[error("the upgrade begun at {} is not finished", _0.begun)]
+    #[error("the upgrade started at {} is unfinished", _0.begun)]
     Upgrade(JournalState),
     /// An unfinished move from or to this cluster.
-    #[error("the move begun at {} from `{}` to `{}` is not finished", _0.begun, _0.source.address, _0.target.address)]
+    #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),
 }
 
@@ -75,9 +75,9 @@ impl UnfinishedRun {
     /// Returns the warning for a change that ignores the interrupted run.
     pub(crate) fn abandon_warning(&self) -> String {
         let lost = match self {
-            Self::Upgrade(_) => "it may be impossible to complete it or to roll it back",
+            Self::Upgrade(_) => "this change may prevent completing it or rolling it back",
             Self::Move(_) => {
-                "it may be impossible to complete it or to undo it; its Clusters stay paused until you resume them"
+                "this change may prevent completing or undoing it; its Clusters stay paused until you resume them"
             }
         };
         format!("{self}; {lost}")
@@ -97,7 +97,8 @@ impl LifecycleVerb {
     /// Returns the number of rendered items, in words.
     fn rendered(self, providers: usize) -> String {
         match self {
-            Self::Upgrade => format!("{providers} of the new versions"),
+            Self::Upgrade if providers == 1 => "a new provider version".to_owned(),
+            Self::Upgrade => format!("{providers} new provider versions"),
             Self::Init | Self::Delete => several(providers),
         }
     }
@@ -111,12 +112,13 @@ pub(crate) fn several(providers: usize) -> String {
 #[cfg(test)]
 mod tests {
     use provider::config::UnknownProvider;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
     use crate::tests::docker;
 
     #[test]
-    fn each_verb_tells_in_its_own_words_what_it_could_not_do() {
+    fn each_verb_has_its_own_error_text() {
         let unrendered = |verb, count| {
             let unknown = || UnknownProvider {
                 provider_type: docker().provider_type,
@@ -128,17 +130,20 @@ mod tests {
             let errors = std::iter::repeat_with(error).take(count).collect();
             LifecycleError::Resolve { verb, errors }.to_string()
         };
-        assert_eq!(unrendered(LifecycleVerb::Init, 1), "a provider cannot be rendered");
-        assert_eq!(unrendered(LifecycleVerb::Init, 2), "2 providers cannot be rendered");
-        assert_eq!(unrendered(LifecycleVerb::Upgrade, 1), "1 of the new versions cannot be rendered");
-        for (verb, text) in [
-            (LifecycleVerb::Init, "install"),
-            (LifecycleVerb::Upgrade, "upgrade"),
-            (LifecycleVerb::Delete, "delete"),
-        ] {
-            let refused =
-                LifecycleError::apply_error(verb, docker(), EngineError::Writes { failed: Vec::new() });
-            assert_eq!(refused.to_string(), format!("cannot {text} `infrastructure-docker`"));
-        }
+        assert_data_eq!(unrendered(LifecycleVerb::Init, 1), str!["cannot render a provider"]);
+        assert_data_eq!(unrendered(LifecycleVerb::Init, 2), str!["cannot render 2 providers"]);
+        assert_data_eq!(unrendered(LifecycleVerb::Upgrade, 1), str!["cannot render a new provider version"]);
+        let refused = [LifecycleVerb::Init, LifecycleVerb::Upgrade, LifecycleVerb::Delete].map(|verb| {
+            LifecycleError::apply_error(verb, docker(), EngineError::Writes { failed: Vec::new() })
+                .to_string()
+        });
+        assert_data_eq!(
+            refused.join("\n"),
+            str![[r#"
+cannot install `infrastructure-docker`
+cannot upgrade `infrastructure-docker`
+cannot delete `infrastructure-docker`
+"#]]
+        );
     }
 }

@@ -69,12 +69,11 @@ impl Explain for CertManagerError {
             Self::Api(source) => ErrorExplanation::cause(source),
             Self::NotAnswering { blockers, .. } => ErrorExplanation::hint(match blockers.first() {
                 Some(blocker) => describe_hint(blocker),
-                None => "`kubectl get pods -n cert-manager` shows how it is; `cert-manager.timeout` in clusterctl.yaml \
-                         gives it more time"
+                None => "check its pods with `kubectl get pods -n cert-manager`, or increase `cert-manager.timeout` in clusterctl.yaml"
                     .to_owned(),
             }),
             Self::InvalidVersion { .. } => ErrorExplanation::hint(
-                "correct the annotation, or leave cert-manager alone with `--skip-cert-manager`",
+                "correct the annotation, or skip cert-manager with `--skip-cert-manager`",
             ),
             Self::InvalidWantedVersion { .. } => ErrorExplanation::default(),
         }
@@ -96,21 +95,20 @@ impl Explain for UpgradeError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Unfinished(_) => ErrorExplanation::hint(
-                "`capstan upgrade resume` goes on with it, `capstan upgrade rollback` goes back, `capstan upgrade abort` leaves things as they are",
+                "resume it with `capstan upgrade resume`, undo it with `capstan upgrade rollback`, or keep the current state with `capstan upgrade abort`",
             ),
             Self::MissingKustomizations { lost, .. } => {
                 let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
                 let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
-                ErrorExplanation::hint(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
+                ErrorExplanation::hint(format!("pass {flags}, or roll back with `capstan upgrade rollback`"))
             }
             Self::NoJournal { .. } => {
-                ErrorExplanation::hint("`capstan upgrade plan` shows what there is to go to")
+                ErrorExplanation::hint("list available versions with `capstan upgrade plan`")
             }
             // A single reason is already the message itself.
             Self::CannotRollBack { reasons } => {
                 ErrorExplanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
-                    "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
-                     what was cut off",
+                    "resolve the reasons and re-run the command, or complete the upgrade with `capstan upgrade resume`",
                 )
             }
             Self::WriteJournal { source } => ErrorExplanation::cause(source),
@@ -123,11 +121,11 @@ impl Explain for UnfinishedRun {
     fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::Upgrade(_) => {
-                "`capstan upgrade resume` completes it, `capstan upgrade rollback` undoes it; `--abandon` proceeds all the same"
+                "complete it with `capstan upgrade resume`, undo it with `capstan upgrade rollback`, or ignore it with `--abandon`"
                     .to_owned()
             }
             Self::Move(journal) => format!(
-                "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
+                "complete it on its source cluster with `{}`, or ignore it with `--abandon`",
                 journal.resume_command()
             ),
         };
@@ -140,16 +138,16 @@ impl Explain for DeleteError {
         match self {
             Self::UnknownProviders { providers, installed } => {
                 ErrorExplanation::errors(providers).with_hint(if installed.is_empty() {
-                    "no provider is installed".to_owned()
+                    "no providers are installed".to_owned()
                 } else {
-                    format!("installed are {}", installed.join(", "))
+                    format!("installed providers: {}", installed.join(", "))
                 })
             }
             // The hints of the definitions repeat the hint of the error.
             Self::InUse { providers } => {
                 let definitions = providers.iter().flat_map(|(_, definitions)| definitions);
                 ErrorExplanation::texts(definitions.map(ToString::to_string)).with_hint(
-                    "delete these objects first, or keep the definitions: leave `--include-crd` out",
+                    "delete these objects first, or omit `--include-crd` to keep the CustomResourceDefinitions",
                 )
             }
         }
@@ -187,8 +185,7 @@ fn is_rejected_definition(blocker: &Blocker) -> bool {
 fn name_conflict_hint(refused: &ObjectKey) -> String {
     let group = refused.name.split_once('.').map_or("its group", |(_, group)| group);
     format!(
-        "another definition of `{group}` has a name that this one needs; if nobody uses it, delete it and run the same \
-         command again"
+        "another CustomResourceDefinition of `{group}` uses the same name; if it is unused, delete it and re-run the same command"
     )
 }
 
@@ -203,7 +200,7 @@ fn describe_hint(blocker: &Blocker) -> String {
         namespace => format!(" -n {namespace}"),
     };
     format!(
-        "`kubectl describe {}{dotted}{scope} {}` shows more, `capstan status` how all of it is",
+        "inspect it with `kubectl describe {}{dotted}{scope} {}`; check all providers with `capstan status`",
         kind.to_lowercase(),
         object.name
     )
@@ -215,6 +212,7 @@ mod tests {
 
     use api::error_chain;
     use apply::Status;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
 
@@ -230,36 +228,36 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ready_is_to_be_looked_at_where_it_starts() {
+    fn hints_describe_the_innermost_blocker() {
         let not_ready = |blockers| error_chain(&NotReady { after: Duration::from_secs(5), blockers }).hints;
-        assert_eq!(
-            not_ready(vec![blocker("apps", "Deployment", vec![])]),
-            [
-                "`kubectl describe deployment.apps -n ns manager` shows more, `capstan status` how all of it is"
+        assert_data_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![])]).join("\n"),
+            str![
+                "inspect it with `kubectl describe deployment.apps -n ns manager`; check all providers with `capstan status`"
             ]
         );
-        assert_eq!(
-            not_ready(vec![blocker("apps", "Deployment", vec![blocker("", "Pod", vec![])])]),
-            ["`kubectl describe pod -n ns manager` shows more, `capstan status` how all of it is"]
+        assert_data_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![blocker("", "Pod", vec![])])]).join("\n"),
+            str![
+                "inspect it with `kubectl describe pod -n ns manager`; check all providers with `capstan status`"
+            ]
         );
         assert_eq!(not_ready(vec![]), Vec::<String>::new());
         let mut refused = blocker("apiextensions.k8s.io", "CustomResourceDefinition", vec![]);
         refused.object.namespace.clear();
         refused.object.name = "widgets.example.org".to_owned();
         refused.status.health = Health::Failed;
-        assert_eq!(
-            not_ready(vec![blocker("apps", "Deployment", vec![]), refused]),
-            [
-                "`kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org` shows more, `capstan status` \
-                 how all of it is",
-                "another definition of `example.org` has a name that this one needs; if nobody uses it, delete it and run \
-                 the same command again"
-            ]
+        assert_data_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![]), refused]).join("\n"),
+            str![[r#"
+inspect it with `kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org`; check all providers with `capstan status`
+another CustomResourceDefinition of `example.org` uses the same name; if it is unused, delete it and re-run the same command
+"#]]
         );
     }
 
     #[test]
-    fn reasons_that_a_text_cannot_hold_are_told_one_by_one() {
+    fn several_rollback_reasons_are_listed_one_by_one() {
         let not_chosen = |provider: &str| ProviderSelectionError {
             provider: provider.to_owned(),
             problem: "is not installed".to_owned(),
@@ -268,21 +266,31 @@ mod tests {
             providers: vec![not_chosen("infrastructure-aws"), not_chosen("addon-helm")],
             installed: Vec::new(),
         };
-        assert_eq!(
-            error_chain(&unknown).lines[1..],
-            ["`infrastructure-aws` is not installed", "`addon-helm` is not installed"]
+        assert_data_eq!(
+            error_chain(&unknown).lines[1..].join("\n"),
+            str![[r#"
+`infrastructure-aws` is not installed
+`addon-helm` is not installed
+"#]]
         );
     }
 
     #[test]
-    fn each_reason_not_to_go_back_is_told_by_itself() {
+    fn each_reason_against_a_rollback_is_reported() {
         let no_way = |reasons: &[&str]| {
             error_chain(&UpgradeError::CannotRollBack {
                 reasons: reasons.iter().map(ToString::to_string).collect(),
             })
             .lines
         };
-        assert_eq!(no_way(&["one"]), ["cannot go back: one"]);
-        assert_eq!(no_way(&["one", "two"]), ["cannot go back, for 2 reasons", "one", "two"]);
+        assert_data_eq!(no_way(&["one"]).join("\n"), str!["cannot roll back: one"]);
+        assert_data_eq!(
+            no_way(&["one", "two"]).join("\n"),
+            str![[r#"
+cannot roll back, for 2 reasons
+one
+two
+"#]]
+        );
     }
 }

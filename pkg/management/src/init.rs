@@ -143,8 +143,8 @@ async fn check_queue(
         match Box::pin(sources.contract_of(&core.id, &core.version)).await {
             Ok(contract) => core_contract = Some(contract),
             Err(error) => problems.push(PreflightProblem::ignorable(
-                format!("cannot tell the contract of the core provider: {}", api::with_causes(&error)),
-                "check the url of the core provider in clusterctl.yaml",
+                format!("cannot determine the contract of the core provider: {}", api::with_causes(&error)),
+                "check the URL of the core provider in clusterctl.yaml",
             )),
         }
     }

@@ -14,11 +14,11 @@ pub use saved::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LifecycleVerb {
-    /// `init`
+    /// The command `init`.
     Init,
-    /// `upgrade apply`
+    /// The command `upgrade apply`.
     Upgrade,
-    /// `delete`
+    /// The command `delete`.
     Delete,
 }
 

@@ -48,14 +48,14 @@ fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) ->
             .map(|installed| format!("{} in namespace `{}`", installed.version, installed.namespace))
             .collect();
         if !there.is_empty() {
-            let text = format!("`{}` is installed already: {}", provider.id, there.join(", "));
+            let text = format!("`{}` is already installed: {}", provider.id, there.join(", "));
             let RenderedProvider { id, version, .. } = provider;
             let (flag, name) = (id.provider_type.flag(), &id.name);
-            let hint = format!("change its version: `capstan upgrade apply --{flag} {name}:{version}`");
+            let hint = format!("change its version with `capstan upgrade apply --{flag} {name}:{version}`");
             problems.push(PreflightProblem::ignorable(text, hint));
         } else if !seen.insert(&provider.id) {
-            let text = format!("`{}` is asked for more than once", provider.id);
-            problems.push(PreflightProblem::ignorable(text, "name it once"));
+            let text = format!("`{}` is requested more than once", provider.id);
+            problems.push(PreflightProblem::ignorable(text, "request it once"));
         }
     }
     problems
@@ -65,14 +65,14 @@ fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Opti
     let ids = inventory.providers.iter().map(|installed| &installed.id);
     let ids = ids.chain(queue.iter().map(|provider| &provider.id));
     let cores: BTreeSet<&ProviderId> = ids.filter(|id| id.provider_type == ProviderType::Core).collect();
-    let hint = "a management cluster has one core provider";
+    let hint = "a management cluster requires exactly one core provider";
     match cores.len() {
         1 => None,
-        0 => Some(PreflightProblem::ignorable("there would be no core provider", hint)),
+        0 => Some(PreflightProblem::ignorable("the management cluster would have no core provider", hint)),
         _ => {
             let names: Vec<String> = cores.iter().map(|id| format!("`{id}`")).collect();
             Some(PreflightProblem::ignorable(
-                format!("there would be several core providers: {}", names.join(", ")),
+                format!("the management cluster would have several core providers: {}", names.join(", ")),
                 hint,
             ))
         }
@@ -85,9 +85,9 @@ pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<PreflightProblem
         let version = Version::parse(&provider.version).ok()?;
         let why = match &provider.metadata {
             Ok(metadata) => find_contract(&provider.id, metadata, &version).err()?.to_string(),
-            Err(why) => format!("cannot tell the contract of `{}` {version}: {why}", provider.id),
+            Err(why) => format!("cannot determine the contract of `{}` {version}: {why}", provider.id),
         };
-        let hint = "take another version of it, or a newer repository url in clusterctl.yaml";
+        let hint = "use another version, or update its repository URL in clusterctl.yaml";
         Some(PreflightProblem::ignorable(why, hint))
     };
     queue.iter().filter_map(judge).collect()
@@ -104,12 +104,12 @@ pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Ve
         }
         let (id, version, contract) = (&provider.id, &provider.version, &provider.contract);
         let text = format!(
-            "`{id}` {version} implements contract {contract}; the core provider works with {}",
+            "`{id}` {version} implements contract {contract}, but the core provider supports only {}",
             fits.join(", ")
         );
         Some(PreflightProblem::ignorable(
             text,
-            format!("take a version of `{id}` with one of these contracts"),
+            format!("use a version of `{id}` with one of these contracts"),
         ))
     };
     queue.iter().filter_map(judge).collect()
@@ -135,10 +135,12 @@ pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Preflig
             return None;
         }
         let text = format!(
-            "definition `{name}` of `{}` would have to be named `{expected}` for Cluster API to find kind {kind}",
+            "definition `{name}` of `{}` must be named `{expected}`, or Cluster API cannot find kind {kind}",
             provider.id
         );
-        let hint = format!("if no object of Cluster API refers to it, annotate it with `{SKIP_NAME_CHECK}`");
+        let hint = format!(
+            "if no Cluster API object references this kind, annotate the definition with `{SKIP_NAME_CHECK}`"
+        );
         Some(PreflightProblem::ignorable(text, hint))
     };
     provider.objects.iter().filter_map(judge).collect()

@@ -30,7 +30,7 @@ pub enum RenderError {
     #[error(transparent)]
     CertManager(#[from] CertManagerManifestError),
     /// Providers that cannot be rendered, each with its reason.
-    #[error("{} cannot be rendered", several(errors.len()))]
+    #[error("cannot render {}", several(errors.len()))]
     Resolve { errors: Vec<ResolveError> },
     /// Providers that are not compatible with each other.
     #[error(transparent)]

@@ -73,14 +73,14 @@ pub struct RenderedProvider {
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    #[error("cannot find out about `{provider}`")]
+    #[error("cannot resolve `{provider}`")]
     Config {
         provider: ProviderId,
         #[source]
         source: Box<ConfigError>,
     },
     /// The configuration has no such provider.
-    #[error("cannot find out about `{provider}`")]
+    #[error("cannot resolve `{provider}`")]
     Unknown {
         provider: ProviderId,
         /// The providers with similar names.
@@ -89,7 +89,7 @@ pub enum ResolveError {
     },
     #[error(transparent)]
     Release(#[from] ReleaseError),
-    #[error("cannot make the components of `{provider}` {version}")]
+    #[error("cannot build the components of `{provider}` {version}")]
     Components {
         provider: ProviderId,
         version: String,

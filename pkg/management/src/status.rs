@@ -185,7 +185,7 @@ pub(crate) fn provider_status(
 fn blockers(set: &ApplySet, live: &LiveObjects) -> Vec<Blocker> {
     let status = |item: &ApplySetItem| match live.present(&item.key) {
         Some(object) => status_of(object, &StatusHints::default()),
-        None => Status { health: Health::NotFound, message: "it is not there".to_owned() },
+        None => Status { health: Health::NotFound, message: "it does not exist".to_owned() },
     };
     let statuses = set.items.iter().map(|item| (item.key.clone(), status(item)));
     let blocking = statuses.filter(|(_, status)| !status.is_ready());
@@ -205,7 +205,7 @@ pub(crate) fn clear_drifted_digests(set: &mut ApplySet, live: &LiveObjects, mana
 pub(crate) fn add_drift_reasons(plan: &mut ApplyPlan, drifted: &[ObjectKey]) {
     let is_repaired = |step: &&mut PlanStep| step.action == StepAction::Update && drifted.contains(&step.key);
     for step in plan.steps.iter_mut().filter(is_repaired) {
-        step.why = Some("is not as it was applied".to_owned());
+        step.why = Some("differs from the applied state".to_owned());
     }
 }
 

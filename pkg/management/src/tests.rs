@@ -58,6 +58,11 @@ impl Releases {
         }
     }
 
+    /// Returns a text with `RELEASES` in place of the temporary folder.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        text.replace(&*self.folder.path().to_string_lossy(), "RELEASES")
+    }
+
     /// Returns core, both kubeadm providers and docker, each in [`OLD`] and [`NEW`], and cert-manager.
     pub(crate) fn small() -> Self {
         let mut releases = Self::empty();

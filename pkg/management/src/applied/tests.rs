@@ -55,7 +55,7 @@ fn object(api_version: &str, kind: &str, place: &str, label: &str) -> Object {
 }
 
 #[test]
-fn objects_are_a_providers_by_both_labels_in_its_namespace_and_among_those_of_the_cluster() {
+fn both_labels_assign_namespaced_and_cluster_scoped_objects() {
     let mut replica_set = object("apps/v1", "ReplicaSet", "cluster-api-system/made", "cluster-api");
     replica_set.as_map_mut()["metadata"]["ownerReferences"] =
         json!([{"kind": "Deployment", "controller": true}]);
@@ -82,7 +82,7 @@ fn objects_are_a_providers_by_both_labels_in_its_namespace_and_among_those_of_th
 }
 
 #[test]
-fn items_know_the_kinds_that_definitions_bring_and_stand_in_the_order_of_deletion() {
+fn items_have_kinds_of_new_definitions_and_are_in_deletion_order() {
     let mut kinds = ServedKinds::default();
     kinds.add(kind("cluster.x-k8s.io", "Cluster", "clusters", &[]));
     let objects = [

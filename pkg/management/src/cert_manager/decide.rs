@@ -40,7 +40,9 @@ pub(super) fn decide_for_init(
 ) -> Result<CertManagerPlan, CertManagerError> {
     let install = |why| CertManagerPlan::install(wanted, why);
     if !state.is_served {
-        return Ok(install((!state.live.is_empty()).then(|| "its definitions are missing".to_owned())));
+        return Ok(install(
+            (!state.live.is_empty()).then(|| "its CustomResourceDefinitions are missing".to_owned()),
+        ));
     }
     let Some((installed, comparison)) = oldest_version(&state.live, wanted)? else {
         // An external cert-manager is never written to.
@@ -53,7 +55,7 @@ pub(super) fn decide_for_init(
     let missing = missing_keys(&state.live, &expected);
     let why = match (&*missing, &state.unavailable_reason) {
         ([], None) => return Ok(CertManagerPlan::keep(&installed)),
-        ([], Some(silence)) => format!("it does not answer: {silence}"),
+        ([], Some(silence)) => format!("it is not responding: {silence}"),
         ([only], _) => format!("{only} is missing"),
         ([first, others @ ..], _) => format!("{first} and {} more are missing", others.len()),
     };

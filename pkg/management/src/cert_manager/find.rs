@@ -114,8 +114,7 @@ pub(super) async fn warn_leftovers(
 ) -> Result<(), ApiError> {
     if state.live.is_empty() && external_deployments(cluster, ReadDetail::Metadata).await?.is_empty() {
         cluster.warn(
-            "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
-             if it was uninstalled, delete its CustomResourceDefinitions"
+            "the server serves the cert-manager kinds, but no cert-manager Deployment exists: if you uninstalled cert-manager, delete its CustomResourceDefinitions"
                 .to_owned(),
         );
     }

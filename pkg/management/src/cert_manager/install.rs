@@ -69,7 +69,7 @@ pub(super) async fn apply_cert_manager(
     match outcome {
         EngineOutcome::Done => wait_for_managed_cert_manager(cluster, &planned.desired, deadline).await,
         EngineOutcome::Waiting(blockers) => {
-            let last = "its objects could not all be written in time".to_owned();
+            let last = "capstan could not write all its objects in time".to_owned();
             Err(CertManagerError::NotAnswering { last, blockers })
         }
     }

@@ -36,7 +36,7 @@ pub enum CertManagerManifestError {
     },
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    #[error("`{file}` names images that cannot be used: {}", list(images))]
+    #[error("cannot use images in `{file}`: {}", list(images))]
     Images { file: String, images: Vec<InvalidImage> },
 }
 

@@ -30,7 +30,7 @@ impl ProbeResult {
         match self {
             Self::Answers => None,
             Self::NotAnswering(why) => Some(why),
-            Self::NotServed => Some(format!("the server has no kind `Issuer.{GROUP}` in {VERSION}")),
+            Self::NotServed => Some(format!("the server does not serve kind `Issuer.{GROUP}` in {VERSION}")),
         }
     }
 }

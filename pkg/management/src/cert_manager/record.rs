@@ -71,7 +71,7 @@ pub(super) async fn recorded_cert_manager_set(
         Ok(set) => Ok(Some(set)),
         Err(error) => {
             let place = format!("{}/{RECORD_NAME}", record.namespace());
-            cluster.warn(format!("key `{SET_KEY}` of ConfigMap {place} is not used: {error}"));
+            cluster.warn(format!("ignoring key `{SET_KEY}` of ConfigMap {place}: {error}"));
             Ok(None)
         }
     }

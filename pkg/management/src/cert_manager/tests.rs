@@ -9,6 +9,7 @@ use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
 use repository::{Overrides, RepositoryContext};
 use sandbox::{ControllerSwitches, ServiceWebhooks};
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     fixture::Fixture,
     kind::{CONFIG_MAP, Kind},
@@ -145,7 +146,7 @@ async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerP
 
 // Row: D-106
 #[tokio::test]
-async fn nobody_is_asked_when_it_is_switched_off() {
+async fn no_request_is_sent_if_the_check_is_disabled() {
     let fixture = Fixture::start().await;
     let counter = RequestCounter::start(fixture.sandbox());
     let (cluster, _) = cluster(&fixture).await;
@@ -157,7 +158,7 @@ async fn nobody_is_asked_when_it_is_switched_off() {
 
 // Row: D-102
 #[tokio::test]
-async fn somebody_elses_is_found_by_a_probe_that_leaves_nothing_behind_however_often() {
+async fn the_probe_finds_an_external_cert_manager_and_leaves_no_objects() {
     let fixture = Fixture::start().await;
     fixture.apply(&foreign()).await;
     let (cluster, events) = cluster(&fixture).await;
@@ -179,12 +180,20 @@ async fn definitions_that_were_left_behind_are_warned_of() {
     fixture.apply(&testing::cert_manager(NEW)).await;
     let (cluster, events) = cluster(&fixture).await;
     install(&cluster, &Release::of(NEW, "")).await;
-    assert!(told(&events, "no Deployment looks like a cert-manager"));
+    let events = events.lock().unwrap();
+    let warnings: Vec<&str> =
+        events.iter().map(String::as_str).filter(|event| event.starts_with("Warning")).collect();
+    assert_data_eq!(
+        warnings.join("\n"),
+        str![[
+            r#"Warning { text: "the server serves the cert-manager kinds, but no cert-manager Deployment exists: if you uninstalled cert-manager, delete its CustomResourceDefinitions" }"#
+        ]]
+    );
 }
 
 // Row: D-103
 #[tokio::test]
-async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to() {
+async fn an_unresponsive_external_cert_manager_is_awaited_and_unchanged() {
     let fixture = lab(ServiceWebhooks::Refuse).await;
     fixture.apply(&foreign()).await;
     fixture.merge(DEPLOYMENT, "cert-manager/cert-manager-webhook", &json!({"spec": {"paused": true}})).await;
@@ -208,7 +217,7 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
 }
 
 #[tokio::test]
-async fn it_tells_what_is_not_ready_of_somebody_elses() {
+async fn unready_objects_of_an_external_cert_manager_are_reported() {
     let fixture = Fixture::builder()
         .options(|options| options.service_webhooks = ServiceWebhooks::Refuse)
         .start()
@@ -222,16 +231,16 @@ async fn it_tells_what_is_not_ready_of_somebody_elses() {
 }
 
 #[tokio::test]
-async fn what_is_to_be_there_and_is_not_served_is_waited_for_when_somebody_else_takes_care() {
+async fn an_unserved_external_cert_manager_is_an_error() {
     let fixture = Fixture::start().await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "  mode: external\n");
     let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::external());
     let waited = execute_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
-    assert_eq!(
+    assert_data_eq!(
         waited.unwrap_err().to_string(),
-        "cert-manager does not answer: the server has no kind `Issuer.cert-manager.io` in v1"
+        str!["cert-manager is not responding: the server does not serve kind `Issuer.cert-manager.io` in v1"]
     );
 }
 
@@ -258,7 +267,7 @@ async fn it_is_installed_with_labels_and_a_record_and_then_left_alone() {
 }
 
 #[tokio::test]
-async fn what_was_deleted_of_it_comes_back() {
+async fn deleted_objects_are_created_again() {
     let fixture = lab(ServiceWebhooks::Ignore).await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "");
@@ -271,7 +280,7 @@ async fn what_was_deleted_of_it_comes_back() {
 
 // Row: D-104
 #[tokio::test]
-async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
+async fn an_upgrade_replaces_cert_manager_and_deletes_dropped_objects() {
     let fixture = lab(ServiceWebhooks::Ignore).await;
     let (cluster, events) = cluster(&fixture).await;
     install(&cluster, &Release::of(OLD, "")).await;
@@ -289,7 +298,7 @@ async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
 }
 
 #[tokio::test]
-async fn one_of_ours_that_does_not_answer_in_time_is_told_with_what_is_not_ready() {
+async fn an_unresponsive_cert_manager_is_reported_with_its_blockers() {
     let fixture = Fixture::builder()
         .options(|options| options.service_webhooks = ServiceWebhooks::Refuse)
         .start()

@@ -11,14 +11,14 @@ use crate::ProvidersRequest;
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteError {
     /// The named providers are not installed, are in several namespaces, or have another version.
-    #[error("cannot tell what is to be deleted")]
+    #[error("cannot determine the providers to delete")]
     UnknownProviders {
         providers: Vec<ProviderSelectionError>,
         /// The installed providers as `ns/label version`, for a hint.
         installed: Vec<String>,
     },
     /// Objects of the kinds to delete remain. Nothing was deleted.
-    #[error("there are still objects of kinds that are to go")]
+    #[error("cannot delete CustomResourceDefinitions: objects of these kinds exist")]
     InUse { providers: Vec<(api::ProviderId, Vec<DefinitionInUse>)> },
 }
 
@@ -78,7 +78,7 @@ fn single_entry<'i>(
     match (entries, version) {
         ([], _) => Err("is not installed".to_owned()),
         ([one], Some(version)) if one.version != version => {
-            Err(format!("is installed in version {}, not in {version}", one.version))
+            Err(format!("has version {}, not {version}", one.version))
         }
         ([one], _) => Ok(one),
         (several, _) => {

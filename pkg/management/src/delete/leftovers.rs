@@ -35,9 +35,7 @@ fn leftover_warning(
         Ok(in_use) => in_use,
         Err(error) => {
             let why = api::with_causes(&error);
-            return Some(format!(
-                "cannot tell whether `{id}` leaves objects without their controllers: {why}"
-            ));
+            return Some(format!("cannot check whether objects lose the controllers of `{id}`: {why}"));
         }
     };
     let all: Vec<_> = in_use.iter().flat_map(|used| &used.examples).map(String::as_str).collect();
@@ -45,5 +43,5 @@ fn leftover_warning(
     let others = others.len() + in_use.iter().map(|used| used.others).sum::<usize>();
     let more = if others == 0 { String::new() } else { format!(" and at least {others} more") };
     let named = named.join(", ");
-    (!all.is_empty()).then(|| format!("`{id}` leaves objects without their controllers: {named}{more}"))
+    (!all.is_empty()).then(|| format!("objects lose the controllers of `{id}`: {named}{more}"))
 }

@@ -32,13 +32,11 @@ pub(super) fn deleted_namespaces(
         let mut inside = (0..selected.len()).filter(|&index| selected[index].namespace == *namespace).rev();
         let with = inside.find(|&index| applied[index].set.item(&namespace_key(namespace)).is_some());
         match (stays, with) {
-            (Some(other), _) => warnings.push(format!(
-                "namespace `{namespace}` stays: `{}` is installed in it too",
-                other.id.label()
-            )),
+            (Some(other), _) => warnings
+                .push(format!("keeping namespace `{namespace}`: it also contains `{}`", other.id.label())),
             (None, Some(index)) => deleted.push(index),
             (None, None) => warnings.push(format!(
-                "namespace `{namespace}` stays: it was there before the provider was installed"
+                "keeping namespace `{namespace}`: it existed before the provider was installed"
             )),
         }
     }
@@ -81,7 +79,7 @@ pub(super) async fn foreign_objects_warning(
     };
     let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     let text = format!(
-        "namespace `{namespace}` goes with objects that no provider brought: {}{others}",
+        "deleting namespace `{namespace}` with objects that no provider installed: {}{others}",
         named.join(", ")
     );
     Ok((!named.is_empty()).then_some(text))

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_in_several_namespaces_are_looked_at_in_all_and_watched_when_they_are_waited_for() {
+    fn waiting_requires_list_and_watch_permissions() {
         let two = [installed(&docker(), "v1.14.0"), installed(&core(), "v1.14.0")];
         let rights = shown(&two, DeletionScope::default(), Some(std::time::Duration::ZERO));
         assert!(rights.contains(&"list services".to_owned()), "{rights:#?}");

@@ -2,6 +2,7 @@ mod server;
 
 use inventory::ProviderInventory;
 use provider::InstalledProvider;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::tests::{asked, bootstrap, control_plane, core, docker, installed};
@@ -21,7 +22,7 @@ fn labels(chosen: &[InstalledProvider]) -> Vec<String> {
 
 // Row: D-118
 #[test]
-fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_named() {
+fn providers_are_deleted_in_reverse_installation_order() {
     let everything = ["infrastructure-docker", "control-plane-kubeadm", "bootstrap-kubeadm", "cluster-api"];
     assert_eq!(labels(&choose_providers(&all(), None).unwrap()), everything);
     let request = asked(&[(core(), ""), (core(), ""), (docker(), "v1.14.0")]);
@@ -34,7 +35,7 @@ fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_name
 
 // Row: D-123
 #[test]
-fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
+fn unknown_providers_are_reported_with_the_installed_ones() {
     let mut inventory = all();
     inventory.providers.remove(2);
     inventory
@@ -43,13 +44,13 @@ fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
     let request = asked(&[(bootstrap(), ""), (docker(), ""), (core(), "v1.13.5"), (control_plane(), "")]);
     let error = choose_providers(&inventory, Some(&request)).unwrap_err();
     let DeleteError::UnknownProviders { providers, installed } = error else { panic!("{error}") };
-    assert_eq!(
-        providers.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        [
-            "`bootstrap-kubeadm` is not installed",
-            "`infrastructure-docker` is installed in several namespaces: `infrastructure-docker-system`, `other`",
-            "`cluster-api` is installed in version v1.14.0, not in v1.13.5"
-        ]
+    assert_data_eq!(
+        providers.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        str![[r#"
+`bootstrap-kubeadm` is not installed
+`infrastructure-docker` is installed in several namespaces: `infrastructure-docker-system`, `other`
+`cluster-api` has version v1.14.0, not v1.13.5
+"#]]
     );
     assert_eq!(installed[0], "cluster-api-system/cluster-api v1.14.0");
     assert_eq!(installed.len(), 4);

@@ -221,7 +221,7 @@ fn duplicate_objects(ready: &[DesiredProvider<'_>]) -> Vec<PreflightProblem> {
             if let Some(other) = first.insert(key, provider) {
                 let RenderedProvider { id, version, .. } = provider;
                 problems.push(PreflightProblem::fatal(format!(
-                    "cannot install `{id}` {version}: `{}` brings {key} too",
+                    "cannot install `{id}` {version}: `{}` also contains {key}",
                     other.id
                 )));
             }

@@ -93,8 +93,7 @@ fn abandoned_warnings(recorded: &[InstalledProvider], wanted: &[WantedProvider])
     let warning = |noted: &InstalledProvider| {
         let InstalledProvider { id, version, namespace } = noted;
         format!(
-            "the installation of `{id}` {version} into namespace `{namespace}` was begun before and is not asked for \
-             now: what was written of it stays"
+            "`{id}` {version} in namespace `{namespace}` is partly installed but not selected now; its objects stay"
         )
     };
     abandoned.map(warning).collect()
@@ -128,9 +127,8 @@ fn interrupted_warning(
     }
     let (words, flags): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
     Some(format!(
-        "there is a core provider and no {} provider, as after a first installation that was cut off: add `{}` to \
-         complete it",
-        words.join(" and no "),
+        "the core provider is installed but no {} provider is, as after an interrupted installation: complete it with `{}`",
+        words.join(" or "),
         flags.join(" ")
     ))
 }

@@ -46,8 +46,7 @@ pub(super) async fn find_incomplete(
             RemainingWork::Nothing => {}
             RemainingWork::Reapply => drop(ids.insert(id)),
             RemainingWork::InterruptedUpgrade { recorded } => warnings.push(format!(
-                "`{id}` was left half-way between {version} and {recorded}: complete it with `capstan upgrade resume` or \
-                 `capstan upgrade apply`"
+                "the upgrade of `{id}` between {version} and {recorded} was interrupted: complete it with `capstan upgrade resume` or `capstan upgrade apply`"
             )),
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use api::{ProviderId, ProviderType};
 use sandbox::{ControllerSwitches, audit::AuditEntry};
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use support::{
     fixture::Fixture,
     kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, Kind, NAMESPACE, PROVIDER},
@@ -103,7 +104,7 @@ async fn the_first_init_installs_everything_and_the_second_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_plan_says_what_would_be_done_and_writes_nothing() {
+async fn a_plan_lists_the_changes_and_writes_nothing() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     let counter = RequestCounter::start(fixture.sandbox());
@@ -126,7 +127,7 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_provider_is_added_to_what_is_there() {
+async fn a_provider_is_added_to_an_installation() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &request(&[])).await.unwrap();
@@ -169,7 +170,7 @@ async fn providers_share_a_target_namespace() {
 
 // Row: PRV-35, D-96
 #[tokio::test]
-async fn what_was_applied_by_hand_with_or_without_labels_is_taken_over() {
+async fn manually_applied_objects_are_adopted() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let namespace = namespace_of(&core());
     fixture.apply(&format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {namespace}}}}}")).await;
@@ -211,7 +212,7 @@ async fn arguments_reach_the_server_as_they_are_written_with_variables_put_in() 
 
 // Row: PRV-26, D-101
 #[tokio::test]
-async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_for() {
+async fn unready_objects_are_reported_and_fail_only_on_request() {
     let controllers = ControllerSwitches { workloads: false, ..ControllerSwitches::default() };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
@@ -234,7 +235,7 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
 
 // Row: D-130
 #[tokio::test(start_paused = true)]
-async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_before_time_is_over() {
+async fn a_definition_with_a_name_conflict_is_reported_before_the_timeout() {
     let fixture = Fixture::builder().controllers(ControllerSwitches::none()).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
     fixture
@@ -253,9 +254,10 @@ async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_befor
     assert!(late.after < Duration::from_mins(1), "{late}");
     let definitions = late.blockers.iter().filter(|late| late.object.kind == "CustomResourceDefinition");
     let told = definitions.map(|late| format!("{}: {}", late.object, late.status.message));
-    assert_eq!(
-        told.collect::<Vec<_>>(),
-        ["CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io: NamesAccepted: \
-             \"DockerMachineList\" is already in use (ListKindConflict)"]
+    assert_data_eq!(
+        told.collect::<Vec<_>>().join("\n"),
+        str![[
+            r#"CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io: NamesAccepted: "DockerMachineList" is already in use (ListKindConflict)"#
+        ]]
     );
 }

@@ -95,8 +95,10 @@ impl fmt::Display for PlanDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_nothing = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
         match self {
-            Self::Cluster => f.write_str("the plan was made for another cluster"),
-            Self::User { saved, now } => write!(f, "user `{saved}` made the plan, and you are `{now}`"),
+            Self::Cluster => f.write_str("the plan belongs to another cluster"),
+            Self::User { saved, now } => {
+                write!(f, "user `{saved}` created the plan, but the current user is `{now}`")
+            }
             Self::CertManager { saved, now } => write!(f, "cert-manager: planned `{saved}`, now `{now}`"),
             Self::Provider { provider, saved, now } => {
                 write!(f, "`{provider}`: planned {}, now {}", or_nothing(saved), or_nothing(now))
@@ -109,15 +111,15 @@ impl fmt::Display for PlanDifference {
 impl fmt::Display for ObjectDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLongerPlanned => f.write_str("is in the plan, and nothing would be done with it now"),
+            Self::NoLongerPlanned => f.write_str("is in the plan but needs no change now"),
             Self::Added => f.write_str("is not in the plan"),
             Self::Changed => f.write_str("was changed on the cluster"),
-            Self::Appeared => f.write_str("is on the cluster now"),
-            Self::Deleted => f.write_str("is gone from the cluster"),
-            Self::Replaced => f.write_str("was deleted and made anew on the cluster"),
-            Self::Manifest => f.write_str("has another manifest"),
+            Self::Appeared => f.write_str("now exists on the cluster"),
+            Self::Deleted => f.write_str("no longer exists on the cluster"),
+            Self::Replaced => f.write_str("was deleted and created again on the cluster"),
+            Self::Manifest => f.write_str("has a different manifest"),
             Self::Action { saved, now } => {
-                write!(f, "was planned to `{}`, now to `{}`", saved.as_str(), now.as_str())
+                write!(f, "was planned for `{}`, now for `{}`", saved.as_str(), now.as_str())
             }
         }
     }
@@ -125,7 +127,7 @@ impl fmt::Display for ObjectDifference {
 
 /// An error if the system provides no random bytes for a salt.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make a salt for the plan: the system gives no random bytes")]
+#[error("cannot create a salt for the plan: the system provides no random bytes")]
 pub struct RandomBytesError;
 
 /// The cluster and the user of a plan.

@@ -76,7 +76,7 @@ fn check_kubernetes(found: &str, environment: &Environment) -> Option<PreflightP
         return None;
     }
     Some(PreflightProblem::fatal(format!(
-        "the cluster runs Kubernetes {found}; at least v{major}.{minor}.0 is needed"
+        "the cluster runs Kubernetes {found}, but v{major}.{minor}.0 or later is required"
     )))
 }
 
@@ -112,21 +112,19 @@ fn needed_permissions<'o>(
 fn permission_problem(denied: &DeniedPermission) -> PreflightProblem {
     let Permission { verb, group, resource, namespace } = &denied.permission;
     let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
-    let place = if namespace.is_empty() {
-        "in the whole cluster".to_owned()
-    } else {
-        format!("in namespace `{namespace}`")
-    };
+    let place =
+        if namespace.is_empty() { "cluster-wide".to_owned() } else { format!("in namespace `{namespace}`") };
     let why = if denied.reason.is_empty() { String::new() } else { format!(": {}", denied.reason) };
     PreflightProblem::ignorable(
-        format!("you may not {verb} `{resource}` {place}{why}"),
-        "ask for this permission, or connect as a user who has it",
+        format!("missing permission: {verb} `{resource}` {place}{why}"),
+        "request this permission, or connect as a user who has it",
     )
 }
 
 #[cfg(test)]
 mod tests {
     use apply::ApiKind;
+    use snapbox::{assert_data_eq, str};
 
     use super::*;
     use crate::tests::{NEW_VERSION, Releases, asked, docker};
@@ -137,13 +135,16 @@ mod tests {
             check_kubernetes(version, &Environment::new([(TOPOLOGY_VARIABLE, topology)]))
                 .map(|problem| problem.text)
         };
-        let text = |version: &str, minimum: &str| {
-            Some(format!("the cluster runs Kubernetes {version}; at least {minimum} is needed"))
-        };
         assert_eq!(problem("v1.36.3", "true"), None);
         assert_eq!(problem("v1.20.0", "false"), None);
-        assert_eq!(problem("v1.19.16", ""), text("v1.19.16", "v1.20.0"));
-        assert_eq!(problem("v1.21.4-eks-1", "T"), text("v1.21.4-eks-1", "v1.22.0"));
+        assert_data_eq!(
+            problem("v1.19.16", "").unwrap(),
+            str!["the cluster runs Kubernetes v1.19.16, but v1.20.0 or later is required"]
+        );
+        assert_data_eq!(
+            problem("v1.21.4-eks-1", "T").unwrap(),
+            str!["the cluster runs Kubernetes v1.21.4-eks-1, but v1.22.0 or later is required"]
+        );
     }
 
     #[tokio::test]
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_told_with_the_reason() {
+    fn a_denied_permission_is_reported_with_the_reason() {
         let problem = permission_problem(&DeniedPermission {
             permission: Permission {
                 verb: "create".to_owned(),
@@ -182,9 +183,9 @@ mod tests {
             },
             reason: "no rule".to_owned(),
         });
-        assert_eq!(
-            problem.text,
-            "you may not create `clusterroles.rbac.authorization.k8s.io` in the whole cluster: no rule"
+        assert_data_eq!(
+            problem.text.as_str(),
+            str!["missing permission: create `clusterroles.rbac.authorization.k8s.io` cluster-wide: no rule"]
         );
     }
 }

@@ -1,6 +1,7 @@
 use api::{Metadata, ReleaseSeries};
 
 use inventory::PreflightProblems;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::tests::{
@@ -47,43 +48,30 @@ fn providers_that_fit_together_are_no_problem() {
 }
 
 #[test]
-fn each_rule_that_is_broken_is_told_in_words() {
+fn each_broken_rule_is_reported() {
     let (core_new, docker_new) =
         (rendered(&core(), NEW_VERSION, "v1beta2"), rendered(&docker(), NEW_VERSION, "v1beta2"));
-    let installed_docker =
-        "`infrastructure-docker` is installed already: v1.13.5 in namespace `infrastructure-docker-system`";
     let other_core = ProviderId::new(ProviderType::Core, "other");
     let cases = [
-        (inventory(&[core(), docker()]), vec![docker_new.clone()], Some("v1beta2"), installed_docker),
-        (
-            inventory(&[core()]),
-            vec![docker_new.clone(), docker_new.clone()],
-            Some("v1beta2"),
-            "`infrastructure-docker` is asked for more than once",
-        ),
-        (inventory(&[]), vec![docker_new.clone()], None, "there would be no core provider"),
-        (
-            inventory(&[other_core]),
-            vec![core_new],
-            None,
-            "there would be several core providers: `cluster-api`, `other`",
-        ),
-        (
-            inventory(&[core()]),
-            vec![docker_new],
-            Some("v1beta1"),
-            "`infrastructure-docker` v1.14.0 implements contract v1beta2; the core provider works with v1beta1",
-        ),
-        (
-            inventory(&[core()]),
-            vec![rendered(&docker(), NEW_VERSION, "v1alpha4")],
-            Some("v1beta2"),
-            "`infrastructure-docker` v1.14.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1",
-        ),
+        (inventory(&[core(), docker()]), vec![docker_new.clone()], Some("v1beta2")),
+        (inventory(&[core()]), vec![docker_new.clone(), docker_new.clone()], Some("v1beta2")),
+        (inventory(&[]), vec![docker_new.clone()], None),
+        (inventory(&[other_core]), vec![core_new], None),
+        (inventory(&[core()]), vec![docker_new], Some("v1beta1")),
+        (inventory(&[core()]), vec![rendered(&docker(), NEW_VERSION, "v1alpha4")], Some("v1beta2")),
     ];
-    for (inventory, queue, core, expected) in cases {
-        assert_eq!(texts(&inventory, &queue, core), [expected]);
-    }
+    let told = cases.map(|(inventory, queue, core)| texts(&inventory, &queue, core).join("; "));
+    assert_data_eq!(
+        told.join("\n"),
+        str![[r#"
+`infrastructure-docker` is already installed: v1.13.5 in namespace `infrastructure-docker-system`
+`infrastructure-docker` is requested more than once
+the management cluster would have no core provider
+the management cluster would have several core providers: `cluster-api`, `other`
+`infrastructure-docker` v1.14.0 implements contract v1beta2, but the core provider supports only v1beta1
+`infrastructure-docker` v1.14.0 implements contract v1alpha4; this version of capstan supports v1beta2, v1beta1
+"#]]
+    );
 }
 
 #[test]
@@ -93,18 +81,18 @@ fn all_problems_of_all_providers_come_together() {
     unlisted.contract = Contract::new("");
     let queue =
         [rendered(&core(), NEW_VERSION, "v1beta1"), rendered(&bootstrap(), NEW_VERSION, "v1beta2"), unlisted];
-    assert_eq!(
-        texts(&inventory(&[bootstrap()]), &queue, None),
-        [
-            "`bootstrap-kubeadm` is installed already: v1.13.5 in namespace `bootstrap-kubeadm-system`",
-            "release series 1.14 of `infrastructure-docker` is not in its metadata.yaml, which lists 1.13",
-            "`bootstrap-kubeadm` v1.14.0 implements contract v1beta2; the core provider works with v1beta1",
-        ]
+    assert_data_eq!(
+        texts(&inventory(&[bootstrap()]), &queue, None).join("\n"),
+        str![[r#"
+`bootstrap-kubeadm` is already installed: v1.13.5 in namespace `bootstrap-kubeadm-system`
+metadata.yaml of `infrastructure-docker` does not list release series 1.14, only 1.13
+`bootstrap-kubeadm` v1.14.0 implements contract v1beta2, but the core provider supports only v1beta1
+"#]]
     );
 }
 
 #[test]
-fn a_definition_is_named_by_the_plural_of_its_kind_unless_it_says_otherwise() {
+fn definition_names_must_match_the_plural_unless_annotated() {
     let named = |annotations: &str| {
         let text = components(&docker(), NEW_VERSION)
             .replace("{name: dockermachines.", &format!("{{{annotations}name: dockers."));
@@ -112,11 +100,10 @@ fn a_definition_is_named_by_the_plural_of_its_kind_unless_it_says_otherwise() {
         provider.objects = objects(&text);
         check_definition_names(&provider).into_iter().map(|problem| problem.text).collect::<Vec<_>>()
     };
-    assert_eq!(
-        named(""),
-        [
-            "definition `dockers.infrastructure.cluster.x-k8s.io` of `infrastructure-docker` would have to be named \
-          `dockermachines.infrastructure.cluster.x-k8s.io` for Cluster API to find kind DockerMachine"
+    assert_data_eq!(
+        named("").join("\n"),
+        str![
+            "definition `dockers.infrastructure.cluster.x-k8s.io` of `infrastructure-docker` must be named `dockermachines.infrastructure.cluster.x-k8s.io`, or Cluster API cannot find kind DockerMachine"
         ]
     );
     assert_eq!(named(&format!("annotations: {{{SKIP_NAME_CHECK}: ''}}, ")), [""; 0]);
@@ -125,9 +112,12 @@ fn a_definition_is_named_by_the_plural_of_its_kind_unless_it_says_otherwise() {
 #[test]
 fn one_problem_speaks_for_itself_and_several_are_counted() {
     let problem = |text: &str| PreflightProblem::fatal(text);
-    assert_eq!(PreflightProblems { problems: vec![problem("it is late")] }.to_string(), "it is late");
-    assert_eq!(
+    assert_data_eq!(
+        PreflightProblems { problems: vec![problem("it is late")] }.to_string(),
+        str!["it is late"]
+    );
+    assert_data_eq!(
         PreflightProblems { problems: vec![problem("a"), problem("b")] }.to_string(),
-        "2 problems were found before anything was written"
+        str!["found 2 problems; nothing was written"]
     );
 }

@@ -42,7 +42,7 @@ async fn record(fixture: &Fixture) -> ProviderRecord {
 const NAMESPACE: &str = "{apiVersion: v1, kind: Namespace, metadata: {name: infrastructure-docker-system}}";
 
 #[tokio::test]
-async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
+async fn a_record_has_the_provider_labels_and_is_deleted_when_empty() {
     let fixture = Fixture::start().await;
     fixture.apply(NAMESPACE).await;
     let record = record(&fixture).await;
@@ -69,7 +69,7 @@ async fn a_record_without_its_namespace_matters_only_while_something_is_to_stay(
 }
 
 #[tokio::test]
-async fn a_record_somebody_else_wrote_is_an_error_that_names_it() {
+async fn an_invalid_record_is_an_error_with_its_name() {
     let fixture = Fixture::start().await;
     fixture.apply(NAMESPACE).await;
     fixture

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_nobody_injects_stays() {
+    fn a_bundle_without_injector_stays() {
         let own = json!({"webhooks": [{"clientConfig": {"caBundle": "LS0t"}}]});
         assert_eq!(without("ValidatingWebhookConfiguration", "cert-manager.io/other", &own), own);
         let other_field = json!({"spec": {"caBundle": "LS0t"}});

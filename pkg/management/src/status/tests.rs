@@ -55,7 +55,7 @@ fn drifted(status: &ProviderStatus) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_as_it_was_applied_is_ready_and_has_not_drifted() {
+async fn unchanged_objects_are_ready_without_drift() {
     let (fixture, cluster) = install().await;
     let status = of_docker(&cluster).await;
     assert_eq!(status.installed, installed(&docker(), NEW_VERSION));
@@ -106,7 +106,7 @@ async fn a_changed_value_a_removed_label_and_a_deleted_object_have_drifted() {
 }
 
 #[tokio::test]
-async fn of_what_another_tool_installed_the_health_is_told_and_the_drift_is_not() {
+async fn providers_of_other_tools_have_a_health_and_no_drift() {
     let (fixture, cluster) = install().await;
     fixture.delete(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker").await;
     fixture
@@ -139,7 +139,7 @@ fn small() -> InitRequest {
 }
 
 #[tokio::test]
-async fn what_was_begun_is_told_until_it_is_finished() {
+async fn unfinished_runs_are_reported_until_they_finish() {
     let fixture = Fixture::start().await;
     fixture.apply(&cert_manager("v1.21.1")).await;
     let (cluster, releases) = (cluster(&fixture).await, Releases::small());

@@ -96,9 +96,11 @@ impl CandidateReleases {
         match self.contract_of(&self.current) {
             Some(of) if works_with(of, contract) => NextVersion::UpToDate,
             Some(of) => NextVersion::None {
-                why: format!("{} implements {of}, and no newer release works with {contract}", self.current),
+                why: format!("{} implements {of}, and no newer release supports {contract}", self.current),
             },
-            None => NextVersion::None { why: format!("no release series of {}", self.current) },
+            None => NextVersion::None {
+                why: format!("the metadata lists no release series for {}", self.current),
+            },
         }
     }
 
@@ -125,12 +127,12 @@ pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<PreflightPro
         let places: Vec<_> = inventory.entries_of(id).map(qualified_name).collect();
         if places.len() > 1 {
             let text = format!("`{id}` is installed {} times: {}", places.len(), places.join(", "));
-            problems.push(problem(text, Some("delete all but one of them".to_owned())));
+            problems.push(problem(text, Some("delete all but one".to_owned())));
         }
     }
     let cores = inventory.names(ProviderType::Core);
     if cores.len() != 1 {
-        let text = format!("there must be one core provider, and there are {}", cores.len());
+        let text = format!("exactly one core provider is required, but {} are installed", cores.len());
         problems.push(problem(text, None));
     }
     problems
@@ -216,7 +218,8 @@ impl<'a> VersionChooser<'a> {
             match &candidate.releases {
                 Ok(releases) => known.push((&candidate.installed, releases)),
                 Err(why) => {
-                    let text = format!("cannot tell the versions of `{}`: {why}", candidate.installed.id);
+                    let text =
+                        format!("cannot determine the versions of `{}`: {why}", candidate.installed.id);
                     self.add_problem(text, None);
                 }
             }
@@ -234,7 +237,7 @@ impl<'a> VersionChooser<'a> {
                 NextVersion::To(version) => self.choice.items.push((installed.clone(), version)),
                 NextVersion::UpToDate => {}
                 NextVersion::None { why } => {
-                    self.add_problem(format!("`{}` stays behind: {why}", installed.id), None);
+                    self.add_problem(format!("cannot upgrade `{}`: {why}", installed.id), None);
                 }
             }
         }
@@ -257,10 +260,13 @@ impl<'a> VersionChooser<'a> {
                 Some(contract) if contract.as_str() == Contract::CURRENT => {}
                 Some(contract) => {
                     let text = format!("`{}` {version} implements contract {contract}", core.id);
-                    let hint = format!("take a version of contract {} for it too", Contract::CURRENT);
+                    let hint = format!("also select a version with contract {} for it", Contract::CURRENT);
                     self.add_problem(text, Some(hint));
                 }
-                None => self.add_problem(format!("no release series of `{}` {version}", core.id), None),
+                None => self.add_problem(
+                    format!("the metadata lists no release series for `{}` {version}", core.id),
+                    None,
+                ),
             }
         }
         for (installed, releases, target) in &targets {
@@ -286,7 +292,7 @@ impl<'a> VersionChooser<'a> {
             let named = item.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
             let there: Vec<_> =
                 self.candidates.iter().map(|candidate| qualified_name(&candidate.installed)).collect();
-            let hint = format!("installed are {}", there.join(", "));
+            let hint = format!("installed providers: {}", there.join(", "));
             return self.add_problem(format!("`{named}{}` is not installed", item.provider), Some(hint));
         }
         let version = match Version::parse(&item.version) {
@@ -296,7 +302,7 @@ impl<'a> VersionChooser<'a> {
         // A provider with unknown releases is not among the targets, and is already a problem.
         let Some((_, _, target)) = targets.iter_mut().find(|(installed, ..)| is(installed)) else { return };
         if target.replace(version).is_some() {
-            self.add_problem(format!("`{}` is named twice", item.provider), None);
+            self.add_problem(format!("`{}` is requested twice", item.provider), None);
         }
     }
 
@@ -317,13 +323,13 @@ impl<'a> VersionChooser<'a> {
             Some(contract) if works_with(contract, &core) => return,
             Some(contract) => {
                 format!(
-                    "`{}` {version} implements contract {contract}, which does not work with {core}",
+                    "`{}` {version} implements contract {contract}, which is incompatible with {core}",
                     installed.id
                 )
             }
-            None => format!("no release series of `{}` {version}", installed.id),
+            None => format!("the metadata lists no release series for `{}` {version}", installed.id),
         };
-        let hint = target.is_none().then(|| format!("upgrade `{}` too", installed.id));
+        let hint = target.is_none().then(|| format!("also upgrade `{}`", installed.id));
         self.add_problem(text, hint);
     }
 
@@ -334,19 +340,19 @@ impl<'a> VersionChooser<'a> {
                 continue;
             };
             if target < from && !request.allow_downgrade {
-                let text = format!("`{}` would go back from {from} to {target}", installed.id);
-                self.add_problem(text, Some("pass `--allow-downgrade` if that is meant".to_owned()));
+                let text = format!("`{}` would be downgraded from {from} to {target}", installed.id);
+                self.add_problem(text, Some("allow the downgrade with `--allow-downgrade`".to_owned()));
             }
             if target == from {
-                let text = format!("`{}` has version {from} already", installed.id);
+                let text = format!("`{}` already has version {from}", installed.id);
                 self.choice.warnings.push(text);
             }
             if skips_too_many(&installed, &from, &target) && !request.allow_skip {
                 let text = format!(
-                    "`{}` would go from {from} to {target}, over more than {MAX_MINORS} minor versions",
+                    "`{}` would skip too many versions: {from} to {target} is more than {MAX_MINORS} minor versions",
                     installed.id
                 );
-                self.add_problem(text, Some("go there in several steps, or pass `--allow-skip`".to_owned()));
+                self.add_problem(text, Some("upgrade in several steps, or pass `--allow-skip`".to_owned()));
             }
         }
     }

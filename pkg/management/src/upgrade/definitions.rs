@@ -57,7 +57,7 @@ pub(crate) async fn keep_used_definitions(
     let mut warnings = Vec::new();
     for used in cluster.server.in_use(&dropped, &marks(id), &options("")).await? {
         set.remove(&used.definition);
-        warnings.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
+        warnings.push(format!("`{id}` no longer contains {}; keeping it: {used}", used.definition));
     }
     Ok(warnings)
 }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_version_must_be_in_the_definition_that_is_gone_back_to() {
+    fn stored_versions_must_be_in_the_definition_of_the_rollback() {
         let missing = |live: &str, old: &str| versions_missing(&definition(live), &definition(old));
         assert!(missing("v1 v2 | v1", "v1 |").is_empty());
         assert!(missing("v1- v2 | v1 v2", "v1 v2- |").is_empty());

@@ -54,7 +54,7 @@ async fn open_journal(
         Some(journal) if journal.is_unfinished() => {
             journal.index.check_target(request)?;
             cluster.events.send(&ProgressEvent::Resuming {
-                what: format!("the upgrade begun at {}", journal.index.begun),
+                what: format!("the upgrade started at {}", journal.index.begun),
             });
             Ok(Some(journal))
         }

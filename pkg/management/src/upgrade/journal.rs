@@ -134,8 +134,9 @@ impl UpgradeJournal {
         mut index: JournalIndex,
         previous: Vec<PreviousState<'_>>,
     ) -> Result<Self, LifecycleError> {
-        let namespace = core_namespace(inventory)
-            .ok_or_else(|| invalid_journal("there is no core provider to keep it beside"))?;
+        let namespace = core_namespace(inventory).ok_or_else(|| {
+            invalid_journal("the core provider is not installed, and its namespace holds the journal")
+        })?;
         let now = Timestamp::now();
         index.begun = format!("{now:.0}");
         let stamp = now.as_millisecond();
@@ -220,14 +221,14 @@ impl UpgradeJournal {
         let part = |name: &String| {
             let found = secrets.iter().find(|secret| secret.name() == name);
             let found = found
-                .ok_or_else(|| invalid_journal(format!("its Secret {}/{name} is gone", self.namespace)))?;
+                .ok_or_else(|| invalid_journal(format!("its Secret {}/{name} is missing", self.namespace)))?;
             secret_data(found, PART_KEY)
         };
         let provider = |entry: &JournalEntry| {
             let parts = entry.secrets.iter().map(part).collect::<Result<Vec<_>, _>>()?;
             if digest(&parts) != entry.digest {
                 return Err(invalid_journal(format!(
-                    "the manifests of `{}` are not what was written",
+                    "the manifests of `{}` do not match their checksum",
                     entry.provider
                 )));
             }

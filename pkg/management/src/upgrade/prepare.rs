@@ -191,7 +191,7 @@ async fn dry_run(
         Ok(()) => Ok(()),
         Err(EngineError::Writes { failed }) => Err(problems(
             id,
-            failed.iter().map(|(_, error)| format!("would be refused: {}", api::with_causes(error))),
+            failed.iter().map(|(_, error)| format!("dry run failed: {}", api::with_causes(error))),
         )),
         Err(source) => Err(LifecycleError::apply_error(LifecycleVerb::Upgrade, id.clone(), source)),
     }
@@ -206,8 +206,7 @@ fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &LiveObjects) -> V
                 "{} would no longer serve {version}, in which objects are still stored (status.storedVersions)",
                 next.key
             );
-            let hint = "write these objects anew, then take the version out of status.storedVersions; \
-                        controllers of current releases do both by themselves";
+            let hint = "rewrite these objects, then remove the version from status.storedVersions; recent controllers do both automatically";
             found.push(problem(id, &text, Some(hint.to_owned())));
         }
     }

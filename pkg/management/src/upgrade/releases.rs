@@ -86,7 +86,7 @@ async fn read_series(
             releases.warnings.extend(listed.map(|version| {
                 let id = &repository.provider().id;
                 format!(
-                    "the metadata of `{id}` {first} does not list {version}; that of {next} is used for it"
+                    "the metadata of `{id}` {first} does not list {version}; using the metadata of {next}"
                 )
             }));
         }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_form_is_refused() {
+    fn malformed_provider_versions_are_rejected() {
         for text in
             ["", "aws", "aws:", ":v1.0.0", "ns/aws", "ns/aws:", "/aws:v1.0.0", "a/b/aws:v1.0.0", "aws:v1:v2"]
         {

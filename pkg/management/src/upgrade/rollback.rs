@@ -90,7 +90,7 @@ pub async fn rollback_upgrade(
     let RollbackPlan { plan, journal, storage } = plan;
     if journal.index.phase == UpgradePhase::RollingBack {
         cluster.events.send(&ProgressEvent::Resuming {
-            what: format!("going back from the upgrade begun at {}", journal.index.begun),
+            what: format!("the rollback of the upgrade started at {}", journal.index.begun),
         });
     }
     journal.enter_phase(UpgradePhase::RollingBack).await?;
@@ -104,7 +104,7 @@ pub async fn rollback_upgrade(
     }
     let not_ready = wait_if_requested(cluster, &plan.providers, wait).await?;
     if let Some(version) = &journal.index.cert_manager.to {
-        cluster.warn(format!("cert-manager stays at {version}"));
+        cluster.warn(format!("keeping cert-manager {version}"));
     }
     journal.delete().await?;
     Ok(not_ready)
@@ -160,5 +160,5 @@ fn installed_provider(
         return Ok(installed.clone());
     }
     let JournalEntry { from, to, .. } = entry;
-    Err(format!("`{id}` has version {}, and the upgrade went from {from} to {to}", installed.version))
+    Err(format!("`{id}` has version {}, but the upgrade went from {from} to {to}", installed.version))
 }

@@ -63,13 +63,13 @@ async fn plan_storage_rollback(
     let (definition, lacks) = (live.name().to_owned(), forgotten.join(", "));
     if let Some(example) = find_object(cluster, live).await? {
         return Ok(Err(format!(
-            "objects of `{definition}` may be stored as {lacks}, which the old definition lacks; {example} is one"
+            "objects of `{definition}` such as {example} may be stored as {lacks}, which the old definition lacks"
         )));
     }
     let storage = storage_version(old).unwrap_or_default().to_owned();
     if is_served(live, &storage).is_none() {
         return Ok(Err(format!(
-            "`{definition}` has no version {storage} any more, in which the old definition stores objects"
+            "`{definition}` no longer has version {storage}, in which the old definition stores objects"
         )));
     }
     let conversion = old.get(&["spec", "conversion", "strategy"]).and_then(Value::as_str);
@@ -116,7 +116,7 @@ async fn try_remove_stored_versions(
             cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
     }
     if let Some(example) = find_object(cluster, &live).await? {
-        let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
+        let reasons = vec![format!("{example} of `{definition}` was created during the rollback")];
         return Err(UpgradeError::CannotRollBack { reasons }.into());
     }
     let remaining: Vec<_> =

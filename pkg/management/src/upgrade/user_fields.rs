@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_manager_than_the_installer_wrote_is_kept() {
+    fn fields_of_other_managers_are_kept() {
         let scaled = by("kubectl", &json!({"f:spec": {"f:replicas": {}}}));
         let edited = by(
             "kubectl-edit",
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_once_is_kept_again() {
+    fn kept_fields_are_kept_again() {
         let mut live = deployment(json!({"replicas": 3}), &json!({}), &json!([whole("capstan")]));
         assert!(!keep_user_fields(&mut next(), &live, KeptFields::ALL));
         live.set_annotation("capstan.dev/kept", "replicas,tolerations");
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_brought_the_whole_manifest_is_no_user() {
+    fn a_manager_of_the_full_manifest_is_not_a_user() {
         let live =
             deployment(json!({"replicas": 3}), &json!({}), &json!([whole("kubectl-client-side-apply")]));
         assert!(!keep_user_fields(&mut next(), &live, KeptFields::ALL));
     }
 
     #[test]
-    fn no_deployment_is_kept_at_no_replicas() {
+    fn zero_replicas_are_not_kept() {
         let scaled = by("kubectl", &json!({"f:spec": {"f:replicas": {}}}));
         let live = deployment(json!({"replicas": 0}), &json!({}), &json!([scaled]));
         let mut kept = next();

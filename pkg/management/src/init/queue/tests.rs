@@ -1,4 +1,5 @@
 use ProviderType::{Bootstrap, ControlPlane};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::{
@@ -32,7 +33,7 @@ fn chosen(inventory: &ProviderInventory, request: &InitRequest) -> Vec<String> {
 }
 
 #[test]
-fn a_first_installation_adds_what_is_not_named_or_declined() {
+fn a_first_installation_adds_default_providers() {
     let talos = ProviderId::new(Bootstrap, "talos");
     let cases = [
         (request(&[], &[]), "cluster-api bootstrap-kubeadm control-plane-kubeadm"),
@@ -63,7 +64,7 @@ fn later_nothing_is_added() {
 }
 
 #[test]
-fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
+fn an_unfinished_installation_is_completed_with_its_own_versions() {
     let begun = [core(), bootstrap(), docker()].map(|id| installed(&id, OLD_VERSION));
     let mut inventory = inventory(&[core()]);
     inventory.unfinished = Some(begun.to_vec());
@@ -82,35 +83,38 @@ fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
 }
 
 #[test]
-fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told() {
+fn a_new_selection_wins_and_warns_about_the_abandoned_providers() {
     let mut inventory = inventory(&[core()]);
     inventory.unfinished = Some([core(), docker()].map(|id| installed(&id, OLD_VERSION)).to_vec());
     let aws = ProviderId::new(ProviderType::Infrastructure, "aws");
     let other = request(&[(aws, ""), (core(), NEW_VERSION)], &[]);
     assert_eq!(chosen(&inventory, &other), ["cluster-api:v1.14.0", "infrastructure-aws"]);
-    assert_eq!(
-        select_providers(&inventory, &other).warnings,
-        [
-            "the installation of `infrastructure-docker` v1.13.5 into namespace `infrastructure-docker-system` was begun \
-          before and is not asked for now: what was written of it stays"
+    assert_data_eq!(
+        select_providers(&inventory, &other).warnings.join("\n"),
+        str![
+            "`infrastructure-docker` v1.13.5 in namespace `infrastructure-docker-system` is partly installed but not selected now; its objects stay"
         ]
     );
 }
 
 // Row: D-100
 #[test]
-fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
+fn an_interrupted_clusterctl_init_is_reported_with_completing_flags() {
     let warnings =
         |there: &[ProviderId], request: &InitRequest| select_providers(&inventory(there), request).warnings;
-    assert_eq!(
-        warnings(&[core()], &request(&[(docker(), "")], &[])),
-        [
-            "there is a core provider and no bootstrap and no control plane provider, as after a first installation that \
-          was cut off: add `--bootstrap kubeadm --control-plane kubeadm` to complete it"
+    assert_data_eq!(
+        warnings(&[core()], &request(&[(docker(), "")], &[])).join("\n"),
+        str![
+            "the core provider is installed but no bootstrap or control plane provider is, as after an interrupted installation: complete it with `--bootstrap kubeadm --control-plane kubeadm`"
         ]
     );
     let one = warnings(&[core(), bootstrap()], &request(&[], &[]));
-    assert!(one[0].contains("no control plane provider,") && one[0].contains("`--control-plane kubeadm`"));
+    assert_data_eq!(
+        one.join("\n"),
+        str![
+            "the core provider is installed but no control plane provider is, as after an interrupted installation: complete it with `--control-plane kubeadm`"
+        ]
+    );
     for told in
         [request(&[], &[Bootstrap, ControlPlane]), request(&[(bootstrap(), ""), (control_plane(), "")], &[])]
     {
@@ -119,7 +123,7 @@ fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
 }
 
 #[tokio::test]
-async fn what_is_installed_as_asked_for_is_dropped_and_another_version_is_not() {
+async fn installed_providers_are_dropped_unless_the_version_differs() {
     let releases = Releases::small();
     let asked = asked(&[(core(), OLD_VERSION), (docker(), NEW_VERSION)]);
     let rendered = releases.sources().render(&asked, None).await.unwrap();

@@ -1,4 +1,7 @@
 //! Tests of the checks that stop `init` before its first write.
+use std::fmt::Write as _;
+
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 
@@ -27,12 +30,13 @@ async fn problems_of_all_providers_come_together_and_nothing_is_written() {
     let cluster = cluster(&fixture).await;
     let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &releases, &small_request("")).await;
-    assert_eq!(found.len(), 2, "{found:#?}");
-    assert!(
-        found[0].starts_with("`infrastructure-docker` v1.14.0 implements contract v1alpha4"),
-        "{found:#?}"
+    assert_data_eq!(
+        found.join("\n"),
+        str![[r#"
+`infrastructure-docker` v1.14.0 implements contract v1alpha4; this version of capstan supports v1beta2, v1beta1
+cannot install `cluster-api` v1.14.0: Issuers cluster-api-system/selfsigned: neither the server nor the set defines kind `Issuers.cert-manager.io`; similar kinds: `Issuer.cert-manager.io`
+"#]]
     );
-    assert!(found[1].starts_with("cannot install `cluster-api` v1.14.0: Issuers"), "{found:#?}");
     assert_eq!(written(&counter), [""; 0]);
 }
 
@@ -48,9 +52,9 @@ async fn an_object_of_another_owner_stops_it() {
         .await;
     let thorough = InitRequest { server_dry_run: true, ..small_request("") };
     let found = problems(&cluster(&fixture).await, &releases, &thorough).await;
-    assert_eq!(
-        found,
-        [
+    assert_data_eq!(
+        found.join("\n"),
+        str![
             "cannot install `cluster-api` v1.14.0: ClusterRole cluster-api-manager belongs to `infrastructure-own`"
         ]
     );
@@ -63,14 +67,16 @@ async fn an_object_two_providers_bring_stops_it() {
     let request = InitRequest { target_namespace: Some("all".to_owned()), ..small_request("") };
     let found = problems(&cluster(&fixture).await, &releases, &request).await;
     assert_eq!(found.len(), 5, "{found:#?}");
-    assert_eq!(
-        found[0],
-        "cannot install `infrastructure-docker` v1.14.0: `cluster-api` brings Certificate all/serving too"
+    assert_data_eq!(
+        found[0].as_str(),
+        str![
+            "cannot install `infrastructure-docker` v1.14.0: `cluster-api` also contains Certificate all/serving"
+        ]
     );
 }
 
 #[tokio::test]
-async fn what_may_be_ignored_is_ignored_when_asked_for() {
+async fn ignorable_problems_are_ignored_on_request() {
     let fixture = with_controllers().await;
     let releases = Releases::small().with_contract(
         &docker(),
@@ -86,7 +92,7 @@ async fn what_may_be_ignored_is_ignored_when_asked_for() {
 
 // Row: D-98
 #[tokio::test]
-async fn rights_that_are_missing_are_told_before_anything_is_written() {
+async fn missing_permissions_are_reported_before_any_write() {
     let fixture = Fixture::builder()
         .controllers(ControllerSwitches::default())
         .fault("forbid,verb=patch,resource=rbac.authorization.k8s.io/clusterroles")
@@ -96,10 +102,13 @@ async fn rights_that_are_missing_are_told_before_anything_is_written() {
     let cluster = cluster(&fixture).await;
     let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &releases, &small_request("")).await;
-    assert!(
-        found[0]
-            .starts_with("you may not patch `clusterroles.rbac.authorization.k8s.io` in the whole cluster"),
-        "{found:#?}"
+    assert_data_eq!(
+        found.join("\n"),
+        str![[r#"
+missing permission: patch `clusterroles.rbac.authorization.k8s.io` cluster-wide
+cannot install `cluster-api` v1.14.0: cannot apply ClusterRole cluster-api-manager: clusterroles.rbac.authorization.k8s.io "cluster-api-manager" is forbidden: User "admin" cannot patch resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope
+cannot install `infrastructure-docker` v1.14.0: cannot apply ClusterRole infrastructure-docker-manager: clusterroles.rbac.authorization.k8s.io "infrastructure-docker-manager" is forbidden: User "admin" cannot patch resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope
+"#]]
     );
     assert_eq!(written(&counter), [""; 0]);
 }
@@ -115,8 +124,10 @@ async fn missing_rights_for_cert_manager_stop_an_init_before_any_write() {
     let cluster = cluster(&fixture).await;
     let counter = RequestCounter::start(fixture.sandbox());
     let found = problems(&cluster, &Releases::small(), &small_request("")).await;
-    assert_eq!(found.len(), 1, "{found:#?}");
-    assert!(found[0].contains("in namespace `cert-manager`"), "{found:#?}");
+    assert_data_eq!(
+        found.join("\n"),
+        str!["missing permission: create `deployments.apps` in namespace `cert-manager`"]
+    );
     assert_eq!(written(&counter), [""; 0]);
 }
 
@@ -128,30 +139,41 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
     let older = crate::tests::metadata(NEW_VERSION, "v1beta1");
     let releases = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", &older);
     let found = problems(&cluster, &releases, &request(&[(bootstrap(), "")])).await;
-    assert_eq!(
-        found,
-        ["`bootstrap-kubeadm` v1.14.0 implements contract v1beta2; the core provider works with v1beta1"]
+    assert_data_eq!(
+        found.join("\n"),
+        str![
+            "`bootstrap-kubeadm` v1.14.0 implements contract v1beta2, but the core provider supports only v1beta1"
+        ]
     );
     let gone = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", "a: [");
     let found = problems(&cluster, &gone, &request(&[(bootstrap(), "")])).await;
-    assert!(found[0].starts_with("cannot tell the contract of the core provider: "), "{found:#?}");
+    assert_data_eq!(
+        gone.redact(&found.join("\n")),
+        str![
+            "cannot determine the contract of the core provider: cannot use the metadata of `cluster-api` v1.14.0: `RELEASES/cluster-api/v1.14.0/metadata.yaml` is not valid YAML: line 1, column 4: did not find expected `,` or `]`"
+        ]
+    );
 }
 
 #[tokio::test]
-async fn metadata_that_is_broken_or_missing_stops_it_unless_problems_are_ignored() {
-    for (file, words) in [("a: [", "is not valid YAML"), ("", "apiVersion")] {
+async fn invalid_metadata_stops_init_unless_problems_are_ignored() {
+    let mut told = String::new();
+    for file in ["a: [", ""] {
         let fixture = with_controllers().await;
         let releases = Releases::small().with_file(&docker(), NEW_VERSION, "metadata.yaml", file);
         let cluster = cluster(&fixture).await;
         let found = problems(&cluster, &releases, &small_request("")).await;
-        assert_eq!(found.len(), 1, "{found:#?}");
-        assert!(
-            found[0].starts_with("cannot tell the contract of `infrastructure-docker` v1.14.0: ")
-                && found[0].contains(words),
-            "{found:#?}"
-        );
+        let _ = writeln!(told, "{}", releases.redact(&found.join("\n")));
         let ignoring = InitRequest { validate: false, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &ignoring).await.unwrap();
         assert_eq!((plan.ignored.len(), plan.providers.len()), (1, 2));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+cannot determine the contract of `infrastructure-docker` v1.14.0: cannot use the metadata of `infrastructure-docker` v1.14.0: `RELEASES/infrastructure-docker/v1.14.0/metadata.yaml` is not valid YAML: line 1, column 4: did not find expected `,` or `]`
+cannot determine the contract of `infrastructure-docker` v1.14.0: cannot use the metadata of `infrastructure-docker` v1.14.0: apiVersion in `RELEASES/infrastructure-docker/v1.14.0/metadata.yaml` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not ""
+
+"#]]
+    );
 }

@@ -49,7 +49,7 @@ async fn cut_after(requests: u64, fixture: &Fixture, releases: &Releases, reques
 
 // Row: D-100
 #[tokio::test]
-async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
+async fn an_interrupted_init_is_completed_by_a_rerun() {
     let releases = Releases::small();
     let request = small_request(OLD_VERSION);
     let whole = with_controllers().await;

@@ -1,4 +1,5 @@
 //! Tests of `init` with providers that are already installed.
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 
@@ -7,7 +8,7 @@ const WEBHOOK: &str = "infrastructure-docker-system/webhook";
 const MANAGERS_ROLE: &str = "infrastructure-docker-manager";
 
 #[tokio::test]
-async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() {
+async fn a_retry_repairs_missing_and_changed_objects_only() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
@@ -25,12 +26,12 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
         .filter(|step| step.action.is_write())
         .map(|step| format!("{:?} {} {:?}", step.action, step.key, step.why))
         .collect();
-    assert_eq!(
-        steps,
-        [
-            "Update ClusterRole infrastructure-docker-manager Some(\"is not as it was applied\")",
-            "Create Service infrastructure-docker-system/webhook None"
-        ]
+    assert_data_eq!(
+        steps.join("\n"),
+        str![[r#"
+Update ClusterRole infrastructure-docker-manager Some("differs from the applied state")
+Create Service infrastructure-docker-system/webhook None
+"#]]
     );
     assert!(!plan.is_empty());
     let mut counter = RequestCounter::start(fixture.sandbox());
@@ -85,7 +86,7 @@ async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
 }
 
 #[tokio::test]
-async fn what_an_upgrade_left_half_way_is_left_to_it() {
+async fn init_leaves_an_interrupted_upgrade_to_the_upgrade() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request(OLD_VERSION)).await.unwrap();
@@ -93,15 +94,16 @@ async fn what_an_upgrade_left_half_way_is_left_to_it() {
     fixture.merge(CONFIG_MAP, record, &json!({"data": {"version": NEW_VERSION}})).await;
     let plan = plan_init(&cluster, &releases.sources(), &small_request(OLD_VERSION)).await.unwrap();
     assert!(plan.is_empty() && plan.providers.is_empty());
-    assert_eq!(
-        plan.warnings,
-        ["`infrastructure-docker` was left half-way between v1.13.5 and v1.14.0: complete it with \
-             `capstan upgrade resume` or `capstan upgrade apply`"]
+    assert_data_eq!(
+        plan.warnings.join("\n"),
+        str![
+            "the upgrade of `infrastructure-docker` between v1.13.5 and v1.14.0 was interrupted: complete it with `capstan upgrade resume` or `capstan upgrade apply`"
+        ]
     );
 }
 
 #[tokio::test]
-async fn objects_without_labels_are_found_by_a_thorough_plan_and_by_the_write_itself() {
+async fn unlabelled_objects_are_found_by_the_dry_run_and_by_the_write() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: \
                 infrastructure-docker-manager}, rules: []}";

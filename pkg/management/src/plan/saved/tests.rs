@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use api::{ProviderId, ProviderType, output::CertManagerPlan, plan::SavedReference};
 use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction};
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::LifecycleVerb;
@@ -111,31 +112,34 @@ fn a_plan_holds_while_only_counters_and_status_change() {
 }
 
 #[test]
-fn what_changed_on_the_cluster_is_named() {
+fn changes_on_the_cluster_are_reported() {
     let manifest = config_map("x");
     let present = |object: &Object, uid| plan(&manifest, Observation::Present(live(object, uid, "1")));
     let absent = plan(&manifest, Observation::Absent);
     let before = present(&manifest, "u");
-    assert_eq!(told(&before, &present(&config_map("y"), "u")), ["ConfigMap n/a was changed on the cluster"]);
-    assert_eq!(
-        told(&before, &present(&manifest, "other")),
-        ["ConfigMap n/a was deleted and made anew on the cluster"]
+    assert_data_eq!(
+        told(&before, &present(&config_map("y"), "u")).join("\n"),
+        str!["ConfigMap n/a was changed on the cluster"]
     );
-    assert_eq!(told(&before, &absent), ["ConfigMap n/a is gone from the cluster"]);
-    assert_eq!(told(&absent, &before), ["ConfigMap n/a is on the cluster now"]);
+    assert_data_eq!(
+        told(&before, &present(&manifest, "other")).join("\n"),
+        str!["ConfigMap n/a was deleted and created again on the cluster"]
+    );
+    assert_data_eq!(told(&before, &absent).join("\n"), str!["ConfigMap n/a no longer exists on the cluster"]);
+    assert_data_eq!(told(&absent, &before).join("\n"), str!["ConfigMap n/a now exists on the cluster"]);
 }
 
 #[test]
-fn what_is_rendered_otherwise_is_named() {
+fn changed_manifests_are_reported() {
     let (before, after) = (config_map("x"), config_map("y"));
-    assert_eq!(
-        told(&plan(&before, Observation::Absent), &plan(&after, Observation::Absent)),
-        ["ConfigMap n/a has another manifest"]
+    assert_data_eq!(
+        told(&plan(&before, Observation::Absent), &plan(&after, Observation::Absent)).join("\n"),
+        str!["ConfigMap n/a has a different manifest"]
     );
 }
 
 #[test]
-fn another_cluster_is_all_that_is_told() {
+fn another_cluster_is_the_only_reported_difference() {
     let saved = save(&plan(&config_map("x"), Observation::Absent));
     let other = SavedPlan { cluster: "other".to_owned(), providers: Vec::new(), ..saved.clone() };
     assert_eq!(plan_differences(&saved, &other), [PlanDifference::Cluster]);
@@ -149,7 +153,10 @@ fn a_provider_in_two_namespaces_is_compared_with_itself() {
     assert_eq!(told(&twice, &twice), Vec::<String>::new());
     let mut once = twice.clone();
     once.providers.pop();
-    assert_eq!(told(&twice, &once), ["`cluster-api`: planned nothing to v1.0.0 in `other`, now nothing"]);
+    assert_data_eq!(
+        told(&twice, &once).join("\n"),
+        str!["`cluster-api`: planned nothing to v1.0.0 in `other`, now nothing"]
+    );
 }
 
 #[test]
@@ -158,15 +165,18 @@ fn providers_and_cert_manager_that_are_planned_otherwise_are_named() {
     let mut after = before.clone();
     after.cert_manager = CertManagerPlan::install("v1.1.0", None);
     after.providers[0].to = Some("v1.1.0".to_owned());
-    assert_eq!(
-        told(&before, &after),
-        [
-            "cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`",
-            "`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing to v1.1.0 in `n`"
-        ]
+    assert_data_eq!(
+        told(&before, &after).join("\n"),
+        str![[r#"
+cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`
+`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing to v1.1.0 in `n`
+"#]]
     );
     after.providers.clear();
-    assert_eq!(told(&before, &after)[1], "`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing");
+    assert_data_eq!(
+        told(&before, &after)[1].as_str(),
+        str!["`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing"]
+    );
 }
 
 #[test]
@@ -174,12 +184,12 @@ fn objects_only_one_plan_has_are_named() {
     let before = plan(&config_map("x"), Observation::Absent);
     let mut after = before.clone();
     after.providers[0].objects.plan.steps[0].key.name = "b".to_owned();
-    assert_eq!(
-        told(&before, &after),
-        [
-            "ConfigMap n/a is in the plan, and nothing would be done with it now",
-            "ConfigMap n/b is not in the plan"
-        ]
+    assert_data_eq!(
+        told(&before, &after).join("\n"),
+        str![[r#"
+ConfigMap n/a is in the plan but needs no change now
+ConfigMap n/b is not in the plan
+"#]]
     );
 }
 
@@ -224,7 +234,7 @@ fn a_plan_without_salt_still_holds() {
 
 // Row: D-263
 #[test]
-fn a_plan_of_another_user_is_told_apart() {
+fn a_plan_of_another_user_is_a_difference() {
     let saved = save(&plan(&config_map("x"), Observation::Absent));
     let other = SavedPlan { user: Some("other".to_owned()), ..saved.clone() };
     let difference = PlanDifference::User { saved: "me".to_owned(), now: "other".to_owned() };

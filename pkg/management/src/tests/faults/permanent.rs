@@ -24,19 +24,19 @@ async fn told(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_expires_for_good_is_told_and_the_same_command_goes_on() {
+async fn an_expired_token_is_reported_and_a_rerun_resumes() {
     for work in Work::ALL {
         let expired = |asked: &support::scripted_connection::OutgoingRequest<'_>| match asked.number {
             0..25 => RequestOutcome::Answered,
             _ => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
         };
         let told = told(work, expired).await;
-        assert!(told.contains("the server does not take the credentials"), "{work:?}: {told}");
+        assert!(told.contains("code: 401"), "{work:?}: {told}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_webhook_that_says_no_is_told_at_once() {
+async fn a_webhook_denial_is_reported_at_once() {
     const NO: &str = "admission webhook \"policy.example.org\" denied the request: not on a Friday";
     for work in [Work::Init, Work::Upgrade, Work::RollBack] {
         let denied = |asked: &support::scripted_connection::OutgoingRequest<'_>| {
@@ -51,7 +51,7 @@ async fn a_webhook_that_says_no_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_storage_keeps_an_upgrade_from_being_begun() {
+async fn a_full_storage_prevents_an_upgrade() {
     let start = Start::of(Work::Upgrade).await;
     let (fixture, _folder) = start.again().await;
     let before = state(&fixture).await;
@@ -61,16 +61,13 @@ async fn a_full_storage_keeps_an_upgrade_from_being_begun() {
         if is_full { RequestOutcome::Rejected(500, "InternalError", words) } else { RequestOutcome::Answered }
     });
     let told = start.run(Work::Upgrade, &wire).await.unwrap_err();
-    assert!(
-        told.starts_with("cannot keep a journal on the cluster; nothing was changed: cannot create Secret"),
-        "{told}"
-    );
+    assert!(told.contains("Upgrade(WriteJournal"), "{told}");
     assert!(told.contains(": etcdserver: mvcc: database space exceeded\n"), "{told}");
     assert_same(&state(&fixture).await, &before, "a full storage");
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_missing_rights_are_told_before_anything_is_written() {
+async fn all_missing_permissions_are_reported_before_any_write() {
     for work in [Work::Init, Work::Upgrade] {
         let start = Start::of(work).await;
         let (fixture, _folder) = start.again().await;
@@ -81,14 +78,14 @@ async fn all_missing_rights_are_told_before_anything_is_written() {
             .run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered))
             .await
             .unwrap_err();
-        assert!(told.contains("you may not patch `deployments.apps`"), "{work:?}: {told}");
-        assert!(told.contains("you may not create `services`"), "{work:?}: {told}");
+        assert!(told.contains("patch `deployments.apps`"), "{work:?}: {told}");
+        assert!(told.contains("create `services`"), "{work:?}: {told}");
         assert_same(&state(&fixture).await, &before, &format!("{work:?}"));
     }
 }
 
 #[tokio::test]
-async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
+async fn an_unestablished_definition_is_reported_on_timeout() {
     let fixture = Fixture::builder().controllers(ControllerSwitches::default()).start().await;
     let releases = releases();
     // The other definition uses the kind name that docker brings.
@@ -119,7 +116,7 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_aggregated_api_without_a_service_is_in_nobodys_way() {
+async fn an_aggregated_api_without_a_service_blocks_nothing() {
     const DEAD: &str = "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.dead.example.org}, \
         spec: {group: dead.example.org, version: v1, groupPriorityMinimum: 1000, versionPriority: 15, \
         insecureSkipTLSVerify: true, service: {name: nobody, namespace: default}}}";
@@ -134,7 +131,7 @@ async fn an_aggregated_api_without_a_service_is_in_nobodys_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_still_going_is_waited_for_by_the_next_init() {
+async fn init_waits_for_terminating_objects() {
     let start = Start::of(Work::Delete).await;
     let (fixture, _folder) = start.again().await;
     let expected = state(&fixture).await;
@@ -148,7 +145,7 @@ async fn what_is_still_going_is_waited_for_by_the_next_init() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cert_manager_that_was_half_deleted_is_made_whole_by_every_verb_that_needs_it() {
+async fn every_verb_completes_a_partly_deleted_cert_manager() {
     for work in [Work::Init, Work::Upgrade] {
         let start = Start::of(Work::Upgrade).await;
         let expected = start.undisturbed(work).await;

@@ -44,22 +44,22 @@ async fn weathered(work: Work) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_init_weathers_what_passes() {
+async fn init_survives_temporary_faults() {
     weathered(Work::Init).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upgrade_weathers_what_passes() {
+async fn an_upgrade_survives_temporary_faults() {
     weathered(Work::Upgrade).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn going_back_weathers_what_passes() {
+async fn a_rollback_survives_temporary_faults() {
     weathered(Work::RollBack).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_weathers_what_passes() {
+async fn a_deletion_survives_temporary_faults() {
     weathered(Work::Delete).await;
 }
 
@@ -78,7 +78,7 @@ fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> Scr
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conflict_at_every_write_is_looked_into() {
+async fn a_conflict_at_every_write_is_resolved() {
     for work in Work::ALL {
         let start = Start::of(work).await;
         let expected = start.undisturbed(work).await;
@@ -117,7 +117,7 @@ async fn a_webhook_that_does_not_answer_for_a_minute_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_expires_half_way_is_renewed() {
+async fn a_token_that_expires_during_a_run_is_renewed() {
     for work in Work::ALL {
         let start = Start::of(work).await;
         let expected = start.undisturbed(work).await;

@@ -1,4 +1,7 @@
+use std::fmt::Write as _;
+
 use api::{ProviderId, ReleaseSeries};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::{WaitOptions, tests::upgrade_to_contract};
@@ -64,56 +67,67 @@ fn outlook_text(lines: &[&str]) -> Vec<String> {
 
 // Row: D-115, D-116
 #[test]
-fn the_outlook_has_the_newest_fitting_release_of_each_provider_by_contract() {
-    let cases: [(&str, &[&str], &[&str]); 7] = [
+fn available_upgrades_list_the_newest_compatible_release() {
+    let cases: [(&str, &[&str]); 7] = [
         (
             "within the current contract",
             &[
                 "core v1.0.0: v1.0.0 v1.0.1 | 1.0=v1beta2",
                 "aws v2.0.0: v2.0.0 v2.0.1 v2.1.0 | 2.0=v1beta2 2.1=v1beta2",
             ],
-            &["v1beta2: cluster-api v1.0.1, aws v2.1.0"],
         ),
         (
             "an older contract that works beside it",
             &["core v1.0.0: v1.0.0 v1.0.1 | 1.0=v1beta2", "aws v2.0.0: v2.0.0 v2.0.1 | 2.0=v1beta1"],
-            &["v1beta2: cluster-api v1.0.1, aws v2.0.1"],
         ),
-        (
-            "pre-releases are passed over",
-            &["core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta2 1.1=v1beta2"],
-            &["v1beta2: cluster-api -"],
-        ),
+        ("pre-releases are passed over", &["core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta2 1.1=v1beta2"]),
         (
             "from one contract to the next, where a provider has no newer release",
             &[
                 "core v1.10.0: v1.10.0 v1.10.1 v1.11.0 | 1.10=v1beta1 1.11=v1beta2",
                 "aws v2.0.0: v2.0.0 | 2.0=v1beta1",
             ],
-            &["v1beta1: cluster-api v1.10.1, aws -", "v1beta2: cluster-api v1.11.0, aws -"],
         ),
         (
             "a provider too old for the next contract",
             &["core v1.0.0: v1.1.0 | 1.0=v1beta1 1.1=v1beta2", "aws v0.9.0: v0.9.1 | 0.9=v1alpha4"],
-            &[
-                "v1beta1: cluster-api -, aws (v0.9.0 implements v1alpha4, and no newer release works with v1beta1)",
-                "v1beta2: cluster-api v1.1.0, aws (v0.9.0 implements v1alpha4, and no newer release works with v1beta2)",
-            ],
         ),
         (
             "a contract that is newer than this binary, and a release of a series nobody lists",
             &["core v1.0.0: v1.0.1 v2.0.0 v3.0.0 | 1.0=v1beta2 2.0=v1beta3"],
-            &["v1beta2: cluster-api v1.0.1", "v1beta3: cluster-api v2.0.0"],
         ),
         (
             "what cannot be read is a row",
             &["core v1.0.0: !no answer", "aws v2.0.0: v2.0.1 | 2.0=v1beta1", "docker v1.0.0: !no such host"],
-            &["v1beta2: cluster-api (no answer), aws v2.0.1, docker (no such host)"],
         ),
     ];
-    for (name, lines, expected) in cases {
-        assert_eq!(outlook_text(lines), expected, "{name}");
+    let mut outlooks = String::new();
+    for (name, lines) in cases {
+        let _ = writeln!(outlooks, "{name}:\n  {}", outlook_text(lines).join("\n  "));
     }
+    assert_data_eq!(
+        outlooks,
+        str![[r#"
+within the current contract:
+  v1beta2: cluster-api v1.0.1, aws v2.1.0
+an older contract that works beside it:
+  v1beta2: cluster-api v1.0.1, aws v2.0.1
+pre-releases are passed over:
+  v1beta2: cluster-api -
+from one contract to the next, where a provider has no newer release:
+  v1beta1: cluster-api v1.10.1, aws -
+  v1beta2: cluster-api v1.11.0, aws -
+a provider too old for the next contract:
+  v1beta1: cluster-api -, aws (v0.9.0 implements v1alpha4, and no newer release supports v1beta1)
+  v1beta2: cluster-api v1.1.0, aws (v0.9.0 implements v1alpha4, and no newer release supports v1beta2)
+a contract that is newer than this binary, and a release of a series nobody lists:
+  v1beta2: cluster-api v1.0.1
+  v1beta3: cluster-api v2.0.0
+what cannot be read is a row:
+  v1beta2: cluster-api (no answer), aws v2.0.1, docker (no such host)
+
+"#]]
+    );
 }
 
 fn request(target: &str) -> UpgradeRequest {
@@ -152,113 +166,112 @@ const AWS: &str = "aws v2.0.0: v2.0.0 v2.1.0 | 1.0=v1alpha4 2.0=v1beta1 2.1=v1be
 const OLD_AWS: &str = "aws v1.0.0: v1.0.0 v2.0.0 | 1.0=v1alpha4 2.0=v1beta1";
 
 #[test]
-fn providers_go_to_what_was_asked_for_when_it_fits_together() {
-    let cases: [(&str, &[&str], &str, &str); 17] = [
-        ("all of a contract", &[AWS, CORE], "contract v1beta2", "cluster-api v1.11.0, aws v2.1.0"),
-        ("nothing newer", &["core v1.11.0: v1.11.0 | 1.11=v1beta2"], "contract v1beta2", ""),
-        ("another contract", &[CORE], "contract v1beta1", "! cannot upgrade to contract v1beta1"),
-        (
-            "a provider that stays behind",
-            &[CORE, "aws v1.0.0: v1.0.0 | 1.0=v1alpha4"],
-            "contract v1beta2",
-            "! `infrastructure-aws` stays behind: v1.0.0 implements v1alpha4, and no newer release works with v1beta2",
-        ),
-        ("core alone, the other works beside it", &[CORE, AWS], "core=v1.11.0", "cluster-api v1.11.0"),
-        (
-            "both, in the order of types",
-            &[CORE, AWS],
-            "aws=v2.1.0 core=v1.11.0",
-            "cluster-api v1.11.0, aws v2.1.0",
-        ),
-        ("a pre-release that was named", &[CORE, AWS], "core=v1.12.0-rc.0", "cluster-api v1.12.0-rc.0"),
-        ("with its namespace", &[CORE], "cluster-api-system/core=v1.11.0", "cluster-api v1.11.0"),
-        (
-            "in another namespace",
-            &[CORE],
-            "default/core=v1.11.0",
-            "! `default/cluster-api` is not installed; `cluster-api` v1.10.0 implements contract v1beta1",
-        ),
-        (
-            "one that is not installed",
-            &["core v1.11.0: v1.11.0 | 1.11=v1beta2"],
-            "aws=v2.1.0",
-            "! `infrastructure-aws` is not installed",
-        ),
-        (
-            "while core stays on an old contract",
-            &[CORE, AWS],
-            "aws=v2.1.0",
-            "! `cluster-api` v1.10.0 implements contract v1beta1",
-        ),
-        (
-            "core to a contract that is too new",
-            &[CORE, AWS],
-            "core=v2.0.0 aws=v3.0.0",
-            "! `cluster-api` v2.0.0 implements contract v1beta3; \
-             `infrastructure-aws` v3.0.0 implements contract v1beta3, which does not work with v1beta2",
-        ),
-        (
-            "another that would stay behind",
-            &[CORE, OLD_AWS],
-            "core=v1.11.0",
-            "! `infrastructure-aws` v1.0.0 implements contract v1alpha4, which does not work with v1beta2",
-        ),
-        (
-            "the same taken along",
-            &[CORE, OLD_AWS],
-            "core=v1.11.0 aws=v2.0.0",
-            "cluster-api v1.11.0, aws v2.0.0",
-        ),
-        (
-            "a version of no series",
-            &[CORE, AWS],
-            "core=v1.11.0 aws=v2.7.0",
-            "! no release series of `infrastructure-aws` v2.7.0",
-        ),
-        (
-            "what is no version",
-            &[CORE],
-            "core=v1.11",
-            "! `cluster-api`: `v1.11` is not a semantic version; `cluster-api` v1.10.0 implements contract v1beta1",
-        ),
-        ("twice", &[CORE], "core=v1.11.0 core=v1.11.0", "! `cluster-api` is named twice"),
+fn compatible_requested_versions_are_chosen() {
+    let cases: [(&str, &[&str], &str); 17] = [
+        ("all of a contract", &[AWS, CORE], "contract v1beta2"),
+        ("nothing newer", &["core v1.11.0: v1.11.0 | 1.11=v1beta2"], "contract v1beta2"),
+        ("another contract", &[CORE], "contract v1beta1"),
+        ("a provider that stays behind", &[CORE, "aws v1.0.0: v1.0.0 | 1.0=v1alpha4"], "contract v1beta2"),
+        ("core alone, the other works beside it", &[CORE, AWS], "core=v1.11.0"),
+        ("both, in the order of types", &[CORE, AWS], "aws=v2.1.0 core=v1.11.0"),
+        ("a pre-release that was named", &[CORE, AWS], "core=v1.12.0-rc.0"),
+        ("with its namespace", &[CORE], "cluster-api-system/core=v1.11.0"),
+        ("in another namespace", &[CORE], "default/core=v1.11.0"),
+        ("one that is not installed", &["core v1.11.0: v1.11.0 | 1.11=v1beta2"], "aws=v2.1.0"),
+        ("while core stays on an old contract", &[CORE, AWS], "aws=v2.1.0"),
+        ("core to a contract that is too new", &[CORE, AWS], "core=v2.0.0 aws=v3.0.0"),
+        ("another that would stay behind", &[CORE, OLD_AWS], "core=v1.11.0"),
+        ("the same taken along", &[CORE, OLD_AWS], "core=v1.11.0 aws=v2.0.0"),
+        ("a version of no series", &[CORE, AWS], "core=v1.11.0 aws=v2.7.0"),
+        ("what is no version", &[CORE], "core=v1.11"),
+        ("twice", &[CORE], "core=v1.11.0 core=v1.11.0"),
     ];
-    for (name, lines, target, expected) in cases {
-        assert_eq!(choice_text(&candidates(lines), &request(target)), expected, "{name}");
+    let mut choices = String::new();
+    for (name, lines, target) in cases {
+        let choice = choice_text(&candidates(lines), &request(target));
+        let _ = writeln!(choices, "{name}:\n  {}", if choice.is_empty() { "nothing" } else { &choice });
     }
+    assert_data_eq!(
+        choices,
+        str![[r#"
+all of a contract:
+  cluster-api v1.11.0, aws v2.1.0
+nothing newer:
+  nothing
+another contract:
+  ! cannot upgrade to contract v1beta1
+a provider that stays behind:
+  ! cannot upgrade `infrastructure-aws`: v1.0.0 implements v1alpha4, and no newer release supports v1beta2
+core alone, the other works beside it:
+  cluster-api v1.11.0
+both, in the order of types:
+  cluster-api v1.11.0, aws v2.1.0
+a pre-release that was named:
+  cluster-api v1.12.0-rc.0
+with its namespace:
+  cluster-api v1.11.0
+in another namespace:
+  ! `default/cluster-api` is not installed; `cluster-api` v1.10.0 implements contract v1beta1
+one that is not installed:
+  ! `infrastructure-aws` is not installed
+while core stays on an old contract:
+  ! `cluster-api` v1.10.0 implements contract v1beta1
+core to a contract that is too new:
+  ! `cluster-api` v2.0.0 implements contract v1beta3; `infrastructure-aws` v3.0.0 implements contract v1beta3, which is incompatible with v1beta2
+another that would stay behind:
+  ! `infrastructure-aws` v1.0.0 implements contract v1alpha4, which is incompatible with v1beta2
+the same taken along:
+  cluster-api v1.11.0, aws v2.0.0
+a version of no series:
+  ! the metadata lists no release series for `infrastructure-aws` v2.7.0
+what is no version:
+  ! `cluster-api`: `v1.11` is not a semantic version; `cluster-api` v1.10.0 implements contract v1beta1
+twice:
+  ! `cluster-api` is requested twice
+
+"#]]
+    );
 }
 
 #[test]
-fn a_provider_nobody_can_ask_about_stops_an_upgrade_of_others() {
+fn unknown_releases_of_one_provider_stop_the_upgrade() {
     let candidates = candidates(&[CORE, "aws v2.0.0: !no answer"]);
-    for target in ["contract v1beta2", "core=v1.11.0", "core=v1.11.0 aws=v2.1.0"] {
-        let text = choice_text(&candidates, &request(target));
-        assert_eq!(text, "! cannot tell the versions of `infrastructure-aws`: no answer", "{target}");
-    }
+    let targets = ["contract v1beta2", "core=v1.11.0", "core=v1.11.0 aws=v2.1.0"];
+    assert_data_eq!(
+        targets.map(|target| choice_text(&candidates, &request(target))).join("\n"),
+        str![[r#"
+! cannot determine the versions of `infrastructure-aws`: no answer
+! cannot determine the versions of `infrastructure-aws`: no answer
+! cannot determine the versions of `infrastructure-aws`: no answer
+"#]]
+    );
 }
 
 // Row: D-112
 #[test]
-fn going_back_is_refused_until_it_is_allowed() {
+fn downgrades_are_rejected_unless_allowed() {
     let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.10=v1beta2 1.11=v1beta2"]);
     let mut request = request("core=v1.10.3");
-    assert_eq!(choice_text(&candidates, &request), "! `cluster-api` would go back from v1.11.0 to v1.10.3");
+    assert_data_eq!(
+        choice_text(&candidates, &request),
+        str!["! `cluster-api` would be downgraded from v1.11.0 to v1.10.3"]
+    );
     request.allow_downgrade = true;
     assert_eq!(choice_text(&candidates, &request), "cluster-api v1.10.3");
 }
 
 // Row: D-114
 #[test]
-fn the_version_that_is_there_is_taken_with_a_word() {
+fn the_installed_version_is_accepted_with_a_warning() {
     let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.11=v1beta2"]);
     let choice = choose_upgrade(&candidates, &request("core=v1.11.0")).unwrap();
     assert_eq!(choice.items.len(), 1);
-    assert_eq!(choice.warnings, ["`cluster-api` has version v1.11.0 already"]);
+    assert_data_eq!(choice.warnings.join("\n"), str!["`cluster-api` already has version v1.11.0"]);
 }
 
 // Row: D-113
 #[test]
-fn more_than_three_minor_versions_of_cluster_api_are_refused_from_any_version() {
+fn upgrades_over_more_than_three_minor_versions_are_rejected() {
     let series = "1.2=v1beta1 1.5=v1beta2 1.6=v1beta2 1.11=v1beta2 1.14=v1beta2 1.15=v1beta2 2.9=v1beta2";
     let cases = [
         ("core", "v1.11.0", "v1.14.0", true),
@@ -303,10 +316,13 @@ fn every_provider_is_installed_once_and_one_core_among_them() {
         check_instances(&inventory(lines)).into_iter().map(|problem| problem.text).collect()
     };
     assert!(texts(&["core v1.0.0: !", "aws v1.0.0: !"]).is_empty());
-    assert_eq!(texts(&["aws v1.0.0: !"]), ["there must be one core provider, and there are 0"]);
-    assert_eq!(
-        texts(&["core v1.0.0: !", "aws v1.0.0: !", "aws v1.1.0: !"]),
-        [
+    assert_data_eq!(
+        texts(&["aws v1.0.0: !"]).join("\n"),
+        str!["exactly one core provider is required, but 0 are installed"]
+    );
+    assert_data_eq!(
+        texts(&["core v1.0.0: !", "aws v1.0.0: !", "aws v1.1.0: !"]).join("\n"),
+        str![
             "`infrastructure-aws` is installed 2 times: aws-system/infrastructure-aws, aws-system/infrastructure-aws"
         ]
     );

@@ -28,31 +28,31 @@ pub struct JournalState {
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
-    #[error("an upgrade begun at {} is not finished", _0.begun)]
+    #[error("the upgrade started at {} is unfinished", _0.begun)]
     Unfinished(JournalState),
     /// Kustomizations of providers at the start of the upgrade are missing now.
-    #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
+    #[error("cannot resume the upgrade started at {begun} without {}", kustomizations(lost))]
     MissingKustomizations {
         begun: String,
         /// Providers, each with the folder or URL of its kustomization.
         lost: Vec<(ProviderId, String)>,
     },
-    #[error("there is no upgrade to {verb}")]
+    #[error("cannot {verb} the upgrade: no upgrade found")]
     NoJournal {
         /// The verb: `resume`, `abort` or `roll back`.
         verb: &'static str,
     },
     /// The object on the cluster is marked as a journal but cannot be used.
-    #[error("the journal of the last upgrade cannot be used: {problem}")]
+    #[error("cannot use the journal of the last upgrade: {problem}")]
     InvalidJournal { problem: String },
     /// The journal cannot be written, so nothing was changed.
-    #[error("cannot keep a journal on the cluster; nothing was changed")]
+    #[error("cannot write the journal to the cluster; nothing was changed")]
     WriteJournal {
         #[source]
         source: Box<ApiError>,
     },
     /// A rollback would lose objects, or the installed providers differ from the journal.
-    #[error("cannot go back{}", only(reasons))]
+    #[error("cannot roll back{}", only(reasons))]
     CannotRollBack {
         /// One reason per definition or provider.
         reasons: Vec<String>,
@@ -172,11 +172,11 @@ impl JournalIndex {
         struct FormatHeader {
             format: u32,
         }
-        let broken = |error: serde_json::Error| invalid_journal(format!("it cannot be read: {error}"));
+        let broken = |error: serde_json::Error| invalid_journal(format!("it is invalid: {error}"));
         let head: FormatHeader = serde_json::from_slice(text).map_err(broken)?;
         if head.format != FORMAT {
             return Err(invalid_journal(format!(
-                "it has format {}, and this binary knows {FORMAT}",
+                "it has format {}; this version supports format {FORMAT}",
                 head.format
             )));
         }
@@ -198,7 +198,7 @@ impl JournalIndex {
         };
         Ok(UpgradeChoice {
             items: self.providers.iter().filter_map(item).collect(),
-            warnings: vec![format!("this goes on with the upgrade begun at {}", self.begun)],
+            warnings: vec![format!("resuming the upgrade started at {}", self.begun)],
         })
     }
 

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_servers_and_controllers_write_is_not_restored() {
+    fn fields_of_servers_and_controllers_are_not_restored() {
         let cases = [
             (
                 json!({"apiVersion": "apps/v1", "kind": "Deployment",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_comes_back_in_parts_small_enough_for_a_secret() {
+    fn packed_manifests_round_trip_in_parts_that_fit_a_secret() {
         let mut random = fast_random(7);
         let noise: String = (0..2_000_000).map(|_| char::from(b'a' + (random() % 26) as u8)).collect();
         let objects = [

@@ -1,10 +1,11 @@
+use snapbox::{assert_data_eq, str};
 use support::scripted_connection::{OutgoingRequest, PausePoint, ScriptedConnection};
 
 use super::*;
 use crate::UnfinishedPolicy;
 
 #[tokio::test]
-async fn going_back_restores_what_was_there_before() {
+async fn a_rollback_restores_the_previous_state() {
     let lab = Lab::start().await;
     let before = lab.installed().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
@@ -22,7 +23,7 @@ async fn going_back_restores_what_was_there_before() {
 
 // Row: D-109
 #[tokio::test]
-async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
+async fn an_interrupted_upgrade_can_be_rolled_back() {
     for at in [2, 3, 5, 8, 11] {
         let lab = Lab::start().await;
         let before = lab.installed().await;
@@ -38,7 +39,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
 }
 
 #[tokio::test]
-async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
+async fn a_second_upgrade_interrupted_at_its_start_can_be_rolled_back() {
     let newer = "v1.14.1";
     for at in 0..6 {
         let lab = Lab::with(releases().with(&docker(), newer, &components(&docker(), newer))).await;
@@ -54,7 +55,7 @@ async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
 }
 
 #[tokio::test]
-async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
+async fn an_interrupted_rollback_is_completed_by_a_rerun() {
     for at in [0, 1, 3, 5, 8, 11] {
         let lab = Lab::start().await;
         let before = lab.installed().await;
@@ -87,7 +88,7 @@ fn with_new_storage() -> Releases {
 const MACHINES: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
 
 #[tokio::test]
-async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
+async fn a_new_storage_version_without_objects_can_be_rolled_back() {
     let lab = Lab::with(with_new_storage()).await;
     let before = lab.installed().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
@@ -102,7 +103,7 @@ async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
 }
 
 #[tokio::test]
-async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_the_same_command() {
+async fn interrupted_storage_version_rollback_is_completed_by_a_rerun() {
     for at in [1, 2, 3, 4] {
         let lab = Lab::with(with_new_storage()).await;
         let before = lab.installed().await;
@@ -116,7 +117,7 @@ async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_
 
 // Row: D-109
 #[tokio::test]
-async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects() {
+async fn a_new_storage_version_with_objects_prevents_a_rollback() {
     let lab = Lab::with(with_new_storage()).await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     lab.fixture
@@ -127,20 +128,21 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         .await;
     let revision = lab.revision();
     match lab.roll_back().await {
-        Err(error @ LifecycleError::Upgrade(UpgradeError::CannotRollBack { .. })) => assert_eq!(
-            error.to_string(),
-            format!(
-                "cannot go back: objects of `{MACHINES}` may be stored as v1beta3, which the old definition lacks; \
-                 DockerMachine default/m is one"
-            )
-        ),
+        Err(error @ LifecycleError::Upgrade(UpgradeError::CannotRollBack { .. })) => {
+            assert_data_eq!(
+                error.to_string(),
+                str![
+                    "cannot roll back: objects of `dockermachines.infrastructure.cluster.x-k8s.io` such as DockerMachine default/m may be stored as v1beta3, which the old definition lacks"
+                ]
+            );
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(lab.revision(), revision);
 }
 
 #[tokio::test]
-async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
+async fn a_changed_or_deleted_provider_prevents_a_rollback() {
     let lab = Lab::start().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     let place = format!("{}/{}", namespace_of(&docker()), docker());
@@ -150,13 +152,13 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
         other => panic!("{other:?}"),
     };
     let found: Vec<String> = reasons(lab.roll_back().await);
-    assert_eq!(
-        found,
-        ["`infrastructure-docker` has version v1.15.0, and the upgrade went from v1.13.5 to v1.14.0"]
+    assert_data_eq!(
+        found.join("\n"),
+        str!["`infrastructure-docker` has version v1.15.0, but the upgrade went from v1.13.5 to v1.14.0"]
     );
     lab.fixture.delete(PROVIDER, &place).await;
     let found: Vec<String> = reasons(lab.roll_back().await);
-    assert_eq!(found, ["`infrastructure-docker` is no longer installed"]);
+    assert_data_eq!(found.join("\n"), str!["`infrastructure-docker` is no longer installed"]);
 }
 
 #[tokio::test]
@@ -176,11 +178,18 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
     let gone = lab.roll_back().await.unwrap_err().to_string();
-    assert!(gone.ends_with("is gone"), "{gone}");
+    let part_name = part["metadata"]["name"].as_str().unwrap();
+    assert_data_eq!(
+        gone.replace(part_name, "PART"),
+        str!["cannot use the journal of the last upgrade: its Secret cluster-api-system/PART is missing"]
+    );
     // The text is `{"format":2}`.
     lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
     let newer = lab.roll_back().await.unwrap_err().to_string();
-    assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
+    assert_data_eq!(
+        newer,
+        str!["cannot use the journal of the last upgrade: it has format 2; this version supports format 1"]
+    );
     assert!(lab.revision() <= revision + 2, "nobody but this test wrote anything");
 }
 
@@ -200,7 +209,7 @@ async fn a_journal_has_no_label_by_which_other_tools_would_delete_it() {
 }
 
 #[tokio::test]
-async fn kept_manifests_that_were_changed_are_refused() {
+async fn changed_journal_manifests_are_rejected() {
     let lab = Lab::start().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     let mut parts = lab.journal().await;
