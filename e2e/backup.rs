@@ -54,7 +54,7 @@ fn the_drill_of_the_guide_brings_a_lost_cluster_back() {
     guide.done("capstan describe cluster demo --sandbox tour-a --watch --exit-status --timeout 2m");
     let again = guide.done("capstan restore demo.tar.gz --sandbox tour-a");
     assert!(
-        again.stderr.ends_with(": restored no object from `demo.tar.gz`; 31 objects existed\n"),
+        again.stderr.ends_with(": restored no object from `demo.tar.gz`; 31 objects already existed\n"),
         "{again}"
     );
     guide.done("capstan quickstart --remove");

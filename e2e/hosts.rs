@@ -246,7 +246,7 @@ fn an_authority_of_our_own_is_named_by_flag_variable_or_host() {
         run.stderr.contains("cause: its certificate is signed by `CN=authority of a fake host`"),
         "{run}"
     );
-    assert!(run.stderr.contains("the host showed `CN=a fake host`"), "{run}");
+    assert!(run.stderr.contains("the host presented `CN=a fake host`"), "{run}");
     assert!(run.stderr.contains("--ca-bundle FILE"), "{run}");
     let flagged = world.run(generate.into_iter().chain(["--ca-bundle", &ca]));
     assert_eq!(flagged.status, 0, "{flagged}");

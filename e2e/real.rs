@@ -20,7 +20,7 @@ fn move_with_a_break(lab: &Lab) {
     let words = [&["move"][..], &lab.there.target(), &BOTH].concat();
     lab.kill_after(5, lab.here.cluster(), &[&words[..], &["--progress", "json"]].concat());
     let status = lab.capstan(lab.here.cluster(), &[&["move", "status"][..], &lab.there.target()].concat());
-    assert!(status.contains("nothing was deleted yet, and `--abort` in addition undoes it"), "{status}");
+    assert!(status.contains("add `--abort` to undo it; nothing is deleted yet"), "{status}");
     lab.capstan(lab.here.cluster(), &words);
 }
 

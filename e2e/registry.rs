@@ -70,7 +70,10 @@ fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
     assert_eq!(json(&publish(&world, &registry, "v1.0.0", "v1.0.0"))["outcome"], "alreadyThere");
     let refused = publish(&world, &registry, "v1.1.0", "v1.0.0");
     assert_eq!(refused.status, 1, "{refused}");
-    assert!(refused.stderr.contains("already there") && refused.stderr.contains("`--force`"), "{refused}");
+    assert!(
+        refused.stderr.contains("it exists with digest") && refused.stderr.contains("`--force`"),
+        "{refused}"
+    );
 
     let url = format!("{}:v1.0.0@{}", target(&registry), first["digest"].as_str().unwrap());
     configure(&world, &url, "");

@@ -16,7 +16,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
+    #[expect(clippy::disallowed_methods, reason = "only this module reads the process environment")]
     pub fn from_process() -> Self {
         Self {
             variables: std::env::vars_os().collect(),

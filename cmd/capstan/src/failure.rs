@@ -107,7 +107,7 @@ impl Failure {
         };
         if self.kind == Kind::Interrupted && writes.any_sent() {
             self.message = match writes.count() {
-                0 => "interrupted while the first write was under way".to_owned(),
+                0 => "interrupted during the first write".to_owned(),
                 _ => format!("interrupted after at least {count}"),
             };
             return self.hint(resume_hint);
@@ -115,7 +115,7 @@ impl Failure {
         if writes.count() == 0 {
             return self;
         }
-        self.hint(format!("it ended after {count}: {resume_hint}"))
+        self.hint(format!("the run stopped after {count}: {resume_hint}"))
     }
 
     /// Adds the hint to resume. An interruption also names its position, as in `while it …`.
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ended_half_way_says_so_and_what_goes_on() {
+    fn a_partial_run_names_its_writes_and_the_command_to_resume() {
         let interrupted = |writes: &Writes| Failure::interrupted().after_writes(writes, "run it again");
         let writes = [Writes::default(), Writes::of(0), Writes::of(1), Writes::of(7)];
         let messages = writes.map(|writes| interrupted(&writes).message().to_owned());
@@ -229,7 +229,7 @@ mod tests {
             messages.join("\n"),
             str![[r#"
 interrupted, nothing was written
-interrupted while the first write was under way
+interrupted during the first write
 interrupted after at least one write
 interrupted after at least 7 writes
 "#]]
@@ -240,12 +240,12 @@ interrupted after at least 7 writes
         assert_eq!(failed.message(), "cannot install");
         assert_data_eq!(
             failed.distinct_hints().collect::<String>(),
-            str!["it ended after 2 writes: run it again"]
+            str!["the run stopped after 2 writes: run it again"]
         );
     }
 
     #[test]
-    fn the_kind_of_an_error_is_found_below_the_errors_that_only_pass_it_on() {
+    fn the_kind_of_an_error_comes_from_the_first_cause_that_has_one() {
         use management::LifecycleError;
         use mover::{JournalError, MoveError};
 
@@ -255,16 +255,19 @@ interrupted after at least 7 writes
         assert_eq!(kind(MoveError::Journal(JournalError::TakenOver).into()), Kind::Conflict);
         let absent = Failure::from(LifecycleError::Contract(inventory::ContractError::NotInstalled));
         assert_eq!(absent.kind(), Kind::Environment);
-        assert_data_eq!(absent.distinct_hints().collect::<String>(), str!["`capstan init` installs it"]);
+        assert_data_eq!(
+            absent.distinct_hints().collect::<String>(),
+            str!["install Cluster API with `capstan init`"]
+        );
     }
 
     #[test]
-    fn a_full_disk_is_told_from_within_a_bundle() {
+    fn a_full_disk_during_a_bundle_gets_the_same_hint_everywhere() {
         use bundle::BundleError;
 
         let full = || BundleError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() };
         let last = |failure: Failure| failure.distinct_hints().last().map(str::to_owned);
-        assert_data_eq!(last(full().into()).unwrap(), str!["make room and run it again"]);
+        assert_data_eq!(last(full().into()).unwrap(), str!["free disk space, and re-run the command"]);
         let unsent =
             BundleError::UploadFailed { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
         assert_eq!(last(unsent.into()), last(full().into()));

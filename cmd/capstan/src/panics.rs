@@ -31,7 +31,7 @@ fn report(panic: &PanicHookInfo<'_>) {
 fn message(what: &str, place: &str) -> String {
     format!(
         "error: this is a bug in capstan {}\n  cause: {} ({place})\n\
-         hint: please report it with the command line; RUST_BACKTRACE=1 shows where it came from\n",
+         hint: report this bug with the command line and the backtrace that `RUST_BACKTRACE=1` prints\n",
         env!("CARGO_PKG_VERSION"),
         sanitize(what)
     )
@@ -45,7 +45,7 @@ mod tests {
 
     // Row: D-75
     #[test]
-    fn a_panic_is_told_as_a_defect_of_ours() {
+    fn a_panic_asks_for_a_bug_report() {
         let text = message("no such\u{1b}[2J thing", "a.rs:1:2");
         // The snapshot does not tell a backslash from a slash.
         assert!(text.contains("no such\\u{1b}[2J thing"), "{text}");
@@ -54,7 +54,7 @@ mod tests {
             str![[r#"
 error: this is a bug in capstan [VERSION]
   cause: no such/u{1b}[2J thing (a.rs:1:2)
-hint: please report it with the command line; RUST_BACKTRACE=1 shows where it came from
+hint: report this bug with the command line and the backtrace that `RUST_BACKTRACE=1` prints
 
 "#]]
         );

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_reads_itself_back_and_knows_that_it_is_there() {
+    fn the_current_process_is_found_running() {
         let own = ProcessId::current();
         assert_eq!(ProcessId::parse(&own.to_string()), Some(own.clone()));
         assert!(!has_ended(&own.to_string()));
@@ -128,7 +128,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_that_has_ended_is_gone_and_one_with_its_id_is_another() {
+    fn an_ended_process_is_not_confused_with_one_of_the_same_id() {
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
         let begun = started_at(child.id()).unwrap();
         let process = ProcessId { id: child.id(), scope: pid_scope(), started_at: begun };
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_processes_of_other_machines_and_of_other_programs() {
+    fn processes_of_other_machines_and_programs_are_unknown() {
         let elsewhere = ProcessId { id: 4_000_000_000, scope: "0".repeat(16), started_at: "1".to_owned() };
         for process in [&*elsewhere.to_string(), "", "1", "x-y-z", "1--2"] {
             assert!(!has_ended(process), "{process}");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_named_clusterctl_answers_to_that_name() {
+    fn a_link_named_clusterctl_runs_as_clusterctl() {
         let named = |argument: &str| Program::from_argument(Some(OsStr::new(argument)));
         assert_eq!(named("/usr/local/bin/clusterctl"), Program::Clusterctl);
         assert_eq!(named("clusterctl.exe"), Program::Clusterctl);

@@ -55,7 +55,7 @@ fn run_nested(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let commands = parsed.suggested_commands(program, session.environment());
     let Invocation::Verb(verb) = parsed.invocation else {
         let line: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
-        return Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", line.join(" "))));
+        return Err(Failure::new(Kind::Bug, format!("`{}` is not a valid command", line.join(" "))));
     };
     session.run_nested(parsed.globals, commands, |session| verb.run(session))
 }
@@ -116,7 +116,9 @@ impl CommandRun {
         let candidates = Arc::new(completion::Candidates::new(environment, &words));
         let answer =
             completion::complete(shell, cli::tree_of(self.program), words, &current_dir, &candidates);
-        answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
+        answer.map_err(|error| {
+            Failure::new(Kind::Environment, "cannot complete the command line").because(&error)
+        })
     }
 
     fn configure(&self, printer: &mut Printer, globals: &Globals, commands: SuggestedCommands) {

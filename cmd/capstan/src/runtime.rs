@@ -87,7 +87,7 @@ impl Runtime {
             return Ok(tokio);
         }
         let tokio = Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Failure::new(Kind::Environment, "cannot start waiting for files and hosts").because(&error)
+            Failure::new(Kind::Environment, "cannot start the asynchronous runtime").because(&error)
         })?;
         Ok(self.tokio.get_or_init(|| tokio))
     }

@@ -70,7 +70,7 @@ impl SandboxesFolder {
     pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
         // An absolute path is valid in any working folder of the background process.
         let state = settings::state_home(environment).filter(|path| path.is_absolute()).ok_or_else(|| {
-            Failure::new(Kind::Environment, "there is no folder to keep sandboxes in")
+            Failure::new(Kind::Environment, "cannot choose a folder for sandboxes")
                 .cause("neither `XDG_STATE_HOME` nor `HOME` is set to an absolute path")
         })?;
         Ok(Self(state.join("capstan").join("sandboxes")))
@@ -99,8 +99,8 @@ impl SandboxesFolder {
     /// Returns the folder of a sandbox, which may not exist yet.
     pub(crate) fn folder(&self, name: &str) -> Result<SandboxFolder, Failure> {
         if !is_valid_name(name) {
-            return Err(Failure::user(format!("`{name}` is no name for a sandbox")).cause(
-                "a name has up to 63 lower-case letters, digits and dashes, with no dash at either end",
+            return Err(Failure::user(format!("`{name}` is not a valid sandbox name")).cause(
+                "a name consists of at most 63 lower-case letters, digits and dashes, without a dash at either end",
             ));
         }
         Ok(SandboxFolder { name: name.to_owned(), path: self.0.join(name) })
@@ -112,11 +112,13 @@ impl SandboxesFolder {
             return Ok(folder);
         }
         let names = self.names()?;
-        let failure = Failure::user(format!("there is no sandbox `{name}`"));
+        let failure = Failure::user(format!("sandbox `{name}` does not exist"));
         Err(match similar_names(name, names.iter().map(String::as_str)).first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None if names.is_empty() => failure.hint(format!("make it with `capstan sandbox start {name}`")),
-            None => failure.hint(format!("there are: {}", names.join(", "))),
+            None if names.is_empty() => {
+                failure.hint(format!("create it with `capstan sandbox start {name}`"))
+            }
+            None => failure.hint(format!("existing sandboxes: {}", names.join(", "))),
         })
     }
 }
@@ -151,8 +153,8 @@ impl SandboxFolder {
         match made.and_then(|()| builder.recursive(false).create(&self.path)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.path.is_dir() => Ok(false),
-            Err(error) => Err(Failure::io("make", &self.path, &error)
-                .hint("sandboxes are kept below `XDG_STATE_HOME`: let it name a folder you may write to")),
+            Err(error) => Err(Failure::io("create", &self.path, &error)
+                .hint("set `XDG_STATE_HOME` to a folder that you can write to")),
         }
     }
 
@@ -293,7 +295,7 @@ fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     let value = serde_json::from_slice(&text).map_err(|error| {
         Failure::new(Kind::Environment, format!("`{}` is damaged", path.display()))
             .because(&error)
-            .hint(format!("remove it with `rm {}`; it is made anew", path.display()))
+            .hint(format!("remove it with `rm {}`; the next start creates it again", path.display()))
     })?;
     Ok(Some(value))
 }
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_near_one() {
+    fn an_unknown_sandbox_gets_a_similar_name_as_hint() {
         let (_folder, home) = home();
         home.folder("staging").unwrap().create().unwrap();
         let failure = home.find("stagign").unwrap_err();
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_first_start_that_came_to_nothing_is_removed() {
+    fn only_a_sandbox_that_never_started_is_removed() {
         let (_folder, home) = home();
         let folder = home.folder("lab").unwrap();
         assert!(folder.create().unwrap());
@@ -376,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_named_with_the_way_out() {
+    fn a_damaged_file_is_named_with_the_command_that_removes_it() {
         let (_folder, home) = home();
         let folder = home.folder("lab").unwrap();
         folder.create().unwrap();

@@ -153,7 +153,7 @@ impl Session {
         }
         let lock = settings::lock_settings(&self.globals, &self.environment)?;
         if let Some(lock) = &lock {
-            self.messages().log(1, format!("reading what is locked in `{}`", lock.location));
+            self.messages().log(1, format!("using the lock `{}`", lock.location));
         }
         let context = settings::repositories(
             &*self.config()?,

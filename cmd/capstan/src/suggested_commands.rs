@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_gets_the_flags_that_its_command_takes() {
+    fn a_suggested_command_gets_the_flags_that_it_supports() {
         let commands = of(sandbox("lab"), KubeFlags::default(), Some("my file.yaml"));
         for (suggested, completed) in [
             ("capstan upgrade resume", "capstan upgrade resume --sandbox lab --config 'my file.yaml'"),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_read_more_into_them() {
+    fn words_are_quoted_if_a_shell_would_expand_them() {
         let home = Some(Path::new("/home/me"));
         for (word, typed) in [
             ("--wait", "--wait"),

@@ -70,7 +70,7 @@ async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
 exit 1
 --- stderr
 error: cannot back up namespace `taem`: it does not exist
-hint: there is a Cluster in namespace `default`: name it with `--namespace`
+hint: namespace `default` has a Cluster: add `--namespace default`
 
 "#]]
     );
@@ -79,8 +79,8 @@ hint: there is a Cluster in namespace `default`: name it with `--namespace`
         str![[r#"
 exit 1
 --- stderr
-error: cannot back up the management cluster: it holds no Clusters
-hint: create a Cluster first, or name another management cluster with `--kubeconfig`
+error: cannot back up the management cluster: it has no Clusters
+hint: create a Cluster first, or select another management cluster with `--kubeconfig`
 
 "#]]
     );
@@ -98,7 +98,7 @@ async fn an_existing_file_is_replaced_by_force_alone() {
 exit 1
 --- stderr
 error: cannot write `folder/old.tar.gz`: the file exists
-hint: name another file or a folder; `--force` replaces the file when the new backup is complete
+hint: use another file or a folder, or add `--force` to replace the file
 
 "#]]
     );
@@ -125,8 +125,8 @@ async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
         str![[r#"
 exit 1
 --- stderr
-error: cannot keep older backups of `one.tar.gz`: it is no folder
-hint: name a folder, as `backup backups/ --keep 7`
+error: `--keep` requires a folder, and `one.tar.gz` is not a folder
+hint: use a folder, such as `backup backups/ --keep 7`
 
 "#]]
     );

@@ -51,7 +51,7 @@ exit 1
 --- stderr
 error: cannot open `saved.age`
   cause: it is encrypted to public keys
-hint: name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written
+hint: pass the file of a matching secret key with `--identity FILE`; nothing was written
 
 "#]]
     );
@@ -61,8 +61,8 @@ hint: name the file of a secret key it was encrypted to: `--identity FILE`; noth
 exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 8 objects on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass
@@ -83,8 +83,8 @@ async fn what_was_encrypted_to_others_or_changed_writes_nothing() {
 exit 1
 --- stderr
 error: cannot open `saved.age`
-  cause: none of the identities opens it: it is encrypted to others
-hint: name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written
+  cause: it is encrypted to other recipients; no given identity can decrypt it
+hint: pass the file of another secret key with `--identity FILE`, which can be repeated; nothing was written
 
 "#]]
     );
@@ -98,9 +98,9 @@ hint: name the file of another secret key too: `--identity FILE --identity FILE`
             str![[r#"
 exit 1
 --- stderr
-error: `saved.age` is no backup that can be restored
-  cause: it was changed or cut off since it was encrypted
-hint: nothing was restored; use another backup
+error: `saved.age` is not a valid backup
+  cause: its encrypted data was changed or truncated
+hint: use another backup; nothing was restored
 
 "#]]
         );
@@ -119,7 +119,7 @@ exit 1
 --- stderr
 error: cannot ask for the passphrase
   cause: there is no terminal
-hint: set CAPSTAN_BACKUP_PASSPHRASE, or name a file with `--passphrase-file`
+hint: set CAPSTAN_BACKUP_PASSPHRASE, or use `--passphrase-file FILE`
 
 "#]]
     );
@@ -144,7 +144,7 @@ exit 1
 --- stderr
 error: cannot open `saved.age`
   cause: it is encrypted with another passphrase
-hint: `--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written
+hint: check the passphrase: `--passphrase-file` takes precedence over CAPSTAN_BACKUP_PASSPHRASE, and both over the prompt; nothing was written
 
 "#]]
     );
@@ -171,9 +171,9 @@ async fn a_key_that_is_none_is_never_shown_and_nothing_is_written() {
         str![[r#"
 exit 1
 --- stderr
-error: a value of `--encrypt-to` is no recipient
-  cause: it is a secret key, and the public one is wanted
-hint: `age-keygen -y FILE` prints the public one; keep the secret one out of command lines
+error: invalid value for `--encrypt-to`
+  cause: it is a secret key; a public key is required
+hint: print the public key with `age-keygen -y FILE`; never pass a secret key on the command line
 
 "#]]
     );
@@ -182,9 +182,9 @@ hint: `age-keygen -y FILE` prints the public one; keep the secret one out of com
         str![[r#"
 exit 1
 --- stderr
-error: a value of `--encrypt-to` is no recipient
-  cause: it is a key of SSH, and only keys of age are read
-hint: `age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`
+error: invalid value for `--encrypt-to`
+  cause: it is an SSH key; only age keys are supported
+hint: generate a key pair (`age1…` and `AGE-SECRET-KEY-1…`) with `age-keygen -o key.txt`
 
 "#]]
     );
@@ -213,8 +213,8 @@ verified `saved.tar.gz`: 8 objects of 1 Cluster
         str![[r#"
 exit 1
 --- stderr
-error: `half.tar.gz` is no backup that can be restored
-  cause: it is cut off
+error: `half.tar.gz` is not a valid backup
+  cause: it is truncated
 hint: use another backup
 
 "#]]
@@ -232,7 +232,7 @@ async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_rest
         str![[r#"
 exit 0
 --- stderr
-warning: being deleted, and left out with what they own: Machine default/demo-machine-0
+warning: objects in deletion are excluded with their dependents: Machine default/demo-machine-0
 done in [..]: saved 4 objects of 1 Cluster to `saved.tar.gz`
 
 "#]]
@@ -247,8 +247,8 @@ warning: not in the backup: DockerMachine default/demo-machine-0 (its owner Mach
 warning: not in the backup: KubeadmConfig default/demo-machine-0 (its owner Machine default/demo-machine-0 stays)
 warning: not in the backup: Machine default/demo-machine-0 (it is being deleted)
 warning: not in the backup: Secret default/demo-machine-0 (its owner KubeadmConfig default/demo-machine-0 stays)
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 4 objects on the target
 verified 4 objects on the target
 resumed 1 Cluster or ClusterClass
@@ -271,8 +271,8 @@ async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no node yet: Machine default/demo-machine-0
-hint: `capstan describe cluster demo -n default --kubeconfig [SOURCE]` shows how far it is; move when it is ready
+error: Machines have no node yet: Machine default/demo-machine-0
+hint: check its progress with `capstan describe cluster demo -n default --kubeconfig [SOURCE]`, and move when it is ready
 
 "#]]
     );
@@ -281,7 +281,7 @@ hint: `capstan describe cluster demo -n default --kubeconfig [SOURCE]` shows how
         str![[r#"
 exit 0
 --- stderr
-warning: there is no node yet: Machine default/demo-machine-0
+warning: Machines have no node yet: Machine default/demo-machine-0
 done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
 
 "#]]
@@ -292,9 +292,9 @@ done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
 exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: not ready when the backup was made: there is no node yet: Machine default/demo-machine-0
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: not ready at the time of the backup: Machines have no node yet: Machine default/demo-machine-0
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 8 objects on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass

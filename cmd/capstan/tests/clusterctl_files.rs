@@ -94,10 +94,10 @@ done in [..]: restored 3 objects from `theirs`
         str![[r#"
 exit 1
 --- stderr
-error: 2 problems were found before anything was written
+error: found 2 problems; nothing was written
   cause: the infrastructure is not provisioned yet: Cluster team/blue
   cause: the control plane is not initialized yet: Cluster team/blue
-hint: `capstan describe cluster blue -n team --kubeconfig [TARGET]` shows how far it is; move when it is ready
+hint: check its progress with `capstan describe cluster blue -n team --kubeconfig [TARGET]`, and move when it is ready
 
 "#]]
     );

@@ -41,7 +41,7 @@ fn a_shell_nobody_knows_is_refused() {
 exit 1
 --- stderr
 error: unknown shell `tcsh`
-hint: take one of bash, zsh, fish, powershell
+hint: use one of bash, zsh, fish, powershell
 
 "#]]
     );

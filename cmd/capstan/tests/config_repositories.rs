@@ -66,7 +66,7 @@ fn a_form_nobody_knows_is_refused() {
 exit 1
 --- stderr
 error: invalid output format `toml`
-hint: take one of text, yaml, json with `--output`
+hint: use `--output` with text, yaml or json
 
 "#]]
     );
@@ -102,8 +102,8 @@ fn all_entries_that_cannot_be_used_are_told_at_once() {
         str![[r#"
 exit 1
 --- stderr
-error: 2 providers in `[HOME]/.config/cluster-api/clusterctl.yaml` cannot be used: providers[0] ("Bad", "InfrastructureProvider"): name must be in lower case; providers[1] ("b", "Nonsense"): unknown provider type `Nonsense`; the types are CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
-hint: correct or remove the entry; until then no provider can be used
+error: 2 invalid providers in `[HOME]/.config/cluster-api/clusterctl.yaml`: providers[0] ("Bad", "InfrastructureProvider"): name must be in lower case; providers[1] ("b", "Nonsense"): unknown provider type `Nonsense`; known types: CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
+hint: correct or remove the entry; one invalid entry blocks all providers
 
 "#]]
     );

@@ -21,7 +21,7 @@ exit 1
 --- stderr
 error: cannot read the configuration file `[CWD]/gone.yaml`
   cause: No such file or directory (os error 2)
-hint: check the path after `--config`; relative paths start at the working folder
+hint: check the path after `--config`; relative paths start at the current folder
 
 "#]]
     );
@@ -53,8 +53,8 @@ fn a_format_that_cannot_be_read_is_told_from_the_ending() {
         str![[r#"
 exit 1
 --- stderr
-error: cannot read the configuration file `[CWD]/clusterctl.ini`: its format is told by its ending, and `.ini` cannot be read
-hint: write it as .yaml, .json, .toml or .env
+error: cannot read the configuration file `[CWD]/clusterctl.ini`: the format `.ini` is not supported
+hint: use a file with the extension .yaml, .json, .toml or .env
 
 "#]]
     );
@@ -110,7 +110,7 @@ fn the_log_level_comes_from_the_flag_then_the_environment() {
     assert_data_eq!(
         log(&[]),
         str![[r#"
-no configuration file found
+using no configuration file
 
 "#]]
     );
@@ -120,7 +120,7 @@ no configuration file found
         str![[r#"
 exit 1
 --- stderr
-error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`: a whole number from 0 to 10 is expected
+error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`: expected a whole number from 0 to 10
 
 "#]]
     );
@@ -165,19 +165,19 @@ fn an_address_is_shown_without_its_credentials() {
 exit 1
 --- stderr
 error: cannot read the configuration `https://example.com:99999/c.yaml?***`
-  cause: cannot fetch from `https://example.com:99999/c.yaml?***`: it is not a usable address
+  cause: cannot fetch from `https://example.com:99999/c.yaml?***`: it is not a valid URL
 exit 1
 --- stderr
 error: cannot read the template `https://example.com:99999/c.yaml?***`
-  cause: cannot fetch from `https://example.com:99999/c.yaml?***`: it is not a usable address
+  cause: cannot fetch from `https://example.com:99999/c.yaml?***`: it is not a valid URL
 exit 1
 --- stderr
 error: cannot write to `https://example.com:99999/c.yaml?***`
-hint: name a file with `--config`
+hint: use a file with `--config FILE`
 exit 1
 --- stderr
 error: cannot use `https://example.com/c.yaml?token=***` for the provider `own`
-  cause: a provider url must not hold a user name or password; set a token instead
+  cause: a provider URL must not contain a user name or password; set a token instead
 
 "#]]
     );

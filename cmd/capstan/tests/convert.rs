@@ -110,7 +110,7 @@ fn another_version_or_a_missing_file_is_refused() {
 exit 1
 --- stderr
 error: cannot convert to `v1beta1`
-hint: the only version is `v1beta2`
+hint: use `--to-version v1beta2`
 
 "#]]
     );
@@ -120,7 +120,7 @@ hint: the only version is `v1beta2`
 exit 1
 --- stderr
 error: cannot read `[CWD]/gone.yaml`
-  cause: there is no such file
+  cause: the file does not exist
 
 "#]]
     );
@@ -135,7 +135,7 @@ fn a_result_that_cannot_be_written_leaves_nothing() {
 exit 1
 --- stderr
 error: cannot write `[CWD]/no/out.yaml`
-  cause: its folder does not exist
+  cause: the folder does not exist
 
 "#]]
     );

@@ -71,8 +71,8 @@ apiVersion: v1
 kind: Namespace
 metadata:
   labels:
-    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
-    clusterctl.cluster.x-k8s.io: "" # label of the provider
+    cluster.x-k8s.io/provider: infrastructure-own # provider label
+    clusterctl.cluster.x-k8s.io: "" # provider label
   name: infrastructure-own-system
 ---
 # [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
@@ -80,8 +80,8 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   labels:
-    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
-    clusterctl.cluster.x-k8s.io: "" # label of the provider
+    cluster.x-k8s.io/provider: infrastructure-own # provider label
+    clusterctl.cluster.x-k8s.io: "" # provider label
   name: infrastructure-own
   namespace: infrastructure-own-system
 spec:
@@ -89,7 +89,7 @@ spec:
   selector:
     matchLabels:
       a: b
-  strategy: {} # form of the kind
+  strategy: {} # type conversion
   template:
     metadata:
       labels:
@@ -100,16 +100,16 @@ spec:
         - --x=off # ${FLAG}
         image: registry.example.com/infrastructure-own/manager:v1
         name: manager
-        resources: {} # form of the kind
-status: {} # form of the kind
+        resources: {} # type conversion
+status: {} # type conversion
 ---
 # [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
 apiVersion: v1
 kind: Secret
 metadata:
   labels:
-    cluster.x-k8s.io/provider: infrastructure-own # label of the provider
-    clusterctl.cluster.x-k8s.io: "" # label of the provider
+    cluster.x-k8s.io/provider: infrastructure-own # provider label
+    clusterctl.cluster.x-k8s.io: "" # provider label
   name: infrastructure-own
   namespace: infrastructure-own-system
 stringData:
@@ -137,13 +137,13 @@ stringData:
 $ capstan generate provider -i own:v1.0.0 --provenance -o json
 exit 1
 --- stderr
-{"kind":"user","exitCode":1,"message":"objects in json have no comments","causes":[],"hints":["write `--provenance=json` for a list of fields, or leave `--output json` out"]}
+{"kind":"user","exitCode":1,"message":"JSON output cannot contain comments","causes":[],"hints":["use `--provenance=json` for a list of fields, or omit `--output json`"]}
 
 $ capstan render -i own:v1.0.0 --provenance=json --output-dir out
 exit 1
 --- stderr
-error: files of `--output-dir` hold objects
-hint: write `--provenance` for comments in them, or leave `--output-dir` out
+error: the files of `--output-dir` contain only objects
+hint: use `--provenance` for comments in the files, or omit `--output-dir`
 
 "#]]
     );
@@ -172,26 +172,26 @@ fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_c
 $ capstan generate provider -i own:v1.0.0 -o json --kustomization owl=component
 exit 1
 --- stderr
-{"kind":"user","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["`--kustomization owl=component`: there is no provider `owl`"],"hints":["did you mean `own`?"]}
+{"kind":"user","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["`--kustomization owl=component`: the provider `owl` does not exist"],"hints":["did you mean `own`?"]}
 
 $ capstan render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component
 exit 1
 --- stderr
-error: `--kustomization component` does not say which provider it is for
-hint: write its name in front, as `--kustomization aws=component`
+error: `--kustomization component` names no provider
+hint: add the provider name, such as `--kustomization aws=component`
 
 $ capstan render -i own:v1.0.0 --kustomization kubeadm=component
 exit 1
 --- stderr
 error: `--kustomization kubeadm=component`: several providers are named `kubeadm`
-hint: say which: `bootstrap-kubeadm=component` or `control-plane-kubeadm=component`
+hint: add the type: `bootstrap-kubeadm=component` or `control-plane-kubeadm=component`
 
 "#]]
     );
     assert_data_eq!(
         world.run_expecting_success(&format!("{GENERATE} --kustomization cluster-api=component")).stderr,
         str![[r#"
-warning: the kustomization `component` changed nothing: no components of `cluster-api` were made in this run
+warning: the kustomization `component` had no effect: this run rendered no components of `cluster-api`
 
 "#]]
     );
@@ -212,7 +212,7 @@ fn all_that_does_not_fit_is_told_with_its_place() {
         str![[r#"
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` does not fit: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[1].path: `gone.yaml` is not there: neither a file nor a folder at `[HOME]/.config/cluster-api/layer/gone.yaml`; [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot apply the kustomization `[HOME]/.config/cluster-api/layer`: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[1].path: cannot find `gone.yaml`: no file or folder at `[HOME]/.config/cluster-api/layer/gone.yaml`; [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
 
 "#]]
     );
@@ -226,12 +226,12 @@ exit 1
 $ capstan generate provider -i own:v1.0.0 -o json
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes every object away"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` removes every object"],"hints":[]}
 
 $ capstan generate provider -i own:v1.0.0 -o json --kustomization nowhere
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `nowhere` does not fit: there is no folder `nowhere`"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot apply the kustomization `nowhere`: the folder `nowhere` does not exist"],"hints":[]}
 
 "#]]
     );
@@ -252,7 +252,7 @@ fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
         str![[r#"
 exit 1
 --- stderr
-{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: it is not in the lock"],"hints":["name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update infrastructure-own`"]}
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["the kustomization of `infrastructure-own` does not match `[HOME]/.config/cluster-api/capstan.lock`: it is not in the lock"],"hints":["add it to clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update infrastructure-own`"]}
 
 "#]]
     );
@@ -264,7 +264,7 @@ exit 1
 $ capstan generate provider -i own:v1.0.0 -o json
 exit 1
 --- stderr
-{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` was changed"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot use the kustomization `[HOME]/.config/cluster-api/layer`","the kustomization of `infrastructure-own` does not match `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` was changed"],"hints":["review the change; accept it with `capstan lock --update infrastructure-own`"]}
 
 $ capstan lock --check
 exit 1
@@ -272,8 +272,8 @@ exit 1
 PROVIDER             CHANGE    WHAT                 LOCKED                FOUND
 infrastructure-own   changed   kustomization.yaml   sha256:cf6db7fd3572   sha256:3e97331bec36
 --- stderr
-error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock `[HOME]/.config/cluster-api/capstan.lock`
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 "#]]
     );
@@ -286,7 +286,7 @@ hint: look at what changed; where it is as it should be, accept it with `capstan
         str![[r#"
 exit 1
 --- stderr
-{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/capstan.lock` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` is gone"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot use the kustomization `[HOME]/.config/cluster-api/capstan.lock`","the kustomization of `infrastructure-own` does not match `[HOME]/.config/cluster-api/capstan.lock`: `kustomization.yaml` was removed"],"hints":["review the change; accept it with `capstan lock --update infrastructure-own`"]}
 
 "#]]
     );
@@ -322,7 +322,7 @@ patches:
         str![[r#"
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate cluster `demo`","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml`","the kustomization `layer` does not fit: layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate cluster `demo`","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml`","cannot apply the kustomization `layer`: layer/kustomization.yaml: patches[0]: no object matches the `target`: the patch changes nothing"],"hints":[]}
 
 "#]]
     );
@@ -351,12 +351,12 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
         str![[r#"
 exit 0
 --- stderr
-there already: release bootstrap-kubeadm:v1.0.0 ([CWD]/site/bootstrap-kubeadm/v1.0.0)
-there already: release cert-manager:v1.0.0 ([CWD]/site/cert-manager/v1.0.0)
-there already: release cluster-api:v1.0.0 ([CWD]/site/cluster-api/v1.0.0)
-there already: release control-plane-kubeadm:v1.0.0 ([CWD]/site/control-plane-kubeadm/v1.0.0)
-there already: release infrastructure-own:v1.0.0 ([CWD]/site/infrastructure-own/v1.0.0)
-done in [..]: nothing to load: `[CWD]/site` has all of it
+unchanged: release bootstrap-kubeadm:v1.0.0 ([CWD]/site/bootstrap-kubeadm/v1.0.0)
+unchanged: release cert-manager:v1.0.0 ([CWD]/site/cert-manager/v1.0.0)
+unchanged: release cluster-api:v1.0.0 ([CWD]/site/cluster-api/v1.0.0)
+unchanged: release control-plane-kubeadm:v1.0.0 ([CWD]/site/control-plane-kubeadm/v1.0.0)
+unchanged: release infrastructure-own:v1.0.0 ([CWD]/site/infrastructure-own/v1.0.0)
+done in [..]: nothing to load: `[CWD]/site` already has everything
 
 "#]]
     );
@@ -436,8 +436,8 @@ fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
         str![[r#"
 exit 1
 --- stderr
-error: the kustomization of `infrastructure-own` cannot go elsewhere: its files lose each other
-hint: it must name them by relative paths, and by their own instead of those of links
+error: the kustomization of `infrastructure-own` cannot be relocated: its files no longer find each other
+hint: use relative paths without symbolic links in the kustomization
 
 "#]]
     );
@@ -468,11 +468,11 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
 $ capstan generate provider -i own:v1.0.0 -o json
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` removes definitions that the provider requires: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
 $ capstan generate provider -i own:v1.0.0 -o json
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` removes definitions that the provider requires: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io"],"hints":[]}
 
 "#]]
     );

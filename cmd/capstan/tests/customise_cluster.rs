@@ -104,7 +104,7 @@ You can now apply the upgrade by executing the following command:
 
 capstan upgrade apply --contract v1beta2 --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig
 
-Kustomizations are laid over: infrastructure-own ([HOME]/.config/cluster-api/layer)
+Applied kustomizations: infrastructure-own ([HOME]/.config/cluster-api/layer)
 
 "#]]
     );
@@ -143,10 +143,10 @@ exit 1
 --- stderr
 Checking if cert-manager needs upgrade...
 Cert-manager is already up to date
-error: the plan no longer holds, nothing was written
-  cause: ConfigMap infrastructure-own-system/mine has another manifest
+error: the plan is outdated; nothing was written
+  cause: ConfigMap infrastructure-own-system/mine has a different manifest
   cause: ConfigMap infrastructure-own-system/changed is not in the plan
-hint: make a new one with `--out`, and look at it before it is carried out
+hint: create a new plan with `--out FILE`, and review it before you execute it
 
 "#]]
     );
@@ -170,12 +170,12 @@ fn an_upgrade_goes_on_with_the_kustomization_it_was_begun_with_and_not_without_a
         str![[r#"
 exit 1
 --- stderr
-error: the upgrade begun at [..] cannot go on without the kustomization `mine` of `infrastructure-own`
-hint: name it with `--kustomization infrastructure-own=DIR`, or go back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+error: cannot resume the upgrade started at [..] without the kustomization `mine` of `infrastructure-own`
+hint: pass `--kustomization infrastructure-own=DIR`, or roll back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
 exit 1
 --- stderr
-error: the upgrade begun at [..] cannot go on without the kustomization `mine` of `infrastructure-own`
-hint: name it with `--kustomization infrastructure-own=DIR`, or go back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+error: cannot resume the upgrade started at [..] without the kustomization `mine` of `infrastructure-own`
+hint: pass `--kustomization infrastructure-own=DIR`, or roll back with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
 
 "#]]
     );

@@ -60,8 +60,8 @@ fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_i
         str![[r#"
 exit 1
 --- stderr
-error: the kustomization of `infrastructure-own` needs `https://files.example.org/p.yaml`, which a site cannot reach
-hint: copy it beside the kustomization, and name the copy there
+error: the kustomization of `infrastructure-own` refers to `https://files.example.org/p.yaml`, which an air-gapped site cannot reach
+hint: copy it beside the kustomization, and refer to the copy
 
 "#]]
     );
@@ -82,7 +82,7 @@ fn a_token_in_an_address_is_in_no_lock_and_no_message() {
         str![[r#"
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `[HOME]/.config/cluster-api/layer` does not fit: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0].path: `https://files.example.org/p.yaml?token=***` cannot be fetched: the host answered with status 404: Not Found"],"hints":["the request went through the proxy http://127.0.0.1:[..]/"]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot apply the kustomization `[HOME]/.config/cluster-api/layer`: [HOME]/.config/cluster-api/layer/kustomization.yaml: patches[0].path: cannot fetch `https://files.example.org/p.yaml?token=***`: the host answered with status 404: Not Found"],"hints":["the request went through the proxy http://127.0.0.1:[..]/"]}
 
 "#]]
     );
@@ -156,8 +156,8 @@ fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() 
         str![[r#"
 exit 1
 --- stderr
-warning: the tag `v1` of https://localhost:[..]/layers was moved: it named [LOCKED], now it names [MOVED], which counts
-{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","the kustomization `https://localhost:[..]/layers//overlays/own?ref=v1` cannot be used","the kustomization of `infrastructure-own` is not what was locked in `[HOME]/.config/cluster-api/capstan.lock`: `../base/map.yaml` was changed"],"hints":["look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`"]}
+warning: the tag `v1` of https://localhost:[..]/layers has moved from [LOCKED] to [MOVED]; capstan uses [MOVED]
+{"kind":"conflict","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`","cannot use the kustomization `https://localhost:[..]/layers//overlays/own?ref=v1`","the kustomization of `infrastructure-own` does not match `[HOME]/.config/cluster-api/capstan.lock`: `../base/map.yaml` was changed"],"hints":["review the change; accept it with `capstan lock --update infrastructure-own`"]}
 
 "#]]
     );
@@ -195,7 +195,7 @@ providers:
   type: InfrastructureProvider
   url: oci://localhost:[..]/capi/infrastructure-own
 --- stderr
-warning: the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes them beside clusterctl.yaml
+warning: a registry cannot store the kustomizations of the bundle; run `capstan bundle load FILE --to-folder DIR` to write them beside clusterctl.yaml
 loaded release bootstrap-kubeadm:v1.0.0 (oci://localhost:[..]/capi/bootstrap-kubeadm:v1.0.0)
 loaded release cert-manager:v1.0.0 (oci://localhost:[..]/capi/cert-manager:v1.0.0)
 loaded release cluster-api:v1.0.0 (oci://localhost:[..]/capi/cluster-api:v1.0.0)
@@ -211,7 +211,7 @@ done in [..]: loaded 5 parts to `oci://localhost:[..]/capi`
         str![[r#"
 exit 1
 --- stderr
-{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `oci://localhost:[..]/capi/infrastructure-own:v1.0.0/infrastructure-components.yaml`","the kustomization `[CWD]/site/kustomizations/infrastructure-own` does not fit: there is no folder `[CWD]/site/kustomizations/infrastructure-own`"],"hints":[]}
+{"kind":"environment","exitCode":1,"message":"cannot generate `infrastructure-own` v1.0.0","causes":["cannot customise `oci://localhost:[..]/capi/infrastructure-own:v1.0.0/infrastructure-components.yaml`","cannot apply the kustomization `[CWD]/site/kustomizations/infrastructure-own`: the folder `[CWD]/site/kustomizations/infrastructure-own` does not exist"],"hints":[]}
 
 "#]]
     );

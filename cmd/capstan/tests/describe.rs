@@ -121,7 +121,7 @@ async fn the_exit_status_tells_health_when_it_is_asked_to() {
     assert_data_eq!(
         unknown.stderr.as_str(),
         str![[r#"
-error: not all of cluster `team/one` can be read
+error: some objects of cluster `team/one` cannot be read
 
 "#]]
     );
@@ -154,7 +154,7 @@ Cluster team/one                                                                
 └─Workers                                                                                                                                                         
   └─MachineDeployment team/one-md, v1.36.0             2/2      2         2     2                                                                                 
     ├─Machine team/one-md-1-0, v1.36.0                 1        0         0     0          False    NotReady   gone                                               
-    │ └─DockerMachine team/one-md-1-0                                                      Unknown  NotFound   it is not there                                    
+    │ └─DockerMachine team/one-md-1-0                                                      Unknown  NotFound   it does not exist                                  
     └─Machine team/one-md-1-1, v1.36.0                 1        1         1     1          True     Ready                                                         
 
 "#]]
@@ -169,7 +169,7 @@ async fn a_cluster_that_is_not_there_is_told_with_a_way_on() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no cluster `onne` in namespace `team`
+error: cluster `onne` does not exist in namespace `team`
 hint: did you mean `one`?
 
 "#]]
@@ -179,15 +179,15 @@ hint: did you mean `one`?
         str![[r#"
 exit 1
 --- stderr
-error: there is no cluster `one` in namespace `default`
-hint: there is one in namespace `team`: name it with `--namespace`
+error: cluster `one` does not exist in namespace `default`
+hint: a Cluster of this name exists in namespace `team`: select it with `--namespace`
 
 "#]]
     );
     assert_data_eq!(
         lab.run("describe cluster").stderr,
         str![[r#"
-error: missing argument NAME: name of the workload cluster
+error: missing argument NAME: workload cluster name
 usage: capstan describe cluster [OPTIONS] <NAME>
 
 "#]]
@@ -199,8 +199,8 @@ usage: capstan describe cluster [OPTIONS] <NAME>
 exit 1
 --- stderr
 error: invalid value for `--show-conditions`
-  cause: the choice of conditions `a, b` has white space around a comma or at an end
-hint: separate kinds and names with commas alone: `--show-conditions Cluster,Machine/m1`
+  cause: cannot parse conditions `a, b`: white space is not allowed around commas or at the ends
+hint: separate values only with commas: `--show-conditions Cluster,Machine/m1`
 
 "#]]
     );
@@ -216,7 +216,7 @@ async fn older_conditions_have_a_table_of_their_own() {
     assert_data_eq!(
         older.stderr,
         str![[r#"
-warning: `--v1beta2` goes when contract v1beta1 goes
+warning: `--v1beta2` is deprecated; it will be removed with contract v1beta1
 
 "#]]
     );

@@ -231,7 +231,7 @@ fn it_tells_requests_and_paces_them_as_without_watching() {
 exit 1
 --- stderr
 error: invalid value `0` for `--max-in-flight`
-  cause: a number from 1 to 256 is expected
+  cause: expected a number from 1 to 256
 
 "#]]
     );

@@ -92,7 +92,7 @@ Secret_default_demo-machine-0.yaml
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves by itself
+create    Cluster default/demo                   moves as a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo
@@ -134,7 +134,7 @@ exit 0
         "namespace": "default",
         "name": "demo"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -143,7 +143,7 @@ exit 0
         "namespace": "default",
         "name": "demo"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -152,7 +152,7 @@ exit 0
         "namespace": "default",
         "name": "demo-machine-0"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -161,7 +161,7 @@ exit 0
         "namespace": "default",
         "name": "demo-ca"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -170,7 +170,7 @@ exit 0
         "namespace": "default",
         "name": "demo-kubeconfig"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -179,7 +179,7 @@ exit 0
         "namespace": "default",
         "name": "demo-machine-0"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -188,7 +188,7 @@ exit 0
         "namespace": "default",
         "name": "demo-machine-0"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     },
     {
       "object": {
@@ -197,14 +197,14 @@ exit 0
         "namespace": "default",
         "name": "demo-machine-0"
       },
-      "outcome": "was there, and stays as it is"
+      "outcome": "existed, unchanged"
     }
   ],
   "differences": []
 }
 --- stderr
 verified 8 objects on the target
-done in [..]: restored no object from `saved`; 8 objects existed
+done in [..]: restored no object from `saved`; 8 objects already existed
 
 "#]]
     );
@@ -221,8 +221,8 @@ async fn a_folder_with_other_files_is_refused_before_anything_is_paused() {
         str![[r#"
 exit 1
 --- stderr
-error: `saved` holds other files: `Cluster_default_old.yaml`
-hint: they would be restored along with it; empty the folder, or name another
+error: `saved` contains other files: `Cluster_default_old.yaml`
+hint: use an empty folder; a restore would include these files
 
 "#]]
     );
@@ -232,7 +232,7 @@ hint: they would be restored along with it; empty the folder, or name another
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-save      Cluster default/demo                   moves by itself
+save      Cluster default/demo                   moves as a root object
 save      DockerCluster default/demo             belongs to Cluster default/demo
 save      Machine default/demo-machine-0         belongs to Cluster default/demo
 save      Secret default/demo-ca                 belongs to Cluster default/demo
@@ -242,7 +242,7 @@ save      KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
 save      Secret default/demo-machine-0          belongs to Cluster default/demo
 
 stays
-  nothing links it to what moves: ConfigMap default/kube-root-ca.crt
+  it is not linked to a moving object: ConfigMap default/kube-root-ca.crt
 
 objects: 8 to save; 1 stay
 
@@ -265,8 +265,8 @@ async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() 
         str![[r#"
 exit 1
 --- stderr
-error: `saved/.capstan-save` was not written to its end
-hint: run the command again that was to write it
+error: the save in `saved/.capstan-save` is incomplete
+hint: re-run the command that writes the save
 
 "#]]
     );
@@ -303,9 +303,9 @@ async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
         str![[r#"
 exit 1
 --- stderr
-warning: `.hidden` is left out: it is hidden
-error: `saved/more` is no file
-hint: a save has no folders in its folder; name the folder that holds the files
+warning: skipped the hidden file `.hidden`
+error: `saved/more` is not a file
+hint: use the folder that directly contains the files of the save
 
 "#]]
     );
@@ -316,7 +316,7 @@ hint: a save has no folders in its folder; name the folder that holds the files
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves by itself
+create    Cluster default/demo                   moves as a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo
@@ -327,8 +327,8 @@ create    Secret default/demo-machine-0          belongs to Cluster default/demo
 
 objects: 8 to create; 0 stay
 --- stderr
-warning: `.hidden` is left out: it is hidden
-warning: `notes.txt` is left out: it ends in none of json, yaml, yml
+warning: skipped the hidden file `.hidden`
+warning: skipped `notes.txt`: the extension is none of json, yaml, yml
 
 "#]]
     );
@@ -338,8 +338,8 @@ warning: `notes.txt` is left out: it ends in none of json, yaml, yml
         str![[r#"
 exit 1
 --- stderr
-warning: `.hidden` is left out: it is hidden
-warning: `notes.txt` is left out: it ends in none of json, yaml, yml
+warning: skipped the hidden file `.hidden`
+warning: skipped `notes.txt`: the extension is none of json, yaml, yml
 error: cannot read `broken.yaml`: document 1, line 1, column 4: did not find expected `,` or `]`
 
 "#]]
@@ -374,9 +374,9 @@ done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
         str![[r#"
 exit 1
 --- stderr
-error: `half.tar.gz` is no backup that can be restored
-  cause: it is cut off
-hint: nothing was restored; use another backup
+error: `half.tar.gz` is not a valid backup
+  cause: it is truncated
+hint: use another backup; nothing was restored
 
 "#]]
     );
@@ -386,7 +386,7 @@ hint: nothing was restored; use another backup
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves by itself
+create    Cluster default/demo                   moves as a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo
@@ -398,8 +398,8 @@ create    Secret default/demo-machine-0          belongs to Cluster default/demo
 objects: 8 to create; 0 stay
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 
 "#]]
     );
@@ -409,8 +409,8 @@ warning: cannot tell if the Clusters still run on the source cluster `https://12
 exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 8 objects on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass
@@ -448,7 +448,7 @@ done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
 exit 1
 --- stderr
 backup of https://127.0.0.1:[..] at [..], with Clusters paused
-error: there is no Cluster `dmeo` in the namespaces that are moved
+error: Cluster `dmeo` does not exist in the selected namespaces
 hint: did you mean `demo`?
 
 "#]]
@@ -475,7 +475,7 @@ async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
         str![[r#"
 exit 130
 --- stderr
-error: interrupted while it saved objects
+error: interrupted while saving objects
 hint: nothing was saved; resumed 1 Cluster or ClusterClass
 
 "#]]

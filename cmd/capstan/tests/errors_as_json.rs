@@ -51,7 +51,7 @@ fn an_error_of_a_verb_has_its_causes_and_completed_hints() {
     assert_eq!(nowhere["kind"], "user", "{nowhere}");
     assert_data_eq!(
         nowhere["hints"][0].as_str().unwrap(),
-        str!["`capstan config repositories` lists the providers"]
+        str!["list the known providers with `capstan config repositories`"]
     );
     let environment = error(&world, "status -o json");
     assert_eq!(environment["kind"], "environment", "{environment}");
@@ -90,7 +90,7 @@ fn a_file_named_json_asks_for_no_json() {
         str![[r#"
 exit 1
 --- stderr
-error: `broken.yaml` holds documents that cannot be read
+error: cannot read documents in `broken.yaml`
   cause: document 1, line 1, column 4: did not find expected `,` or `]`
 
 "#]]

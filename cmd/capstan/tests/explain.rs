@@ -9,7 +9,7 @@ fn a_variable_is_explained_without_its_value() {
         run.stdout,
         str![[r#"
 variable FROM_CONFIG
-  taken       environment variable FROM_CONFIG
+  used        environment variable FROM_CONFIG
   shadowed    [HOME]/.config/cluster-api/clusterctl.yaml, key FROM_CONFIG
   shadowed    default in the template (`${NAME:=default}`; see --list-variables)
 
@@ -26,7 +26,7 @@ fn a_file_is_explained_by_override_and_repository() {
         str![[r#"
 metadata.yaml of infrastructure-own v1.1.0
   absent      [HOME]/.cluster-api/overrides/infrastructure-own/v1.1.0/metadata.yaml (override)
-  taken       [HOME]/.config/repository/infrastructure-own/v1.1.0/metadata.yaml
+  used        [HOME]/.config/repository/infrastructure-own/v1.1.0/metadata.yaml
 
 "#]]
     );
@@ -46,7 +46,7 @@ fn the_configuration_file_is_explained_by_every_place_looked_at() {
 configuration file
   absent      [HOME]/.config/cluster-api/clusterctl.json
   absent      [HOME]/.config/cluster-api/clusterctl.toml
-  taken       [HOME]/.config/cluster-api/clusterctl.yaml
+  used        [HOME]/.config/cluster-api/clusterctl.yaml
   absent      [HOME]/.config/cluster-api/clusterctl.yml
   absent      [HOME]/.config/cluster-api/clusterctl.properties
   absent      [HOME]/.config/cluster-api/clusterctl.props
@@ -76,7 +76,7 @@ configuration file
         run.stdout,
         str![[r#"
 configuration file
-  absent      [CWD]/other.yaml (named by `--config`, so no other place is looked at)
+  absent      [CWD]/other.yaml (set by `--config`, so no other location is searched)
 
 "#]]
     );
@@ -91,13 +91,13 @@ $ capstan explain config --config other.yaml
 exit 0
 --- stdout
 configuration file
-  taken       [CWD]/other.yaml (named by `--config`, so no other place is looked at)
+  used        [CWD]/other.yaml (set by `--config`, so no other location is searched)
 
 $ capstan explain config --config https://me:pw@example.com/c.yaml?token=t
 exit 0
 --- stdout
 configuration file
-  taken       https://example.com/c.yaml?token=*** (named by `--config`, so no other place is looked at)
+  used        https://example.com/c.yaml?token=*** (set by `--config`, so no other location is searched)
 
 "#]]
     );

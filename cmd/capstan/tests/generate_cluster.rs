@@ -72,7 +72,7 @@ fn a_flavor_is_another_file_and_a_missing_one_is_answered_with_those_there_are()
         run.stderr,
         str![[r#"
 error: cannot read `cluster-template-bigg.yaml` of `infrastructure-own` v1.1.0
-  cause: no file `cluster-template-bigg.yaml` in release `v1.1.0` of `[HOME]/.config/repository/infrastructure-own`
+  cause: cannot find file `cluster-template-bigg.yaml` in release `v1.1.0` of `[HOME]/.config/repository/infrastructure-own`
 hint: did you mean `cluster-template-big.yaml`?
 
 "#]]
@@ -155,8 +155,8 @@ error: cannot generate cluster `demo`
   cause: 2 variables have no value
   cause: `ONE` at [CWD]/template.yaml:1 and 1 more place
     `TWO` at [CWD]/template.yaml:2
-hint: `TWOO` is set: is `TWO` meant by it?
-hint: set in the environment: `export ONE=VALUE TWO=VALUE`, or in clusterctl.yaml: `ONE: VALUE`, `TWO: VALUE`
+hint: `TWOO` is set; did you mean `TWO`?
+hint: set the missing variables with `export ONE=VALUE TWO=VALUE`, or in clusterctl.yaml: `ONE: VALUE`, `TWO: VALUE`
 hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
 
 "#]]
@@ -211,8 +211,8 @@ fn two_sources_of_a_template_are_one_too_many() {
     assert_data_eq!(
         run.stderr,
         str![[r#"
-error: more than one source of the template is given
-hint: give either `--infrastructure` with `--flavor`, or `--from`, or `--from-config-map`
+error: several template sources are given
+hint: use only one of `--infrastructure` with `--flavor`, `--from`, or `--from-config-map`
 
 "#]]
     );
@@ -232,25 +232,25 @@ fn what_only_a_management_cluster_knows_is_said_to_need_one() {
 $ capstan generate cluster demo -n team
 exit 1
 --- stderr
-error: finding out which provider is installed needs a management cluster
-  cause: there is no kubeconfig
-hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
-hint: name it with its version: `--infrastructure docker:v1.14.0`
+error: detecting the installed provider needs a management cluster
+  cause: cannot find a kubeconfig
+hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: add the provider and version: `--infrastructure docker:v1.14.0`
 
 $ capstan generate cluster demo -n team -i own
 exit 1
 --- stderr
-error: finding out which provider is installed needs a management cluster
-  cause: there is no kubeconfig
-hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
-hint: name the version: `--infrastructure own:VERSION`
+error: detecting the installed provider needs a management cluster
+  cause: cannot find a kubeconfig
+hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: add the version: `--infrastructure own:VERSION`
 
 $ capstan generate cluster demo -n team --from-config-map x
 exit 1
 --- stderr
 error: reading a template from a ConfigMap needs a management cluster
-  cause: there is no kubeconfig
-hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+  cause: cannot find a kubeconfig
+hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 
 "#]]
     );
@@ -280,7 +280,7 @@ fn the_namespace_of_the_kubeconfig_is_the_default() {
         str![[r#"
 exit 0
 --- stderr
-warning: ClusterClass `from-context/small` is included; the cluster of context `c` may have it already: cannot use context `c` of the kubeconfig
+warning: the output includes ClusterClass `from-context/small`, which may already exist in context `c`: cannot use context `c` of the kubeconfig
 
 "#]]
     );
@@ -314,7 +314,7 @@ $ capstan generate cluster demo -n team --list-variables -i own:v1.1.0 --kubecon
 exit 1
 --- stderr
 error: the kubeconfig has no context `d`
-hint: it has `c`
+hint: the kubeconfig has `c`
 
 $ capstan generate cluster demo -n team --list-variables --from template.yaml --kubeconfig gone
 exit 0
@@ -362,7 +362,7 @@ fn every_bad_document_is_told_with_its_line() {
 exit 1
 --- stderr
 error: cannot generate cluster `demo`
-  cause: `[CWD]/bad.yaml` holds documents that cannot be read
+  cause: cannot read documents in `[CWD]/bad.yaml`
   cause: document 1, line 1, column 4: did not find expected `,` or `]`; document 3, line 5, column 1: expected a mapping, found a list
 
 "#]]

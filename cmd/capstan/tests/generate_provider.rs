@@ -98,7 +98,7 @@ exit 1
 error: cannot generate `infrastructure-own` v1.1.0
   cause: a variable has no value
   cause: `TOKEN` at [HOME]/.config/repository/infrastructure-own/v1.1.0/infrastructure-components.yaml:17
-hint: set in the environment: `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
+hint: set the missing variables with `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
 hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
 
 "#]]
@@ -116,8 +116,8 @@ fn a_release_of_an_old_contract_is_refused_with_one_that_fits() {
         str![[r#"
 error: cannot generate `infrastructure-own` v0.9.0
   cause: cannot use `infrastructure-own` v0.9.0
-  cause: `infrastructure-own` v0.9.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1
-hint: its series 1.1 fits: take a release of it with `--infrastructure own:v1.1.0`
+  cause: `infrastructure-own` v0.9.0 implements contract v1alpha4; this version of capstan supports v1beta2, v1beta1
+hint: use a release of the compatible series 1.1, such as `--infrastructure own:v1.1.0`
 
 "#]]
     );
@@ -132,13 +132,13 @@ fn exactly_one_provider_is_named() {
 $ capstan generate provider
 exit 1
 --- stderr
-error: no provider is named
-hint: give one of `--core`, `--bootstrap`, `--control-plane`, `--infrastructure`, `--ipam`, `--runtime-extension`, `--addon`
+error: the provider is missing
+hint: use one of `--core`, `--bootstrap`, `--control-plane`, `--infrastructure`, `--ipam`, `--runtime-extension`, `--addon`
 
 $ capstan generate provider -i own --core cluster-api
 exit 1
 --- stderr
-error: `--core` and `--infrastructure` name two providers, only one can be given
+error: `--core` cannot be combined with `--infrastructure`: the command requires exactly one provider
 
 "#]]
     );

@@ -67,7 +67,7 @@ fn a_substitution_that_cannot_be_read_is_shown_with_its_place() {
         str![[r#"
 exit 1
 --- stderr
-error: `<stdin>` cannot be substituted
+error: cannot substitute variables in `<stdin>`
   cause: cannot read the substitution `${V.x}` at line 2, column 4: expected `}` or an operator after the name
 
 "#]]
@@ -82,7 +82,7 @@ fn a_binary_file_is_refused_by_its_first_bad_byte() {
         str![[r#"
 exit 1
 --- stderr
-error: `<stdin>` is not UTF-8 text: byte 8 (line 2) is not valid
+error: `<stdin>` is not UTF-8 text: invalid byte at offset 8 (line 2)
 
 "#]]
     );

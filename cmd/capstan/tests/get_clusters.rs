@@ -95,7 +95,7 @@ async fn an_empty_namespace_says_where_clusters_are() {
         str![[r#"
 exit 0
 --- stderr
-no Clusters found in namespace `default`; there are 3 in 2 other namespaces: `capstan get clusters -A` lists them
+no Clusters found in namespace `default`; 2 other namespaces have 3: run `capstan get clusters -A` to list them
 
 "#]]
     );
@@ -149,7 +149,7 @@ async fn without_cluster_api_the_error_says_so() {
 exit 1
 --- stderr
 error: Cluster API is not installed on this cluster
-hint: `capstan init` installs it
+hint: install Cluster API with `capstan init`
 
 "#]]
     );

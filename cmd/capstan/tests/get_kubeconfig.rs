@@ -42,7 +42,7 @@ async fn what_cannot_be_had_is_told_with_what_to_do() {
 exit 1
 --- stderr
 error: Cluster team/demo has no kubeconfig yet (phase Provisioning)
-hint: `--wait` waits for it
+hint: wait for the kubeconfig with `--wait`
 
 "#]]
     );
@@ -51,7 +51,7 @@ hint: `--wait` waits for it
         str![[r#"
 exit 1
 --- stderr
-error: there is no Cluster `dmeo` in namespace `team`
+error: Cluster `dmeo` does not exist in namespace `team`
 hint: did you mean `demo`?
 
 "#]]
@@ -61,8 +61,8 @@ hint: did you mean `demo`?
         str![[r#"
 exit 1
 --- stderr
-error: there is no Cluster `demo` in namespace `default`
-hint: `capstan get clusters -A` lists them; `-n` names another namespace
+error: Cluster `demo` does not exist in namespace `default`
+hint: list Clusters with `capstan get clusters -A`; select another namespace with `-n`
 
 "#]]
     );
@@ -72,7 +72,7 @@ hint: `capstan get clusters -A` lists them; `-n` names another namespace
 exit 1
 --- stderr
 error: Cluster team/demo has no kubeconfig yet (phase Provisioning), after 0s
-hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds it up; `--timeout` gives it more time
+hint: find the cause with `kubectl describe cluster.cluster.x-k8s.io -n team demo`, or increase `--timeout`
 
 "#]]
     );
@@ -81,7 +81,7 @@ hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds 
         str![[r#"
 exit 1
 --- stderr
-error: missing argument NAME: name of the workload cluster
+error: missing argument NAME: workload cluster name
 usage: capstan get kubeconfig [OPTIONS] <NAME>
 
 "#]]
@@ -120,7 +120,7 @@ exit 0
 --- stdout
 demo-admin@demo
 --- stderr
-added context `demo-admin@demo` to `[CWD]/mine`; `kubectl --kubeconfig [CWD]/mine config use-context demo-admin@demo` makes it the current one
+added context `demo-admin@demo` to `[CWD]/mine`; switch to it with `kubectl --kubeconfig [CWD]/mine config use-context demo-admin@demo`
 
 "#]]
     );
@@ -151,8 +151,8 @@ async fn what_cannot_be_merged_leaves_the_file_and_shows_no_secret() {
 exit 1
 --- stderr
 error: cannot add context `demo-admin@demo` to `[CWD]/mine`
-  cause: another context uses the entry `clusters[demo]`, or the entry leads to another cluster
-hint: name the new entries differently: `--context-name NAME`
+  cause: the entry `clusters[demo]` belongs to another context or another cluster
+hint: use another name for the new entries: `--context-name NAME`
 
 "#]]
     );
@@ -161,9 +161,9 @@ hint: name the new entries differently: `--context-name NAME`
         str![[r#"
 exit 1
 --- stderr
-error: cannot use what Secret default/broken-kubeconfig holds
-  cause: it is not YAML, see line 1
-hint: leave `--merge` out to print it as it is
+error: cannot use the kubeconfig in Secret default/broken-kubeconfig
+  cause: the kubeconfig is not valid YAML at line 1
+hint: omit `--merge` to print the unchanged kubeconfig
 
 "#]]
     );

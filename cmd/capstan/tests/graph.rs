@@ -40,7 +40,7 @@ Cluster team/other  [Available]
 ├╌ Secret other-ca  [soft owner]
 └─ Secret other-kubeconfig
 
-left out: a Secret or ConfigMap that nothing links
+not shown: 1 Secret or ConfigMap without links
 
 "#]]
     );
@@ -49,7 +49,7 @@ left out: a Secret or ConfigMap that nothing links
         str![[r#"
 exit 0
 --- stdout
-Cluster team/one  [Available]  -> moves by itself
+Cluster team/one  [Available]  -> moves as a root object
 ├─ DockerCluster one  -> moves: belongs to Cluster team/one
 ├─ Machine one-machine-0  [Ready]  -> moves: belongs to Cluster team/one
 │  ├─ DockerMachine one-machine-0  -> moves: belongs to Cluster team/one
@@ -106,8 +106,8 @@ async fn a_cluster_that_is_not_there_is_refused_with_those_that_are() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no Cluster `oone`
-hint: there is team/one
+error: Cluster `oone` does not exist
+hint: existing Clusters: team/one
 
 "#]]
     );

@@ -14,38 +14,38 @@ fn without_arguments_the_commands_are_listed() {
         str![[r#"
 exit 0
 --- stdout
-Install, render, upgrade and move everything a Cluster API management cluster runs.
+Manage the providers and Clusters of Cluster API management clusters.
 
-A drop-in for clusterctl: the same verbs, flags, files and labels.
+A drop-in replacement for clusterctl, with the same commands, flags, files and labels.
 
 Usage: capstan [OPTIONS] [COMMAND]
 
 Commands:
-  quickstart  Show everything once, on two sandboxes: install, generate, apply, describe, move
-  generate    Generate yaml from provider components, cluster templates and other templates
+  quickstart  Take a tour on two sandboxes: install, generate, apply, describe and move
+  generate    Generate YAML from provider components, cluster templates and other templates
   init        Install Cluster API and providers on a management cluster
   upgrade     Upgrade the providers of a management cluster
   delete      Delete providers from a management cluster
-  move        Move Clusters and all that belongs to them to another management cluster
-  backup      Back up Clusters and everything that belongs to them into one file
+  move        Move Clusters and their objects to another management cluster
+  backup      Back up Clusters and their objects to one file
   restore     Restore Clusters from a backup
-  plan        Show what a verb would do to a management cluster, and write nothing
+  plan        Show what a command would change on a management cluster
   status      Show installed providers and their health
   describe    Show workload clusters
-  graph       Draw the owner graph of the objects of Cluster API
-  get         List workload clusters, and get the kubeconfig of one
-  alpha       Use what may still change from release to release
-  render      Render everything a first installation applies, for GitOps
-  lock        Lock the version and every file of providers, or check what is locked
-  kustomize   Build kustomizations, and find what is wrong with them
-  explain     Say where a value or a file comes from, and what else was looked at
+  graph       Draw the owner graph of Cluster API objects
+  get         List workload clusters and get their kubeconfigs
+  alpha       Experimental commands
+  render      Render all objects of a first installation, for GitOps
+  lock        Lock the versions and files of providers, or verify the lock
+  kustomize   Build and check kustomizations
+  explain     Show the origin of a value or a file
   config      Show the configuration
   provider    List and configure providers
-  cache       Look at what is kept of fetched files, and make room
-  bundle      Carry releases, settings and images to a closed site in one file
-  publish     Put the files of a release into a registry
+  cache       Manage the cache of fetched files
+  bundle      Transfer releases, settings and images to an air-gapped site in one file
+  publish     Publish the files of a release to a registry
   convert     Convert Cluster API objects from v1beta1 to v1beta2
-  sandbox     Run an embedded Kubernetes API server, for trying things and for tests
+  sandbox     Run embedded Kubernetes API servers, for experiments and tests
   completion  Print the completion script of a shell
   version     Print the version
   help        Print the help of a command
@@ -66,10 +66,10 @@ fn a_verb_shows_its_flags_and_examples() {
         str![[r#"
 exit 0
 --- stdout
-List the providers and where their releases are
+List the providers and the URLs of their releases
 
-Providers are compiled in; `providers` in clusterctl.yaml adds to them and replaces them. `provider
-list` shows the same with whole urls, and says which entry comes from where.
+Shows the built-in providers and those in clusterctl.yaml. `provider list` also shows complete URLs
+and the origin of each entry.
 
 Usage: capstan config repositories [OPTIONS]
 
@@ -134,7 +134,7 @@ Show the configuration
 Usage: capstan config [OPTIONS] <COMMAND>
 
 Commands:
-  repositories  List the providers and where their releases are
+  repositories  List the providers and the URLs of their releases
 
 Shared flags, explained by `capstan help flags`:
   Global flags        --config --lock --locked --v --color --quiet --offline
@@ -183,7 +183,7 @@ fn called_as_clusterctl_it_names_itself_so() {
 exit 1
 --- stderr
 error: unknown command `nonsense`
-hint: `clusterctl --help` lists the commands
+hint: run `clusterctl --help` to list the commands
 
 "#]]
     );

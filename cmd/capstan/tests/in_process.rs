@@ -48,7 +48,7 @@ fn two_runs_in_one_process_do_not_see_each_other() {
     assert_data_eq!(
         loud,
         str![[r#"
-no configuration file found
+using no configuration file
 
 "#]]
     );

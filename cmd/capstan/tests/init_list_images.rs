@@ -48,8 +48,8 @@ fn the_core_provider_cannot_be_left_out() {
         str![[r#"
 exit 1
 --- stderr
-error: the core provider cannot be left out
-hint: give `--core cluster-api:VERSION`
+error: `--core -` is not allowed: every installation needs the core provider
+hint: use `--core cluster-api:VERSION`
 
 "#]]
     );
@@ -82,7 +82,7 @@ registry.example.com/cluster-api/manager:v1
 registry.example.com/control-plane-kubeadm/manager:v1
 registry.example.com/infrastructure-own/manager:v1
 --- stderr
-warning: `registry.example.com/solver:v1` is not in the list: argument `--solver-image` of container `manager` of `Deployment default/infrastructure-own`
+warning: the list does not include `registry.example.com/solver:v1`: argument `--solver-image` of container `manager` of `Deployment default/infrastructure-own`
 
 "#]]
     );

@@ -72,8 +72,8 @@ fn what_only_looks_starts_no_sandbox() {
             str![[r#"
 exit 1
 --- stderr
-error: there is no sandbox `lab`
-hint: make it with `capstan sandbox start lab`
+error: sandbox `lab` does not exist
+hint: create it with `capstan sandbox start lab`
 
 "#]]
         );
@@ -109,7 +109,7 @@ fn a_sandbox_that_is_stopped_is_not_taken_for_a_server_that_does_not_answer() {
         str![[r#"
 exit 1
 --- stderr
-error: sandbox `lab` does not run
+error: sandbox `lab` is not running
 hint: start it with `capstan sandbox start lab`
 
 "#]]
@@ -127,12 +127,12 @@ fn a_sandbox_and_a_kubeconfig_exclude_each_other() {
 $ capstan status --sandbox lab --kubeconfig k
 exit 1
 --- stderr
-error: `--sandbox` cannot be used together with `--kubeconfig`
+error: `--sandbox` cannot be combined with `--kubeconfig`
 
 $ capstan status --sandbox lab --kubeconfig-context c
 exit 1
 --- stderr
-error: `--sandbox` cannot be used together with `--kubeconfig-context`
+error: `--sandbox` cannot be combined with `--kubeconfig-context`
 
 "#]]
     );

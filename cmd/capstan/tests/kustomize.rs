@@ -70,8 +70,8 @@ metadata:
         str![[r#"
 exit 1
 --- stderr
-error: invalid value `yaml` of `--provenance`
-hint: take one of comments, json
+error: invalid value `yaml` for `--provenance`
+hint: use comments or json
 
 "#]]
     );
@@ -96,9 +96,9 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
 $ capstan kustomize build one
 exit 1
 --- stderr
-error: cannot build `one`, for 2 reasons
-  cause: one/kustomization.yaml: resources[0]: `[CWD]/other.yaml` lies outside `[CWD]/one`
-  cause: one/kustomization.yaml: resources[1]: `[CWD]/base/map.yaml` lies outside `[CWD]/one`
+error: cannot build `one`: 2 errors
+  cause: one/kustomization.yaml: resources[0]: `[CWD]/other.yaml` is outside `[CWD]/one`
+  cause: one/kustomization.yaml: resources[1]: `[CWD]/base/map.yaml` is outside `[CWD]/one`
 
 $ capstan kustomize build one --load-restrictor LoadRestrictionsNone
 exit 0
@@ -122,8 +122,8 @@ metadata:
 $ capstan kustomize build one --load-restrictor none
 exit 1
 --- stderr
-error: invalid value `none` of `--load-restrictor`
-hint: take one of LoadRestrictionsRootOnly, LoadRestrictionsNone
+error: invalid value `none` for `--load-restrictor`
+hint: use LoadRestrictionsRootOnly or LoadRestrictionsNone
 
 "#]]
     );
@@ -141,20 +141,20 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
 $ capstan kustomize build overlay
 exit 1
 --- stderr
-error: cannot build `overlay`, for 2 reasons
-  cause: base/kustomization.yaml: there is no field `resource`; is `resources` meant? (by way of overlay/kustomization.yaml)
-  cause: overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there: neither a file nor a folder at `[CWD]/overlay/gone.yaml`
+error: cannot build `overlay`: 2 errors
+  cause: base/kustomization.yaml: unknown field `resource`; did you mean `resources`? (included by overlay/kustomization.yaml)
+  cause: overlay/kustomization.yaml: resources[1]: cannot find `gone.yaml`: no file or folder at `[CWD]/overlay/gone.yaml`
 
 $ capstan kustomize build gone
 exit 1
 --- stderr
-error: there is no folder `gone`
+error: the folder `gone` does not exist
 
 $ capstan kustomize build base/map.yaml
 exit 1
 --- stderr
 error: `base/map.yaml` is a file
-hint: name the folder that holds `kustomization.yaml`
+hint: use the folder that contains `kustomization.yaml`
 
 "#]]
     );
@@ -176,7 +176,7 @@ fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
         str![[r#"
 exit 1
 --- stderr
-error: `v1_configmap_pre-a/b.yaml` cannot be the name of one object's file, nothing was written
+error: `v1_configmap_pre-a/b.yaml` is not a unique and valid file name for an object; nothing was written
 hint: write to one file instead of a folder
 
 "#]]
@@ -217,7 +217,7 @@ metadata:
     a: b
   name: two-m
 --- stderr
-warning: base/kustomization.yaml: `commonLabels` is deprecated: use `labels` (by way of kustomization.yaml, overlay/kustomization.yaml)
+warning: base/kustomization.yaml: `commonLabels` is deprecated: use `labels` (included by kustomization.yaml, overlay/kustomization.yaml)
 
 "#]]
     );
@@ -237,14 +237,14 @@ $ capstan kustomize build
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: the chart `c` is rendered by the program `helm`, which may not run: must specify --enable-helm
+  cause: kustomization.yaml: helmCharts[0]: cannot render chart `c` with `helm`: must specify --enable-helm
 
 $ capstan kustomize build --enable-helm
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: the program `helm` cannot be run: No such file or directory (os error 2)
-hint: install helm, or say where it is with `--helm-command`
+  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: cannot run the program `helm`: No such file or directory (os error 2)
+hint: install helm, or set its path with `--helm-command PATH`
 
 "#]]
     );
@@ -264,7 +264,7 @@ hint: install helm, or say where it is with `--helm-command`
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: `my-helm` ended with exit status: 3: chart is bad
+  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: `my-helm` failed with exit status: 3: chart is bad
 
 "#]]
     );
@@ -288,7 +288,7 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: `c` cannot be fetched: offline: the chart was not fetched before
+  cause: kustomization.yaml: helmCharts[0]: cannot fetch `c`: offline: the chart is not in the cache
 
 "#]]
     );
@@ -314,7 +314,7 @@ error: cannot build `.`
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: `c` cannot be rendered: `--post-renderer=x` is no name
+  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: `--post-renderer=x` is not a valid name
 
 "#]]
     );
@@ -407,15 +407,15 @@ $ capstan kustomize lint -r .
 exit 1
 --- stdout
 base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`
-overlays/a/kustomization.yml:3: error: resources[1]: `gone.yaml` is not there: neither a file nor a folder at `[CWD]/overlays/a/gone.yaml`
-overlays/b/Kustomization:5: error: patches[0].path: `away.yaml` is not there: neither a file nor a folder at `[CWD]/overlays/b/away.yaml`
+overlays/a/kustomization.yml:3: error: resources[1]: cannot find `gone.yaml`: no file or folder at `[CWD]/overlays/a/gone.yaml`
+overlays/b/Kustomization:5: error: patches[0].path: cannot find `away.yaml`: no file or folder at `[CWD]/overlays/b/away.yaml`
 --- stderr
 error: 2 errors, one warning
 
 $ capstan kustomize lint -r parts
 exit 1
 --- stderr
-error: there is no kustomization in `parts` or below
+error: `parts` and its subfolders contain no kustomization
 
 "#]]
     );

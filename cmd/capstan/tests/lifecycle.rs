@@ -253,13 +253,13 @@ exit 1
 --- stderr
 Fetching providers
 Skipping installing cert-manager as it is already installed
-error: the plan no longer holds, nothing was written
+error: the plan is outdated; nothing was written
   cause: cert-manager: planned `install v1.0.0`, now `stays at v1.0.0`
   cause: `cluster-api`: planned nothing to v1.0.0 in `cluster-api-system`, now nothing
   cause: `bootstrap-kubeadm`: planned nothing to v1.0.0 in `bootstrap-kubeadm-system`, now nothing
   cause: `control-plane-kubeadm`: planned nothing to v1.0.0 in `control-plane-kubeadm-system`, now nothing
   cause: `infrastructure-own`: planned nothing to v1.0.0 in `infrastructure-own-system`, now nothing
-hint: make a new one with `--out`, and look at it before it is carried out
+hint: create a new plan with `--out FILE`, and review it before you execute it
 
 "#]]
     );
@@ -308,7 +308,7 @@ warning: not ready after 1s
     Deployment bootstrap-kubeadm-system/bootstrap-kubeadm-manager: 0 of 1 replicas created
     Deployment control-plane-kubeadm-system/control-plane-kubeadm-manager: 0 of 1 replicas created
     Deployment infrastructure-own-system/infrastructure-own-manager: 0 of 1 replicas created
-    `kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig describe deployment.apps -n cluster-api-system cluster-api-manager` shows more, `capstan status --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` how all of it is
+    inspect it with `kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig describe deployment.apps -n cluster-api-system cluster-api-manager`; check all providers with `capstan status --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
 
 Your management cluster has been initialized successfully!
 
@@ -365,8 +365,8 @@ error: not ready after 1s
   cause: Deployment bootstrap-kubeadm-system/bootstrap-kubeadm-manager: 0 of 1 replicas created
   cause: Deployment control-plane-kubeadm-system/control-plane-kubeadm-manager: 0 of 1 replicas created
   cause: Deployment infrastructure-own-system/infrastructure-own-manager: 0 of 1 replicas created
-hint: `kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig describe deployment.apps -n cluster-api-system cluster-api-manager` shows more, `capstan status --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` how all of it is
-hint: it ended after 4 writes: `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on, `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes back
+hint: inspect it with `kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig describe deployment.apps -n cluster-api-system cluster-api-manager`; check all providers with `capstan status --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+hint: the run stopped after 4 writes: run `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to complete the upgrade, or `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to undo it
 
 "#]]
     );
@@ -391,9 +391,9 @@ Checking for CRs Provider={"name":"infrastructure-own","namespace":"infrastructu
 Checking for CRs Provider={"name":"control-plane-kubeadm","namespace":"control-plane-kubeadm-system"} providerVersion="v1.0.0"
 Checking for CRs Provider={"name":"bootstrap-kubeadm","namespace":"bootstrap-kubeadm-system"} providerVersion="v1.0.0"
 Checking for CRs Provider={"name":"cluster-api","namespace":"cluster-api-system"} providerVersion="v1.0.0"
-error: there are still objects of kinds that are to go
+error: cannot delete CustomResourceDefinitions: objects of these kinds exist
   cause: CustomResourceDefinition clusters.cluster.x-k8s.io is still in use: Cluster default/mine
-hint: delete these objects first, or keep the definitions: leave `--include-crd` out
+hint: delete these objects first, or omit `--include-crd` to keep the CustomResourceDefinitions
 
 "#]]
     );
@@ -409,9 +409,9 @@ fn a_provider_that_is_not_installed_is_told_with_those_that_are() {
         str![[r#"
 exit 1
 --- stderr
-error: cannot tell what is to be deleted
+error: cannot determine the providers to delete
   cause: `infrastructure-docker` is not installed
-hint: installed are bootstrap-kubeadm-system/bootstrap-kubeadm v1.0.0, cluster-api-system/cluster-api v1.0.0, control-plane-kubeadm-system/control-plane-kubeadm v1.0.0, infrastructure-own-system/infrastructure-own v1.0.0
+hint: installed providers: bootstrap-kubeadm-system/bootstrap-kubeadm v1.0.0, cluster-api-system/cluster-api v1.0.0, control-plane-kubeadm-system/control-plane-kubeadm v1.0.0, infrastructure-own-system/infrastructure-own v1.0.0
 
 "#]]
     );
@@ -429,7 +429,7 @@ fn templates_come_from_the_provider_that_is_installed_or_from_a_config_map() {
 exit 1
 --- stderr
 error: no InfrastructureProvider is installed
-hint: name it with its version: `--infrastructure docker:v1.14.0`
+hint: add the provider and version: `--infrastructure docker:v1.14.0`
 
 "#]]
     );
@@ -444,8 +444,8 @@ hint: name it with its version: `--infrastructure docker:v1.14.0`
         str![[r#"
 exit 1
 --- stderr
-error: cannot ask the management cluster for key `template` of ConfigMap `default/other`
-  cause: there is no such ConfigMap
+error: cannot read key `template` of ConfigMap `default/other` from the management cluster
+  cause: the ConfigMap does not exist
 
 "#]]
     );
@@ -466,7 +466,7 @@ fn progress_for_scripts_is_one_object_a_line_warnings_included() {
     let warning = same.iter().find(|line| line["event"] == "warning").expect("it says what is there already");
     assert_data_eq!(
         warning["text"].as_str().unwrap(),
-        str!["`infrastructure-own` has version v1.1.0 already"]
+        str!["`infrastructure-own` already has version v1.1.0"]
     );
     assert!(same.len() > 1);
 }
@@ -507,9 +507,9 @@ fn a_refused_object_is_named_once() {
 exit 1
 --- stderr
 error: cannot install `infrastructure-own`
-  cause: an object could not be written
+  cause: cannot write 1 object
   cause: cannot apply CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io: [spec.validation.openAPIV3Schema.type: Invalid value: "strange": must be object at the root, spec.validation.openAPIV3Schema.type: Unsupported value: "strange": supported values: "array", "boolean", "integer", "number", "object", "string"]
-hint: it ended after 21 writes: the same command completes what was begun
+hint: the run stopped after 21 writes: re-run the same command to complete the installation
 
 "#]]
     );

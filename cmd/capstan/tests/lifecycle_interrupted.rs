@@ -41,19 +41,19 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
 exit 130
 --- stderr
 error: interrupted after at least [..]
-hint: the same command completes what was begun
+hint: re-run the same command to complete the installation
 
 "#]]
     );
     assert_data_eq!(
         unfinished(&lab),
         str![[r#"
-an `init` was begun and is not finished:
+an installation is unfinished:
   cluster-api v1.0.0 in cluster-api-system
   bootstrap-kubeadm v1.0.0 in bootstrap-kubeadm-system
   control-plane-kubeadm v1.0.0 in control-plane-kubeadm-system
   infrastructure-own v1.0.0 in infrastructure-own-system
-the command it was begun with completes it; so does `capstan init --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
+run `capstan init --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to complete it
 
 "#]]
     );
@@ -70,19 +70,20 @@ the command it was begun with completes it; so does `capstan init --kubeconfig ~
 exit 130
 --- stderr
 error: interrupted after at least [..]
-hint: `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on, `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes back
+hint: run `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to complete the upgrade, or `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to undo it
 
 "#]]
     );
     assert_data_eq!(
         unfinished(&lab),
         str![[r#"
-the upgrade begun at [..] is not finished:
+the upgrade started at [..] is unfinished:
   cluster-api: v1.0.0 to v1.1.0, done
   bootstrap-kubeadm: v1.0.0 to v1.1.0
   control-plane-kubeadm: v1.0.0 to v1.1.0
   infrastructure-own: v1.0.0 to v1.1.0
-`capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on, `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes back, `capstan upgrade abort --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` leaves things as they are
+run `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to complete it, or `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to undo it
+run `capstan upgrade abort --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` to forget the upgrade and keep its changes
 
 "#]]
     );
@@ -93,8 +94,8 @@ the upgrade begun at [..] is not finished:
         str![[r#"
 exit 1
 --- stderr
-error: an upgrade begun at [..] is not finished
-hint: `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on with it, `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes back, `capstan upgrade abort --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` leaves things as they are
+error: the upgrade started at [..] is unfinished
+hint: resume it with `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`, undo it with `capstan upgrade rollback --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`, or keep the current state with `capstan upgrade abort --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`
 
 "#]]
     );

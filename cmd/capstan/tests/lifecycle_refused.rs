@@ -77,8 +77,8 @@ fn without_a_kubeconfig_the_places_are_told() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no kubeconfig
-hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+error: cannot find a kubeconfig
+hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 
 "#]]
     );
@@ -102,7 +102,7 @@ hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-c
 $ capstan upgrade plan
 exit 1
 --- stderr
-error: cannot find out which Cluster API the cluster runs
+error: cannot determine the Cluster API contract of the cluster
   cause: cannot get CustomResourceDefinition clusters.cluster.x-k8s.io: no answer from https://127.0.0.1:1
   cause: the connection was refused
 hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
@@ -139,15 +139,15 @@ fn what_is_to_be_upgraded_must_be_said_once() {
     assert_data_eq!(
         refused("upgrade apply"),
         str![[r#"
-error: nothing says what to upgrade
-hint: give `--contract v1beta2`, or name providers with their versions, as `--infrastructure aws:v2.11.1`
+error: the upgrade target is missing
+hint: use `--contract v1beta2`, or name providers and versions, such as `--infrastructure aws:v2.11.1`
 
 "#]]
     );
     assert_data_eq!(
         refused("upgrade apply --contract v1beta2 -i own:v1.1.0"),
         str![[r#"
-error: `--contract` cannot be used together with flags that name providers
+error: `--contract` cannot be combined with provider flags
 
 "#]]
     );
@@ -155,16 +155,16 @@ error: `--contract` cannot be used together with flags that name providers
         refused("upgrade apply --contract v1beta1"),
         str![[r#"
 error: cannot upgrade to contract `v1beta1`
-hint: the only one is `--contract v1beta2`
+hint: use `--contract v1beta2`
 
 "#]]
     );
     assert_data_eq!(
         refused("upgrade apply -i own"),
         str![[r#"
-error: invalid value `own` of `--infrastructure`
+error: invalid value `own` for `--infrastructure`
   cause: `own` is not of the form [namespace/]name:version
-hint: name the version to go to, as `NAME:VERSION`
+hint: add the target version, such as `NAME:VERSION`
 
 "#]]
     );
@@ -178,7 +178,7 @@ fn a_misspelt_provider_is_told_before_its_missing_version() {
 $ capstan upgrade apply -i dokcer
 exit 1
 --- stderr
-error: invalid value `dokcer` of `--infrastructure`
+error: invalid value `dokcer` for `--infrastructure`
   cause: there is no InfrastructureProvider named `dokcer`
 hint: did you mean `docker`?
 
@@ -215,7 +215,7 @@ exit 1
 error: cannot read or write the provider inventory
   cause: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from http://127.0.0.1:[..]
   cause: it does not speak HTTP
-hint: write `https://` into `server` in the kubeconfig
+hint: set `server` in the kubeconfig to an `https://` address
 
 "#]]
     );
@@ -226,15 +226,15 @@ fn what_is_to_be_deleted_must_be_said_once() {
     assert_data_eq!(
         refused("delete"),
         str![[r#"
-error: nothing says what to delete
-hint: name providers, as `--infrastructure aws`, or give `--all`
+error: the providers to delete are missing
+hint: use `--all`, or name providers, such as `--infrastructure aws`
 
 "#]]
     );
     assert_data_eq!(
         refused("delete --all -i own"),
         str![[r#"
-error: `--all` cannot be used together with flags that name providers
+error: `--all` cannot be combined with provider flags
 
 "#]]
     );
@@ -258,48 +258,48 @@ $ capstan init --timeout 10
 exit 1
 --- stderr
 error: invalid value `10` for `--timeout`
-  cause: a span of time such as 90s or 10m is expected
+  cause: expected a duration such as 90s or 10m
 
 $ capstan init --wait-provider-timeout -5
 exit 1
 --- stderr
 error: invalid value `-5` for `--wait-provider-timeout`
-  cause: a number of seconds is expected
+  cause: expected a number of seconds
 
 $ capstan init --no-wait --wait-providers
 exit 1
 --- stderr
-error: `--no-wait` cannot be used together with `--wait-providers`
+error: `--no-wait` cannot be combined with `--wait-providers`
 
 $ capstan init --core -
 exit 1
 --- stderr
-error: the core provider cannot be left out
-hint: give `--core cluster-api:VERSION`
+error: `--core -` is not allowed: every installation needs the core provider
+hint: use `--core cluster-api:VERSION`
 
 $ capstan init -i own:v1:v2
 exit 1
 --- stderr
-error: invalid value `own:v1:v2` of `--infrastructure`
-  cause: `own:v1:v2` has more than one colon; the form is name[:version]
+error: invalid value `own:v1:v2` for `--infrastructure`
+  cause: `own:v1:v2` has several colons; use the form name[:version]
 
 $ capstan init --validate=perhaps
 exit 1
 --- stderr
 error: invalid value `perhaps` for `--validate`
-  cause: true or false is expected
+  cause: expected true or false
 
 $ capstan status --max-in-flight 0
 exit 1
 --- stderr
 error: invalid value `0` for `--max-in-flight`
-  cause: a number from 1 to 256 is expected
+  cause: expected a number from 1 to 256
 
 $ capstan delete --all -o xml
 exit 1
 --- stderr
 error: invalid output format `xml`
-hint: take one of text, yaml, json with `--output`
+hint: use `--output` with text, yaml or json
 
 "#]]
     );
@@ -319,8 +319,8 @@ fn a_saved_plan_is_read_before_anything_else() {
     assert_data_eq!(
         run("text.json"),
         str![[r#"
-error: cannot carry out the plan `text.json`
-  cause: it is no saved plan
+error: cannot execute the plan `text.json`
+  cause: the file is not a saved plan
   cause: expected ident at line 1 column 2
 
 "#]]
@@ -328,17 +328,17 @@ error: cannot carry out the plan `text.json`
     assert_data_eq!(
         run("later.json"),
         str![[r#"
-error: cannot carry out the plan `later.json`
-  cause: it has format 7, and this version reads format 2
+error: cannot execute the plan `later.json`
+  cause: the plan has format 7; this version of capstan reads format 2
 
 "#]]
     );
     assert_data_eq!(
         run("deletion.json"),
         str![[r#"
-error: cannot carry out the plan `deletion.json`
-  cause: it is a plan of `delete`
-hint: carry it out with `capstan delete --plan deletion.json`
+error: cannot execute the plan `deletion.json`
+  cause: the plan is for `delete`
+hint: execute it with `capstan delete --plan deletion.json`
 
 "#]]
     );
@@ -356,12 +356,12 @@ hint: carry it out with `capstan delete --plan deletion.json`
 $ capstan upgrade apply --plan upgrade.json
 exit 1
 --- stderr
-error: the plan names no version for `infrastructure-own`
+error: the plan has no version for `infrastructure-own`
 
 $ capstan delete --all --plan deletion.json
 exit 1
 --- stderr
-error: `--plan` says it all: it cannot be used together with what is to be deleted
+error: `--plan` cannot be combined with provider flags, `--include-crd` or `--include-namespace`
 
 "#]]
     );
@@ -373,7 +373,7 @@ fn a_provider_that_is_named_twice_is_a_slip() {
     assert_data_eq!(
         refused("init -i own,own:v1.0.0"),
         str![[r#"
-error: `infrastructure-own` is named twice
+error: the provider `infrastructure-own` is given twice
 
 "#]]
     );

@@ -89,37 +89,37 @@ exit 1
 --- stderr
 error: cannot generate `infrastructure-own` v1.0.0
   cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0
-  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml` has sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: review the change; accept it with `capstan lock --update infrastructure-own:v1.0.0`
 
 $ capstan init list-images --infrastructure own
 exit 1
 --- stderr
 error: cannot list the images of `infrastructure-own`
   cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0
-  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+  cause: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml` has sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: review the change; accept it with `capstan lock --update infrastructure-own:v1.0.0`
 
 $ capstan render --infrastructure own
 exit 1
 --- stderr
-error: a provider cannot be rendered
-  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+error: cannot render a provider
+  cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.0.0: `infrastructure-components.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml` has sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository
+hint: review the change; accept it with `capstan lock --update infrastructure-own:v1.0.0`
 
 $ capstan generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team
 exit 1
 --- stderr
 error: cannot read `cluster-template.yaml` of `infrastructure-own` v1.0.0
-  cause: `cluster-template.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2df0c9180dc591b28f2bd5522afba14918d1e25558e40ffd191b39834bc91178 is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:e2011bfd134f81f132aaf9f3dd4480356d94cc967fabd7614dff5ef63b772764 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+  cause: `cluster-template.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/repository/infrastructure-own/v1.0.0/cluster-template.yaml` has sha256:2df0c9180dc591b28f2bd5522afba14918d1e25558e40ffd191b39834bc91178, `[HOME]/.config/cluster-api/capstan.lock` has sha256:e2011bfd134f81f132aaf9f3dd4480356d94cc967fabd7614dff5ef63b772764 from the repository
+hint: review the change; accept it with `capstan lock --update infrastructure-own:v1.0.0`
 
 $ capstan explain file --infrastructure own:v1.0.0
 exit 0
 --- stdout
 infrastructure-components.yaml of infrastructure-own v1.0.0
   absent      [HOME]/.cluster-api/overrides/infrastructure-own/v1.0.0/infrastructure-components.yaml (override)
-  unreadable  [HOME]/.config/repository/infrastructure-own (`infrastructure-components.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac is in `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository)
+  unreadable  [HOME]/.config/repository/infrastructure-own (`infrastructure-components.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml` has sha256:2f9371cf649692d9a5850bd61140a51099750c12c8e0cd07d67f8bc1588efeac, `[HOME]/.config/cluster-api/capstan.lock` has sha256:cbe7fc5474dfaedf56f34c996500feff2bc6bd8119a3d00e1cd01fdeca2c45c9 from the repository)
 
 "#]]
     );
@@ -140,8 +140,8 @@ exit 1
 --- stderr
 error: cannot generate `infrastructure-own` v1.0.0
   cause: cannot read `metadata.yaml` of `infrastructure-own` v1.0.0
-  cause: `metadata.yaml` of `infrastructure-own` v1.0.0 is not the file that was locked: sha256:75cd1899337ffbc9341398f7456f1027e2fc4b2658f9f0555a7a965cb309c6dd is in `[HOME]/.config/cluster-api/overrides/infrastructure-own/v1.0.0/metadata.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own:v1.0.0`
+  cause: `metadata.yaml` of `infrastructure-own` v1.0.0 does not match the lock: `[HOME]/.config/cluster-api/overrides/infrastructure-own/v1.0.0/metadata.yaml` has sha256:75cd1899337ffbc9341398f7456f1027e2fc4b2658f9f0555a7a965cb309c6dd, `[HOME]/.config/cluster-api/capstan.lock` has sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 from the repository
+hint: review the change; accept it with `capstan lock --update infrastructure-own:v1.0.0`
 
 "#]]
     );
@@ -153,19 +153,19 @@ hint: look at what changed; where it is as it should be, accept it with `capstan
 $ capstan render --lock off
 exit 1
 --- stderr
-error: 3 providers cannot be rendered
-  cause: cannot make the components of `cluster-api` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:17
-  cause: cannot make the components of `bootstrap-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml:17
-  cause: cannot make the components of `control-plane-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/control-plane-kubeadm/v1.0.0/control-plane-components.yaml:17
-hint: set in the environment: `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
+error: cannot render 3 providers
+  cause: cannot build the components of `cluster-api` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:17
+  cause: cannot build the components of `bootstrap-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml:17
+  cause: cannot build the components of `control-plane-kubeadm` v1.0.0: a variable has no value: `TOKEN` at [HOME]/.config/repository/control-plane-kubeadm/v1.0.0/control-plane-components.yaml:17
+hint: set the missing variables with `export TOKEN=VALUE`, or in clusterctl.yaml: `TOKEN: VALUE`
 hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables --lock off`, or for a provider `capstan generate provider --describe --lock off`
 
 $ capstan render
 exit 1
 --- stderr
 error: cannot read cert-manager v1.0.0
-  cause: `cert-manager.yaml` of `cert-manager` v1.0.0 is not the file that was locked: sha256:f52d711103d50a437830c6fbcd04fb4bab49a0f82f6d26d1c791c6e8488dd090 is in `[HOME]/.config/repository/cert-manager/v1.0.0/cert-manager.yaml`, `[HOME]/.config/cluster-api/capstan.lock` has sha256:2804534221bd3774bad262a95c35ec5afe753eb4f9c9aa97260daf0176fbcf47 from the repository
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update cert-manager`
+  cause: `cert-manager.yaml` of `cert-manager` v1.0.0 does not match the lock: `[HOME]/.config/repository/cert-manager/v1.0.0/cert-manager.yaml` has sha256:f52d711103d50a437830c6fbcd04fb4bab49a0f82f6d26d1c791c6e8488dd090, `[HOME]/.config/cluster-api/capstan.lock` has sha256:2804534221bd3774bad262a95c35ec5afe753eb4f9c9aa97260daf0176fbcf47 from the repository
+hint: review the change; accept it with `capstan lock --update cert-manager`
 
 "#]]
     );
@@ -208,14 +208,14 @@ exit 1
 error: cannot generate `infrastructure-own` v1.1.0
   cause: cannot read `metadata.yaml` of `infrastructure-own` v1.1.0
   cause: `infrastructure-own` is locked at v1.0.0 in `[HOME]/.config/cluster-api/capstan.lock`, not at v1.1.0
-hint: leave the version out, or lock the other one with `capstan lock --update infrastructure-own:v1.1.0`
+hint: omit the version, or lock it with `capstan lock --update infrastructure-own:v1.1.0`
 
 $ capstan generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team --flavor new
 exit 1
 --- stderr
 error: cannot read `cluster-template-new.yaml` of `infrastructure-own` v1.0.0
   cause: `cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in `[HOME]/.config/cluster-api/capstan.lock`
-hint: where it is a file of the release, lock it with `capstan lock --file cluster-template-new.yaml`, or all of it with `capstan lock --update infrastructure-own:v1.0.0`
+hint: if it is a file of the release, lock it with `capstan lock --file cluster-template-new.yaml`, or lock all files with `capstan lock --update infrastructure-own:v1.0.0`
 
 "#]]
     );
@@ -229,8 +229,8 @@ fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no lock at `[HOME]/.config/cluster-api/capstan.lock`
-hint: make one with `capstan lock`
+error: the lock `[HOME]/.config/cluster-api/capstan.lock` does not exist
+hint: create it with `capstan lock`
 
 "#]]
     );
@@ -244,7 +244,7 @@ exit 1
 --- stderr
 error: cannot generate `cluster-api` v1.0.0
   cause: cannot read `metadata.yaml` of `cluster-api` v1.0.0
-  cause: `cluster-api` is not in `[HOME]/.config/cluster-api/capstan.lock`, and only what is locked may be used
+  cause: `cluster-api` is not in `[HOME]/.config/cluster-api/capstan.lock`, and unlocked providers are not allowed
 hint: lock it with `capstan lock --update cluster-api`
 
 "#]]
@@ -273,8 +273,8 @@ PROVIDER             CHANGE    WHAT                        LOCKED               
 infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
 infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
 --- stderr
-error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock `[HOME]/.config/cluster-api/capstan.lock`
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 $ capstan lock
 exit 1
@@ -283,8 +283,8 @@ PROVIDER             CHANGE    WHAT                        LOCKED               
 infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
 infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
 --- stderr
-error: 1 provider is no longer what was locked, nothing was written
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock; nothing was written
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 $ capstan lock --update cluster-api,bootstrap-kubeadm --infrastructure own
 exit 1
@@ -293,8 +293,8 @@ PROVIDER             CHANGE    WHAT                        LOCKED               
 infrastructure-own   gone      cluster-template-big.yaml   sha256:95fbca177038   -
 infrastructure-own   changed   metadata.yaml               sha256:0111c73ce857   sha256:6a95518c15b3
 --- stderr
-error: 1 provider is no longer what was locked, nothing was written
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock; nothing was written
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 "#]]
     );
@@ -319,7 +319,7 @@ fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
         str![[r#"
 exit 1
 --- stderr
-error: there is no provider with the label `infrastructure-won`
+error: no provider has the label `infrastructure-won`
 hint: did you mean `infrastructure-own`?
 
 "#]]
@@ -342,42 +342,42 @@ $ capstan init list-images
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
-  cause: it has version 9, and this program knows version 1
-hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+  cause: it has version 9, but only version 1 is supported
+hint: use the version of capstan that wrote it, or remove it and create a new lock with `capstan lock`
 
 $ capstan lock
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
-  cause: it has version 9, and this program knows version 1
-hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+  cause: it has version 9, but only version 1 is supported
+hint: use the version of capstan that wrote it, or remove it and create a new lock with `capstan lock`
 
 $ capstan lock --check
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
-  cause: it has version 9, and this program knows version 1
-hint: use the program that wrote it, or move it away and make a new one with `capstan lock`
+  cause: it has version 9, but only version 1 is supported
+hint: use the version of capstan that wrote it, or remove it and create a new lock with `capstan lock`
 $ capstan init list-images
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
   cause: line 2: key with no value, expected `=`
-hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+hint: restore a reviewed version of the file, or remove it and create a new lock with `capstan lock`
 
 $ capstan lock
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
   cause: line 2: key with no value, expected `=`
-hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+hint: restore a reviewed version of the file, or remove it and create a new lock with `capstan lock`
 
 $ capstan lock --check
 exit 1
 --- stderr
 error: cannot use the lock `[HOME]/.config/cluster-api/capstan.lock`
   cause: line 2: key with no value, expected `=`
-hint: take a version of it that was reviewed, or make a new one with `capstan lock`
+hint: restore a reviewed version of the file, or remove it and create a new lock with `capstan lock`
 
 "#]]
     );
@@ -418,9 +418,9 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
         str![[r#"
 exit 1
 --- stderr
-error: 1 of the new versions cannot be rendered
+error: cannot render a new provider version
   cause: cannot read `infrastructure-components.yaml` of `infrastructure-own` v1.1.0: `infrastructure-own` is locked at v1.0.0 in `[HOME]/.config/cluster-api/capstan.lock`, not at v1.1.0
-hint: leave the version out, or lock the other one with `capstan lock --update infrastructure-own:v1.1.0`
+hint: omit the version, or lock it with `capstan lock --update infrastructure-own:v1.1.0`
 
 "#]]
     );
@@ -480,8 +480,8 @@ exit 1
 PROVIDER             CHANGE    WHAT                                            LOCKED                FOUND
 infrastructure-own   changed   127.0.0.1:[..]/infrastructure-own/manager:v1   sha256:16e831afc218   sha256:08518b71617e
 --- stderr
-error: 1 provider is not as locked in `[HOME]/.config/cluster-api/capstan.lock`
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock `[HOME]/.config/cluster-api/capstan.lock`
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 $ capstan lock --digests
 exit 1
@@ -489,8 +489,8 @@ exit 1
 PROVIDER             CHANGE    WHAT                                            LOCKED                FOUND
 infrastructure-own   changed   127.0.0.1:[..]/infrastructure-own/manager:v1   sha256:16e831afc218   sha256:08518b71617e
 --- stderr
-error: 1 provider is no longer what was locked, nothing was written
-hint: look at what changed; where it is as it should be, accept it with `capstan lock --update infrastructure-own`
+error: 1 provider differs from the lock; nothing was written
+hint: review the changes, then accept them with `capstan lock --update infrastructure-own`
 
 "#]]
     );
@@ -513,17 +513,17 @@ fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
 $ capstan lock --digests
 exit 0
 --- stderr
-warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
+warning: cannot read the digest of `127.0.0.1:[..]/cluster-api/manager:v1`: 127.0.0.1:[..] does not have this image
 done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
 
 $ capstan lock --digests --offline
 exit 0
 --- stderr
-warning: the digest of `127.0.0.1:[..]/bootstrap-kubeadm/manager:v1` is not known: `https://127.0.0.1:[..]/v2/bootstrap-kubeadm/manager/manifests/v1` is not on this machine, and connections are switched off
-warning: the digest of `127.0.0.1:[..]/cert-manager/manager:v1` is not known: `https://127.0.0.1:[..]/v2/cert-manager/manager/manifests/v1` is not on this machine, and connections are switched off
-warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: `https://127.0.0.1:[..]/v2/cluster-api/manager/manifests/v1` is not on this machine, and connections are switched off
-warning: the digest of `127.0.0.1:[..]/control-plane-kubeadm/manager:v1` is not known: `https://127.0.0.1:[..]/v2/control-plane-kubeadm/manager/manifests/v1` is not on this machine, and connections are switched off
-warning: the digest of `127.0.0.1:[..]/infrastructure-own/manager:v1` is not known: `https://127.0.0.1:[..]/v2/infrastructure-own/manager/manifests/v1` is not on this machine, and connections are switched off
+warning: cannot read the digest of `127.0.0.1:[..]/bootstrap-kubeadm/manager:v1`: cannot fetch `https://127.0.0.1:[..]/v2/bootstrap-kubeadm/manager/manifests/v1` in offline mode: it is not cached
+warning: cannot read the digest of `127.0.0.1:[..]/cert-manager/manager:v1`: cannot fetch `https://127.0.0.1:[..]/v2/cert-manager/manager/manifests/v1` in offline mode: it is not cached
+warning: cannot read the digest of `127.0.0.1:[..]/cluster-api/manager:v1`: cannot fetch `https://127.0.0.1:[..]/v2/cluster-api/manager/manifests/v1` in offline mode: it is not cached
+warning: cannot read the digest of `127.0.0.1:[..]/control-plane-kubeadm/manager:v1`: cannot fetch `https://127.0.0.1:[..]/v2/control-plane-kubeadm/manager/manifests/v1` in offline mode: it is not cached
+warning: cannot read the digest of `127.0.0.1:[..]/infrastructure-own/manager:v1`: cannot fetch `https://127.0.0.1:[..]/v2/infrastructure-own/manager/manifests/v1` in offline mode: it is not cached
 done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
 
 "#]]
@@ -535,9 +535,9 @@ done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
 $ capstan lock --check --digests
 exit 1
 --- stderr
-warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
-error: the digest of one image could not be checked
-hint: all else is as it is locked; without `--digests` no registry is asked
+warning: cannot read the digest of `127.0.0.1:[..]/cluster-api/manager:v1`: 127.0.0.1:[..] does not have this image
+error: cannot verify the digest of 1 image
+hint: everything else matches the lock; omit `--digests` to verify without registries
 
 $ capstan init list-images --lock off --digests
 exit 0
@@ -547,7 +547,7 @@ exit 0
 127.0.0.1:[..]/cluster-api/manager:v1
 127.0.0.1:[..]/control-plane-kubeadm/manager:v1@sha256:4394433389b8b1a9c1419ea9c78b62b990a7531b005c5f5bc90f7c7d83a80d8b
 --- stderr
-warning: the digest of `127.0.0.1:[..]/cluster-api/manager:v1` is not known: 127.0.0.1:[..] has no such image
+warning: cannot read the digest of `127.0.0.1:[..]/cluster-api/manager:v1`: 127.0.0.1:[..] does not have this image
 
 "#]]
     );

@@ -40,7 +40,7 @@ async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-move      Cluster default/demo                   moves by itself
+move      Cluster default/demo                   moves as a root object
 move      DockerCluster default/demo             belongs to Cluster default/demo
 move      Machine default/demo-machine-0         belongs to Cluster default/demo
 move      Secret default/demo-ca                 belongs to Cluster default/demo
@@ -50,7 +50,7 @@ move      KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
 move      Secret default/demo-machine-0          belongs to Cluster default/demo
 
 stays
-  nothing links it to what moves: ConfigMap default/kube-root-ca.crt, ConfigMap default/stray
+  it is not linked to a moving object: ConfigMap default/kube-root-ca.crt, ConfigMap default/stray
 
 objects: 8 to move; 2 stay
 
@@ -95,7 +95,7 @@ done in [..]: moved 8 objects
         str![[r#"
 exit 0
 --- stderr
-there is no kubeconfig; this is from `[HOME]/.local/state/capstan/moves/[..].report.json`
+cannot find a kubeconfig; showing the report in `[HOME]/.local/state/capstan/moves/[..].report.json`
 
 "#]]
     );
@@ -139,8 +139,8 @@ exit 0
 --- stdout
 nothing would move
 --- stderr
-warning: nothing to move in namespace `empty`
-    there is a Cluster in namespace `default`: name it with `--namespace`
+warning: no objects to move in namespace `empty`
+    namespace `default` has a Cluster: add `--namespace default`
 
 "#]]
     );
@@ -152,7 +152,7 @@ warning: nothing to move in namespace `empty`
         str![[r#"
 exit 0
 --- stderr
-nothing to move: the move begun at [..] has moved 8 objects to the target; `capstan move report[..]` shows each
+nothing to move: the move started at [..] has already moved 8 objects; run `capstan move report --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` to list them
 done in [..]: nothing to move
 
 "#]]
@@ -162,8 +162,8 @@ done in [..]: nothing to move
         str![[r#"
 exit 0
 --- stderr
-warning: nothing to move in namespace `empty`
-    there is a Cluster in namespace `web`: name it with `--namespace`
+warning: no objects to move in namespace `empty`
+    namespace `web` has a Cluster: add `--namespace web`
 done in [..]: nothing to move
 
 "#]]
@@ -203,9 +203,9 @@ async fn the_state_of_moves_says_what_may_not_be_looked_at_and_tells_the_rest() 
     assert_data_eq!(
         status.split_once("\n\n").unwrap().1,
         str![[r#"
-nothing is left to do; `capstan move report --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` tells what became of every object
+nothing to do; run `capstan move report --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` for the outcome of every object
 
-saves that have paused any of this are not seen
+these saves cannot be checked for paused Clusters
   cannot list objects of kind `Cluster.cluster.x-k8s.io`: clusters.cluster.x-k8s.io is forbidden: User "admin" cannot list resource "clusters" in API group "cluster.x-k8s.io" at the cluster scope
 
 "#]]
@@ -224,11 +224,11 @@ async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
         str![[r#"
 exit 1
 --- stderr
-error: 2 problems were found before anything was written
-  cause: being deleted: Machine default/demo-machine-0
+error: found 2 problems; nothing was written
+  cause: objects are being deleted: Machine default/demo-machine-0
   cause: `infrastructure-docker` v1.14.0 is missing on the target
-hint: wait until they are gone, or see which finalizer holds them; on the target they would come to life again
-hint: install it: `capstan init --infrastructure docker:v1.14.0 --kubeconfig [TARGET]`
+hint: wait until they are deleted, or remove the blocking finalizers; the move would create them again on the target
+hint: install it with `capstan init --infrastructure docker:v1.14.0 --kubeconfig [TARGET]`
 
 "#]]
     );
@@ -249,7 +249,7 @@ async fn source_and_target_must_be_two_clusters() {
 exit 1
 --- stderr
 error: source and target are the same cluster
-hint: name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source
+hint: set the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` sets the source
 
 "#]]
     );
@@ -287,10 +287,10 @@ async fn refused() -> ClusterPair {
 exit 1
 --- stderr
 paused 1 Cluster or ClusterClass
-error: an object could not be created
+error: cannot create an object
   cause: cannot create DockerMachine default/demo-machine-0: dockermachines.infrastructure.cluster.x-k8s.io is forbidden: User "admin" cannot create resource "dockermachines" in API group "infrastructure.cluster.x-k8s.io" in the namespace "default"
 hint: request this permission; check it with `kubectl --kubeconfig [TARGET] auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default`
-hint: Clusters stay paused until the move is resumed or undone: `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` prints the command that resumes it, and `--abort` in addition undoes it
+hint: the Clusters stay paused; run `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` for the command that resumes the move, and add `--abort` to undo it instead
 
 "#]]
     );
@@ -341,8 +341,8 @@ async fn a_move_that_was_refused_can_be_undone() {
         str![[r#"
 exit 1
 --- stderr
-error: an unfinished move stands in the way: it is out of `default`
-hint: go on with that move first, or undo it with `--abort`; `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` tells what it is
+error: another move is unfinished: it moves the namespaces `default`
+hint: complete that move first, or undo it with `--abort`; `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` shows its details
 
 "#]]
     );
@@ -359,11 +359,11 @@ async fn move_is_undone_without_its_target_and_not_completed_without_its_source(
     let half = two.run("move --lost source").await;
     assert_data_eq!(
         half.stderr.as_str(),
-        str![[r"
+        str![[r#"
 error: cannot resume Cluster default/demo on the target cluster: the move has not verified all of their objects there
-hint: restore them from a backup with `capstan restore FILE[..]`; what is there already is kept
+hint: restore them from a backup with `capstan restore FILE --kubeconfig [SOURCE]`; existing objects are kept
 
-"]]
+"#]]
     );
     assert_eq!(half.status, 1, "{half}");
     let undone = two.run("move --lost target").await;
@@ -377,8 +377,8 @@ hint: restore them from a backup with `capstan restore FILE[..]`; what is there 
         str![[r#"
 exit 1
 --- stderr
-error: there is no move to abort
-hint: `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` looks at both clusters; name the target with `--to-kubeconfig`
+error: cannot abort the move: no move found
+hint: look for a move on both clusters with `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]`; set the target with `--to-kubeconfig`
 
 "#]]
     );

@@ -33,20 +33,20 @@ fn a_target_must_be_named_unless_nothing_is_written() {
 $ capstan move
 exit 1
 --- stderr
-error: nothing says where to move to
-hint: name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`
+error: the target cluster is missing
+hint: add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`
 
 $ capstan move --abort
 exit 1
 --- stderr
-error: nothing says where to move to
-hint: name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`
+error: the target cluster is missing
+hint: add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`
 
 $ capstan move --dry-run
 exit 1
 --- stderr
-error: the source cluster does not fit
-  cause: cannot find out which Cluster API the cluster runs
+error: cannot use the source cluster
+  cause: cannot determine the Cluster API contract of the cluster
   cause: cannot get CustomResourceDefinition clusters.cluster.x-k8s.io: no answer from https://127.0.0.1:1
   cause: the connection was refused
 hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`
@@ -54,8 +54,8 @@ hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-c
 $ capstan move --to-kubeconfig-context b
 exit 1
 --- stderr
-error: `--to-kubeconfig-context` does not say which file it is in
-hint: name the file too, with `--to-kubeconfig`
+error: `--to-kubeconfig-context` requires `--to-kubeconfig`
+hint: add the kubeconfig with `--to-kubeconfig FILE`
 
 "#]]
     );
@@ -76,33 +76,33 @@ fn flags_that_exclude_each_other_are_told() {
 $ capstan move --to-directory d --to-kubeconfig k
 exit 1
 --- stderr
-error: `--to-directory` cannot be used together with `--to-kubeconfig`
+error: `--to-directory` cannot be combined with `--to-kubeconfig`
 
 $ capstan move --from-directory d --to-directory e
 exit 1
 --- stderr
-error: `--from-directory` cannot be used together with `--to-directory`
+error: `--from-directory` cannot be combined with `--to-directory`
 
 $ capstan move --from-directory d --kubeconfig k
 exit 1
 --- stderr
-error: `--from-directory` cannot be used together with `--kubeconfig`
-hint: name the target with `--to-kubeconfig k`
+error: `--from-directory` cannot be combined with `--kubeconfig`
+hint: use `--to-kubeconfig k` for the target
 
 $ capstan move --cluster a -l b=c
 exit 1
 --- stderr
-error: `--cluster` cannot be used together with `--selector`
+error: `--cluster` cannot be combined with `--selector`
 
 $ capstan move --abort --dry-run
 exit 1
 --- stderr
-error: `--abort` cannot be used together with `--dry-run`
+error: `--abort` cannot be combined with `--dry-run`
 
 $ capstan move --to-sandbox a --to-kubeconfig b
 exit 1
 --- stderr
-error: `--to-sandbox` cannot be used together with `--to-kubeconfig`
+error: `--to-sandbox` cannot be combined with `--to-kubeconfig`
 
 "#]]
     );
@@ -123,31 +123,31 @@ $ capstan move --to-kubeconfig kubeconfig --hide-api-warnings some
 exit 1
 --- stderr
 error: invalid value `some` for `--hide-api-warnings`
-hint: take one of default, all, none
+hint: use default, all or none
 
 $ capstan move --to-kubeconfig kubeconfig --map-namespace a
 exit 1
 --- stderr
 error: invalid value `a` for `--map-namespace`
-  cause: two namespaces as FROM=TO are expected
+  cause: expected two namespaces as FROM=TO
 
 $ capstan move --to-kubeconfig kubeconfig --timeout 10
 exit 1
 --- stderr
 error: invalid value `10` for `--timeout`
-  cause: a span of time such as 90s or 10m is expected
+  cause: expected a duration such as 90s or 10m
 
 $ capstan move --to-kubeconfig kubeconfig -o xml
 exit 1
 --- stderr
 error: invalid output format `xml`
-hint: take one of text, yaml, json with `--output`
+hint: use `--output` with text, yaml or json
 
 $ capstan move --to-kubeconfig kubeconfig --max-in-flight 0
 exit 1
 --- stderr
 error: invalid value `0` for `--max-in-flight`
-  cause: a number from 1 to 256 is expected
+  cause: expected a number from 1 to 256
 
 "#]]
     );
@@ -167,25 +167,25 @@ fn flags_without_a_meaning_for_files_are_told() {
 $ capstan move --to-directory d --map-namespace a=b
 exit 1
 --- stderr
-error: `--map-namespace` has no meaning for `--to-directory`
-hint: files hold objects as they are, status and all; give it when they are restored
+error: `--map-namespace` cannot be combined with `--to-directory`
+hint: use the flag with `--from-directory` instead; the files contain the unchanged objects with their status
 
 $ capstan move --to-directory d --include-status x
 exit 1
 --- stderr
-error: `--include-status` has no meaning for `--to-directory`
-hint: files hold objects as they are, status and all; give it when they are restored
+error: `--include-status` cannot be combined with `--to-directory`
+hint: use the flag with `--from-directory` instead; the files contain the unchanged objects with their status
 
 $ capstan move --from-directory d --abort
 exit 1
 --- stderr
-error: what was restored from a folder is not taken away again
-hint: the same command without `--abort` completes it
+error: cannot undo a restore from a folder
+hint: re-run the command without `--abort` to complete the restore
 
 $ capstan move --from-directory d -l a=b
 exit 1
 --- stderr
-error: `--from-directory` cannot be used together with `--selector`
+error: `--from-directory` cannot be combined with `--selector`
 
 $ capstan move --from-directory d
 exit 1

@@ -161,7 +161,7 @@ fn dry_runs_of_an_unfinished_upgrade_write_nothing() {
         str![[r#"
 exit 0
 --- stdout
-would forget the upgrade begun at [..]:
+would forget the upgrade started at [..]:
   cluster-api: v1.0.0 to v1.1.0, done
   bootstrap-kubeadm: v1.0.0 to v1.1.0
   control-plane-kubeadm: v1.0.0 to v1.1.0

@@ -48,7 +48,7 @@ fn a_built_in_verb_is_never_a_plugin() {
 exit 1
 --- stderr
 error: unknown command `config mine`
-hint: `capstan config --help` lists the commands
+hint: run `capstan config --help` to list the commands
 
 "#]]
     );
@@ -64,8 +64,8 @@ fn a_flag_before_its_name_is_refused() {
 exit 1
 --- stderr
 error: unknown command `foo`
-hint: `capstan --help` lists the commands
-hint: if it is a plugin, put its name before `-v5`: flags behind the name go to the plugin
+hint: run `capstan --help` to list the commands
+hint: if `foo` is a plugin, put its name before `-v5`; flags after the name go to the plugin
 
 "#]]
     );

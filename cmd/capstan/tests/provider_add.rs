@@ -42,7 +42,7 @@ providers:
         str![[r#"
 exit 0
 --- stderr
-`infrastructure-mine` is already in `[HOME]/.config/cluster-api/clusterctl.yaml` with this url; nothing was written
+`[HOME]/.config/cluster-api/clusterctl.yaml` already contains `infrastructure-mine` with this URL; nothing was written
 
 "#]]
     );
@@ -90,8 +90,8 @@ fn a_file_that_was_wrong_before_is_not_touched() {
 exit 1
 --- stderr
 error: cannot add a provider to this file
-  cause: 1 provider in `[HOME]/.config/cluster-api/clusterctl.yaml` cannot be used: providers[0] ("a", "CoreProvider"): a CoreProvider must be named `cluster-api`
-hint: correct or remove the entry; until then no provider can be used
+  cause: 1 invalid provider in `[HOME]/.config/cluster-api/clusterctl.yaml`: providers[0] ("a", "CoreProvider"): a CoreProvider must be named `cluster-api`
+hint: correct or remove the entry; one invalid entry blocks all providers
 
 "#]]
     );
@@ -107,7 +107,7 @@ fn a_url_no_repository_has_is_refused() {
 exit 1
 --- stderr
 error: cannot use `https://example.com/components.yaml` for the provider `mine`
-  cause: `example.com` is not known to hold releases: the path is neither that of GitHub releases, nor of GitLab packages, nor of a web folder ending in /infrastructure-mine/{version}/{file}
+  cause: `example.com` is not a known release host, and the path does not end with /infrastructure-mine/{version}/{file} of a web folder
 
 "#]]
     );
@@ -124,8 +124,8 @@ fn another_url_needs_to_be_asked_for() {
 exit 1
 --- stderr
 error: cannot add the provider `mine` to `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: it has `mine` with the url `/srv/infrastructure-mine/v1.0.0/components.yaml`
-hint: add `--replace` to take its place
+  cause: the file contains `mine` with the URL `/srv/infrastructure-mine/v1.0.0/components.yaml`
+hint: add `--replace` to replace the entry
 
 "#]]
     );
@@ -155,8 +155,8 @@ fn what_cannot_be_edited_is_left_alone_with_the_lines_to_write() {
 exit 1
 --- stderr
 error: cannot add the provider `mine` to `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: its `providers` is written in one line
-hint: write these lines into it by hand:
+  cause: the field `providers` is on one line
+hint: add these lines manually:
     providers:
     - name: mine
       type: InfrastructureProvider
@@ -200,7 +200,7 @@ hint: did you mean `--type infrastructure`?
 exit 1
 --- stderr
 error: the type of the provider is missing
-hint: add `--type` with one of core, bootstrap, control-plane, infrastructure, ipam, runtime-extension, addon
+hint: add `--type TYPE`, with one of core, bootstrap, control-plane, infrastructure, ipam, runtime-extension, addon
 
 "#]]
     );
@@ -209,8 +209,8 @@ hint: add `--type` with one of core, bootstrap, control-plane, infrastructure, i
         str![[r#"
 exit 1
 --- stderr
-error: the url of the provider is missing
-hint: add `--url` with the address or path of its components file
+error: the URL of the provider is missing
+hint: add `--url URL` with the address or path of the components file
 
 "#]]
     );
@@ -227,8 +227,8 @@ fn a_file_that_is_not_yaml_is_not_edited() {
         str![[r#"
 exit 1
 --- stderr
-error: cannot edit `[CWD]/clusterctl.toml`: it is not YAML
-hint: edit its `providers` by hand, or name a YAML file with `--config`
+error: cannot edit `[CWD]/clusterctl.toml`: the file is not YAML
+hint: edit `providers` in the file manually, or use a YAML file with `--config FILE`
 
 "#]]
     );

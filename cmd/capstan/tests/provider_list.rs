@@ -19,10 +19,10 @@ fn each_provider_is_listed_with_who_says_so() {
     assert_data_eq!(
         lines.flat_map(|line| [line, "\n"]).collect::<String>(),
         str![[r#"
-NAME                       TYPE                       SOURCE                                 URL
-aws                        InfrastructureProvider     config, in place of the built-in one   /srv/aws/v2.9.0/c.yaml
-azure                      InfrastructureProvider     built in                               https://github.com/kubernetes-sigs/cluster-api-provider-azure/releases/latest/infrastructure-components.yaml
-mine                       InfrastructureProvider     config                                 /srv/mine/v1.0.0/c.yaml
+NAME                       TYPE                       SOURCE                                   URL
+aws                        InfrastructureProvider     config, replaces the built-in provider   /srv/aws/v2.9.0/c.yaml
+azure                      InfrastructureProvider     built in                                 https://github.com/kubernetes-sigs/cluster-api-provider-azure/releases/latest/infrastructure-components.yaml
+mine                       InfrastructureProvider     config                                   /srv/mine/v1.0.0/c.yaml
 
 "#]]
     );

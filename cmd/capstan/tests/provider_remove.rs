@@ -37,7 +37,7 @@ removed `infrastructure-mine` from `[HOME]/.config/cluster-api/clusterctl.yaml`
     assert_data_eq!(
         world.run_expecting_success("provider remove aws --type infrastructure").stderr,
         str![[r#"
-removed `infrastructure-aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`; the built-in one counts again
+removed `infrastructure-aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`; the built-in provider is effective again
 
 "#]]
     );
@@ -60,28 +60,28 @@ $ capstan provider remove mnie
 exit 1
 --- stderr
 error: cannot remove the provider `mnie` from `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: it has no such entry
+  cause: the file has no such entry
 hint: did you mean `mine`?
 
 $ capstan provider remove docker
 exit 1
 --- stderr
 error: cannot remove the provider `docker` from `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: it has no such entry
+  cause: the file has no such entry
 
 $ capstan provider remove both
 exit 1
 --- stderr
 error: cannot remove the provider `both` from `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: several of its entries have this name
+  cause: several entries have this name
 hint: add `--type bootstrap` or `--type control-plane`
 
 $ capstan provider remove aws --type bootstrap
 exit 1
 --- stderr
 error: cannot remove the provider `aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`
-  cause: it has no such entry
-hint: it has one of type infrastructure
+  cause: the file has no such entry
+hint: use `--type infrastructure`
 
 $ capstan provider remove aws --type bootstarp
 exit 1

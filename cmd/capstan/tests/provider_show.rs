@@ -84,7 +84,7 @@ exit 1
 --- stderr
 error: cannot show `infrastructure-own`
   cause: cannot read `metadata.yaml` of `infrastructure-own` v3.0.0
-  cause: no release `v3.0.0` in `[HOME]/.config/repository/infrastructure-own`
+  cause: cannot find release `v3.0.0` in `[HOME]/.config/repository/infrastructure-own`
 hint: the newest releases are `v1.1.0`, `v1.0.0`, `v0.9.0`
 
 "#]]
@@ -108,7 +108,7 @@ fn provider_is_found_by_its_name_alone() {
     assert_data_eq!(
         world.run_expecting_failure("provider show onw"),
         str![[r#"
-error: there is no provider `onw`
+error: the provider `onw` does not exist
 hint: did you mean `own`?
 
 "#]]
@@ -116,15 +116,15 @@ hint: did you mean `own`?
     assert_data_eq!(
         world.run_expecting_failure("provider show kubeadm:v1.0.0"),
         str![[r#"
-error: several types have a provider `kubeadm`
-hint: name it with `--bootstrap kubeadm:v1.0.0` or `--control-plane kubeadm:v1.0.0`
+error: several types have a provider named `kubeadm`
+hint: use `--bootstrap kubeadm:v1.0.0` or `--control-plane kubeadm:v1.0.0`
 
 "#]]
     );
     assert_data_eq!(
         world.run_expecting_failure("provider show own -i own"),
         str![[r#"
-error: `own` and a flag name two providers, only one can be given
+error: the provider `own` cannot be combined with a provider flag
 
 "#]]
     );

@@ -200,7 +200,7 @@ done in [..]: deleted sandbox `tour-b`
         str![[r#"
 exit 0
 --- stderr
-nothing is left of a tour
+nothing to remove
 
 "#]]
     );
@@ -214,7 +214,7 @@ fn every_printed_command_does_its_part_when_it_is_typed() {
     assert_data_eq!(
         script.stdout.clone(),
         str![[r#"
-# A management cluster: an API server on this machine, cert-manager, Cluster API and providers
+# Create a management cluster with cert-manager, Cluster API and providers
 ...
 # Afterwards: capstan sandbox delete tour-a; capstan sandbox delete tour-b; capstan quickstart --remove
 
@@ -237,12 +237,12 @@ fn what_fails_in_the_middle_leaves_nothing_behind() {
         str![[r#"
 exit 1
 --- stderr
-error: the tour ended at `capstan generate cluster`
+error: the tour failed at `capstan generate cluster`
   cause: cannot read `cluster-template-nosuch.yaml` of `infrastructure-sandbox` v1.1.0
-  cause: no file `cluster-template-nosuch.yaml` in release `v1.1.0` of `[HOME]/state/capstan/quickstart/repository/infrastructure-sandbox`
+  cause: cannot find file `cluster-template-nosuch.yaml` in release `v1.1.0` of `[HOME]/state/capstan/quickstart/repository/infrastructure-sandbox`
 hint: looked at [HOME]/state/capstan/quickstart/repository/infrastructure-sandbox/v1.1.0/cluster-template-nosuch.yaml
-hint: the release has the flavors `development`: name one with `--flavor`
-hint: what the tour had made is removed again
+hint: select a flavor of the release with `--flavor`: `development`
+hint: the sandboxes and files of the tour are removed; re-run `capstan quickstart` for another tour
 
 "#]]
     );
@@ -270,8 +270,8 @@ fn ctrl_c_in_the_middle_leaves_nothing_behind() {
         str![[r#"
 exit 130
 --- stderr
-error: interrupted in the middle of the tour
-hint: what the tour had made is removed again
+error: interrupted during the tour
+hint: the sandboxes and files of the tour are removed; re-run `capstan quickstart` for another tour
 
 "#]]
     );
@@ -287,8 +287,8 @@ fn a_sandbox_of_the_user_is_never_taken_for_one_of_the_tour() {
         str![[r#"
 exit 1
 --- stderr
-error: there is a sandbox `tour-b` already, and no tour has made it
-hint: when it is not needed any more, remove it with `capstan sandbox delete tour-b`
+error: sandbox `tour-b` already exists, and no tour created it
+hint: if you no longer need the sandbox, delete it with `capstan sandbox delete tour-b`
 
 "#]]
     );
@@ -297,7 +297,7 @@ hint: when it is not needed any more, remove it with `capstan sandbox delete tou
         str![[r#"
 exit 0
 --- stderr
-nothing is left of a tour
+nothing to remove
 
 "#]]
     );
@@ -326,8 +326,8 @@ fn a_configuration_alone_does_not_say_which_provider_is_meant() {
         str![[r#"
 exit 1
 --- stderr
-error: no infrastructure provider is named
-hint: name one of the configuration with `--infrastructure`, as for `init`
+error: the infrastructure provider is missing
+hint: add a configured provider with `--infrastructure NAME`
 
 "#]]
     );

@@ -37,7 +37,7 @@ fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
         str![[r#"
 exit 0
 --- stderr
-warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part of what is rendered; delete it unless it is your own
+warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part of the output; delete the file unless it is yours
 
 "#]]
     );
@@ -104,12 +104,12 @@ fn what_is_wrong_with_every_provider_is_told_at_once() {
         str![[r#"
 exit 1
 --- stderr
-error: 2 providers cannot be rendered
-  cause: cannot make the components of `cluster-api` v1.0.0: a variable has no value: `B` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:1
-  cause: cannot make the components of `infrastructure-own` v1.0.0: a variable has no value: `A` at [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml:1
-hint: set in the environment: `export B=VALUE`, or in clusterctl.yaml: `B: VALUE`
+error: cannot render 2 providers
+  cause: cannot build the components of `cluster-api` v1.0.0: a variable has no value: `B` at [HOME]/.config/repository/cluster-api/v1.0.0/core-components.yaml:1
+  cause: cannot build the components of `infrastructure-own` v1.0.0: a variable has no value: `A` at [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml:1
+hint: set the missing variables with `export B=VALUE`, or in clusterctl.yaml: `B: VALUE`
 hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
-hint: set in the environment: `export A=VALUE`, or in clusterctl.yaml: `A: VALUE`
+hint: set the missing variables with `export A=VALUE`, or in clusterctl.yaml: `A: VALUE`
 
 "#]]
     );

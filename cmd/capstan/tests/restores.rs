@@ -78,8 +78,8 @@ hint: restore a paused copy with `--paused`, delete or pause the running Cluster
 exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 8 objects on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass
@@ -107,7 +107,7 @@ exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
 verified 8 objects on the target
-done in [..]: restored no object from `saved.tar.gz`; 8 objects existed
+done in [..]: restored no object from `saved.tar.gz`; 8 objects already existed
 
 "#]]
     );
@@ -119,14 +119,14 @@ done in [..]: restored no object from `saved.tar.gz`; 8 objects existed
 exit 0
 --- stderr
 backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot tell if the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if it may still run, name it with `--source-kubeconfig`, or restore with `--paused`
+warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
+    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
 created 1 object on the target
 created 1 object on the target
 created 1 object on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass
-done in [..]: restored 1 object from `saved.tar.gz`; 7 objects existed
+done in [..]: restored 1 object from `saved.tar.gz`; 7 objects already existed
 
 "#]]
     );

@@ -37,7 +37,7 @@ exit 1
 --- stderr
 resumed the rollout of KubeadmControlPlane default/a-control-plane
 error: cannot resume the rollout of KubeadmControlPlane default/a-control-plane
-  cause: KubeadmControlPlane default/a-control-plane is not paused
+  cause: cannot resume KubeadmControlPlane default/a-control-plane: it is not paused
 
 "#]]
     );
@@ -47,8 +47,8 @@ error: cannot resume the rollout of KubeadmControlPlane default/a-control-plane
 exit 1
 --- stderr
 error: cannot restart the rollout of MachineDeployment default/a-md
-  cause: MachineDeployment default/a-md is paused
-hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n default`
+  cause: cannot restart MachineDeployment default/a-md: it is paused
+hint: resume it first with `capstan alpha rollout resume machinedeployment/a-md -n default`
 
 "#]]
     );
@@ -116,8 +116,8 @@ async fn a_word_that_is_no_resource_stops_it_before_the_first() {
         str![[r#"
 exit 1
 --- stderr
-error: `md` is not of the form RESOURCE/NAME
-hint: name a resource as md/demo-workers
+error: cannot parse `md`: the form is RESOURCE/NAME
+hint: use a form such as `md/demo-workers`
 
 "#]]
     );
@@ -126,8 +126,8 @@ hint: name a resource as md/demo-workers
         str![[r#"
 exit 1
 --- stderr
-error: there is no resource type `machine` with rollouts
-hint: take one of kubeadmcontrolplane, machinedeployment, machinepool
+error: resource type `machine` does not support rollouts
+hint: use one of kubeadmcontrolplane, machinedeployment, machinepool
 
 "#]]
     );
@@ -136,8 +136,8 @@ hint: take one of kubeadmcontrolplane, machinedeployment, machinepool
         str![[r#"
 exit 1
 --- stderr
-error: no resource is named
-hint: name one as TYPE/NAME, such as md/demo-workers
+error: the resource is missing
+hint: add a resource as TYPE/NAME, such as md/demo-workers
 
 "#]]
     );
@@ -147,7 +147,7 @@ hint: name one as TYPE/NAME, such as md/demo-workers
 exit 1
 --- stderr
 error: cannot restart the rollout of MachineDeployment default/a-dm
-  cause: there is no MachineDeployment default/a-dm
+  cause: MachineDeployment default/a-dm does not exist
 hint: did you mean `a-md`?
 
 "#]]
@@ -181,7 +181,7 @@ MachineDeployment/a-md                progressing   3         2          2      
         late.stderr,
         str![[r#"
 MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
-{"kind":"environment","exitCode":1,"message":"not complete after 0s","causes":[],"hints":["give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up"]}
+{"kind":"environment","exitCode":1,"message":"the rollouts are not complete after 0s","causes":[],"hints":["increase `--timeout`, or find the cause with `kubectl describe`"]}
 
 "#]]
     );

@@ -117,7 +117,7 @@ fn a_sandbox_is_started_once_listed_and_stopped() {
 exit 0
 --- stderr
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: started sandbox `lab`
 
 "#]]
@@ -129,9 +129,9 @@ done in [..]: started sandbox `lab`
         str![[r#"
 exit 0
 --- stderr
-sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
-done in [..]: nothing to start: sandbox `lab` runs
+sandbox `lab` is already running at https://127.0.0.1:[..] (process [..])
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: nothing to start: sandbox `lab` is running
 
 "#]]
     );
@@ -195,9 +195,9 @@ fn what_is_asked_of_a_running_sandbox_anew_is_refused() {
         str![[r#"
 exit 1
 --- stderr
-error: sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
-  cause: what these flags ask for takes effect at its next start
-hint: end it first with `capstan sandbox stop lab`
+error: sandbox `lab` is already running at https://127.0.0.1:[..] (process [..])
+  cause: the flags take effect only at the next start
+hint: stop the sandbox first with `capstan sandbox stop lab`
 
 "#]]
     );
@@ -217,13 +217,13 @@ fn started_twice_at_the_same_moment_it_runs_once() {
         str![[r#"
 exit 0
 --- stderr
-sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
-done in [..]: nothing to start: sandbox `lab` runs
+sandbox `lab` is already running at https://127.0.0.1:[..] (process [..])
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: nothing to start: sandbox `lab` is running
 exit 0
 --- stderr
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: started sandbox `lab`
 
 "#]]
@@ -244,9 +244,9 @@ fn objects_address_and_kubeconfig_outlive_a_kill() {
     assert_data_eq!(
         sandboxes.run(&["start", "lab"]).stderr,
         str![[r#"
-warning: the last change in `[HOME]/state/capstan/sandboxes/lab/data/journal` was not whole and is left out (1 bytes): its writer was killed meanwhile
+warning: ignored an incomplete last change in `[HOME]/state/capstan/sandboxes/lab/data/journal` (1 bytes); the previous process was killed
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: started sandbox `lab`
 
 "#]]
@@ -276,7 +276,7 @@ fn deleted_it_leaves_nothing_but_a_data_folder_of_the_user() {
     assert_data_eq!(
         sandboxes.run(&["delete", "lab"]).stderr,
         str![[r#"
-its data is still in `[CWD]/mine`
+kept the data of the sandbox in `[CWD]/mine`
 done in [..]: deleted sandbox `lab`
 
 "#]]
@@ -297,7 +297,7 @@ fn in_the_foreground_it_serves_until_it_is_interrupted() {
         String::from_utf8(output.stderr).unwrap(),
         str![[r#"
 sandbox `lab` serves at https://127.0.0.1:[..]
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: stopped sandbox `lab`
 
 "#]]
@@ -318,7 +318,7 @@ fn the_log_has_what_it_had_to_say() {
         followed.clone(),
         str![[r#"
 sandbox `lab` serves at https://127.0.0.1:[..]
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: stopped sandbox `lab`
 
 "#]]
@@ -360,8 +360,8 @@ fn the_requests_of_a_running_sandbox_are_told_as_they_were_answered() {
         str![[r#"
 exit 1
 --- stderr
-error: sandbox `lab` does not run
-  cause: requests are told by its process, and forgotten with it
+error: sandbox `lab` is not running
+  cause: the requests are kept only in the memory of the running sandbox
 
 "#]]
     );

@@ -16,8 +16,8 @@ fn flags_that_cannot_be_read_are_told_before_anything_is_written() {
         str![[r#"
 exit 1
 --- stderr
-error: `My lab` is no name for a sandbox
-  cause: a name has up to 63 lower-case letters, digits and dashes, with no dash at either end
+error: `My lab` is not a valid sandbox name
+  cause: a name consists of at most 63 lower-case letters, digits and dashes, without a dash at either end
 
 "#]]
     );
@@ -36,8 +36,8 @@ error: cannot read the fault `409,verb=make`
         str![[r#"
 exit 1
 --- stderr
-error: there is no controller `all`
-hint: take some of garbage, workloads, api-services, cert-manager, cluster-api
+error: unknown controller `all`
+hint: use garbage, workloads, api-services, cert-manager or cluster-api
 
 "#]]
     );
@@ -46,8 +46,8 @@ hint: take some of garbage, workloads, api-services, cert-manager, cluster-api
         str![[r#"
 exit 1
 --- stderr
-error: `allow` is no policy for webhooks behind a service
-hint: take `--service-webhooks ignore` or `--service-webhooks refuse`
+error: invalid value `allow` for `--service-webhooks`
+hint: use `--service-webhooks ignore` or `--service-webhooks refuse`
 
 "#]]
     );
@@ -70,32 +70,32 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
 $ capstan sandbox stop lba
 exit 1
 --- stderr
-error: there is no sandbox `lba`
+error: sandbox `lba` does not exist
 hint: did you mean `lab`?
 
 $ capstan sandbox delete lba
 exit 1
 --- stderr
-error: there is no sandbox `lba`
+error: sandbox `lba` does not exist
 hint: did you mean `lab`?
 
 $ capstan sandbox kubeconfig lba
 exit 1
 --- stderr
-error: there is no sandbox `lba`
+error: sandbox `lba` does not exist
 hint: did you mean `lab`?
 
 $ capstan sandbox logs lba
 exit 1
 --- stderr
-error: there is no sandbox `lba`
+error: sandbox `lba` does not exist
 hint: did you mean `lab`?
 
 $ capstan sandbox stop
 exit 1
 --- stderr
-error: there is no sandbox `capstan`
-hint: there are: lab
+error: sandbox `capstan` does not exist
+hint: existing sandboxes: lab
 
 "#]]
     );
@@ -114,7 +114,7 @@ exit 1
 error: cannot start sandbox `lab`
   cause: cannot listen on port [..] of the loopback interface
   cause: Address already in use (os error [..])
-hint: take another port with `--port`, or leave it out to get one that is free
+hint: use another port with `--port`, or omit `--port` for a free port
 
 "#]]
     );
@@ -132,9 +132,9 @@ fn when_the_port_of_the_last_start_is_taken_another_one_is_told() {
     assert_data_eq!(
         sandboxes.run(&["start", "lab"]).stderr,
         str![[r#"
-warning: port [..] of the last start is taken, it is [..] now: copies of its kubeconfig lead nowhere
+warning: port [..] of the last start is in use; the new port is [..], and copies of the old kubeconfig no longer work
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 done in [..]: started sandbox `lab`
 
 "#]]
@@ -173,7 +173,7 @@ exit 1
 error: cannot start sandbox `other`
   cause: cannot use the data directory
   cause: `[CWD]/data` is in use by process [..]
-hint: stop the sandbox that uses it, or name another folder with `--data-dir`
+hint: stop the sandbox that uses the folder, or use another folder with `--data-dir DIR`
 
 "#]]
     );
@@ -197,7 +197,7 @@ other     stopped   -         -         in memory
 --- stderr
 error: `[HOME]/state/capstan/sandboxes/lab/settings.json` is damaged
   cause: EOF while parsing an object at line 1 column 1
-hint: remove it with `rm [HOME]/state/capstan/sandboxes/lab/settings.json`; it is made anew
+hint: remove it with `rm [HOME]/state/capstan/sandboxes/lab/settings.json`; the next start creates it again
 
 "#]]
     );
@@ -229,8 +229,8 @@ fn killed_by_a_fault_it_keeps_what_took_effect() {
 exit 1
 --- stderr
 sandbox `lab` serves at https://127.0.0.1:[..]
-reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
-error: the sandbox was killed, as a fault asked for
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+error: an injected fault killed the sandbox
 
 "#]]
     );

@@ -67,7 +67,7 @@ control-plane-kubeadm   v1.0.0    control-plane-kubeadm-system   ready       non
 infrastructure-own      v1.0.0    infrastructure-own-system      not ready   1 object
 
 infrastructure-own
-  Deployment infrastructure-own-system/infrastructure-own-manager: it is not there
+  Deployment infrastructure-own-system/infrastructure-own-manager: it does not exist
 --- stderr
 error: one provider is not ready, one object has drifted
 
@@ -89,10 +89,10 @@ fn last_reason(lab: &Lab) -> String {
 fn an_unfinished_run_needs_attention_and_a_lease_does_not() {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     interrupted(&lab, INIT, "Installing provider=\"bootstrap-kubeadm\"");
-    assert_data_eq!(last_reason(&lab), str!["an `init` is not finished"]);
+    assert_data_eq!(last_reason(&lab), str!["an installation is unfinished"]);
     lab.done("init");
     interrupted(&lab, "upgrade apply --contract v1beta2", "Installing provider=\"bootstrap-kubeadm\"");
-    assert_data_eq!(last_reason(&lab), str!["an upgrade is not finished"]);
+    assert_data_eq!(last_reason(&lab), str!["an upgrade is unfinished"]);
     lab.done("upgrade resume");
 
     let lease = r#"{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"capstan","namespace":"kube-system"},"spec":{"holderIdentity":"another-run","leaseDurationSeconds":3600,"acquireTime":"2126-01-01T00:00:00.000000Z","renewTime":"2126-01-01T00:00:00.000000Z"}}"#;
@@ -142,9 +142,9 @@ control-plane-kubeadm   v1.0.0    control-plane-kubeadm-system   ready     none
 infrastructure-own      v1.0.0    infrastructure-own-system      ready     2 objects
 
 infrastructure-own
-  Deployment infrastructure-own-system/infrastructure-own-manager: not as it was applied
+  Deployment infrastructure-own-system/infrastructure-own-manager: differs from the applied version
     .spec.replicas: 2, set by unknown
-  Secret infrastructure-own-system/infrastructure-own-credentials: not as it was applied
+  Secret infrastructure-own-system/infrastructure-own-credentials: differs from the applied version
     .data.token: "(7 bytes)", set by unknown at [..]
     .metadata.labels["cluster.x-k8s.io/provider"]: removed
     .metadata.labels["clusterctl.cluster.x-k8s.io"]: removed

@@ -54,7 +54,7 @@ fn quiet_silences_status_and_nothing_else() {
         str![[r#"
 exit 1
 --- stderr
-error: unexpected argument `extra`: `version` takes none
+error: unexpected argument `extra`: `version` takes no arguments
 usage: capstan version [OPTIONS]
 
 "#]]

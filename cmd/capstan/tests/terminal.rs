@@ -58,7 +58,7 @@ async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
     watch.resume();
     // The header is redrawn, because other output may have changed the screen. The watch reads `q` only in single-key
     // mode.
-    terminal.read_until("q or Ctrl-C ends it");
+    terminal.read_until("q or Ctrl-C");
     terminal.press("q");
     assert_eq!(watch.wait(), (Some(0), true));
 }

@@ -15,7 +15,7 @@ exit 1
 --- stderr
 error: unknown command `versoin`
 hint: did you mean `version`?
-hint: `capstan --help` lists the commands
+hint: run `capstan --help` to list the commands
 
 "#]]
     );
@@ -25,7 +25,7 @@ hint: `capstan --help` lists the commands
 exit 1
 --- stderr
 error: unknown command `nonsense`
-hint: `capstan --help` lists the commands
+hint: run `capstan --help` to list the commands
 
 "#]]
     );
@@ -49,7 +49,7 @@ hint: did you mean `--output`?
 exit 1
 --- stderr
 error: unknown flag `--replace`
-hint: it is a flag of `provider add`
+hint: `--replace` is a flag of `provider add`
 
 "#]]
     );
@@ -99,7 +99,7 @@ fn a_value_that_does_not_fit_is_told_with_what_would() {
 exit 1
 --- stderr
 error: invalid value `loud` for `--v`
-  cause: a whole number from 0 to 10 is expected
+  cause: expected a whole number from 0 to 10
 
 "#]]
     );
@@ -109,7 +109,7 @@ error: invalid value `loud` for `--v`
 exit 1
 --- stderr
 error: invalid value `maybe` for `--quiet`
-  cause: true or false is expected
+  cause: expected true or false
 
 "#]]
     );
@@ -119,7 +119,7 @@ error: invalid value `maybe` for `--quiet`
 exit 1
 --- stderr
 error: invalid value `sometimes` for `--color`
-hint: take one of auto, always, never
+hint: use one of auto, always, never
 
 "#]]
     );
@@ -142,7 +142,7 @@ fn a_wrong_number_of_arguments_shows_one_line_of_usage() {
         str![[r#"
 exit 1
 --- stderr
-error: missing argument SHELL: the shell: bash, zsh, fish or powershell
+error: missing argument SHELL: shell: bash, zsh, fish or powershell
 usage: capstan completion [OPTIONS] <SHELL>
 
 "#]]
@@ -152,7 +152,7 @@ usage: capstan completion [OPTIONS] <SHELL>
         str![[r#"
 exit 1
 --- stderr
-error: unexpected argument `extra`: `version` takes none
+error: unexpected argument `extra`: `version` takes no arguments
 usage: capstan version [OPTIONS]
 
 "#]]
@@ -162,7 +162,7 @@ usage: capstan version [OPTIONS]
         str![[r#"
 exit 1
 --- stderr
-error: unexpected argument `sttaus`: `move` takes none
+error: unexpected argument `sttaus`: `move` takes no arguments
 usage: capstan move [OPTIONS] [COMMAND]
 hint: did you mean `move status`?
 
@@ -199,56 +199,56 @@ exit 1
 --- stderr
 error: unknown command `kustomize lnt`
 hint: did you mean `kustomize lint`?
-hint: `capstan kustomize --help` lists the commands
+hint: run `capstan kustomize --help` to list the commands
 
 $ capstan bundle verfy x.tar
 exit 1
 --- stderr
 error: unknown command `bundle verfy`
 hint: did you mean `bundle verify`?
-hint: `capstan bundle --help` lists the commands
+hint: run `capstan bundle --help` to list the commands
 
 $ capstan cache verfy
 exit 1
 --- stderr
 error: unknown command `cache verfy`
 hint: did you mean `cache verify`?
-hint: `capstan cache --help` lists the commands
+hint: run `capstan cache --help` to list the commands
 
 $ capstan upgrade pln
 exit 1
 --- stderr
 error: unknown command `upgrade pln`
 hint: did you mean `upgrade plan`?
-hint: `capstan upgrade --help` lists the commands
+hint: run `capstan upgrade --help` to list the commands
 
 $ capstan generate clutser
 exit 1
 --- stderr
 error: unknown command `generate clutser`
 hint: did you mean `generate cluster`?
-hint: `capstan generate --help` lists the commands
+hint: run `capstan generate --help` to list the commands
 
 $ capstan alpha rollout rstart
 exit 1
 --- stderr
 error: unknown command `alpha rollout rstart`
 hint: did you mean `alpha rollout restart`?
-hint: `capstan alpha rollout --help` lists the commands
+hint: run `capstan alpha rollout --help` to list the commands
 
 $ capstan alpha rolout
 exit 1
 --- stderr
 error: unknown command `alpha rolout`
 hint: did you mean `alpha rollout`?
-hint: `capstan alpha --help` lists the commands
+hint: run `capstan alpha --help` to list the commands
 
 $ capstan sandbox strat lab
 exit 1
 --- stderr
 error: unknown command `sandbox strat`
 hint: did you mean `sandbox start`?
-hint: `capstan sandbox --help` lists the commands
+hint: run `capstan sandbox --help` to list the commands
 
 "#]]
     );
@@ -259,7 +259,7 @@ exit 1
 --- stderr
 error: unknown command `generate cluste`
 hint: did you mean `generate cluster`?
-hint: `capstan generate --help` lists the commands
+hint: run `capstan generate --help` to list the commands
 
 "#]]
     );
@@ -284,42 +284,42 @@ exit 1
 --- stderr
 error: unknown command `describe clusters`
 hint: did you mean `describe cluster`?
-hint: `capstan describe --help` lists the commands
+hint: run `capstan describe --help` to list the commands
 
 $ capstan describe --sandbox dr clusters
 exit 1
 --- stderr
 error: unknown command `describe clusters`
 hint: did you mean `describe cluster`?
-hint: `capstan describe --help` lists the commands
+hint: run `capstan describe --help` to list the commands
 
 $ capstan upgrade aply --contract v1beta2
 exit 1
 --- stderr
 error: unknown command `upgrade aply`
 hint: did you mean `upgrade apply`?
-hint: `capstan upgrade --help` lists the commands
+hint: run `capstan upgrade --help` to list the commands
 
 $ capstan alpha rollout rstart md/x --namespace n
 exit 1
 --- stderr
 error: unknown command `alpha rollout rstart`
 hint: did you mean `alpha rollout restart`?
-hint: `capstan alpha rollout --help` lists the commands
+hint: run `capstan alpha rollout --help` to list the commands
 
 $ capstan statsu --sandbox dr
 exit 1
 --- stderr
 error: unknown command `statsu`
 hint: did you mean `status`?
-hint: `capstan --help` lists the commands
+hint: run `capstan --help` to list the commands
 
 $ capstan --sandbox dr statsu
 exit 1
 --- stderr
 error: unknown command `statsu`
 hint: did you mean `status`?
-hint: `capstan --help` lists the commands
+hint: run `capstan --help` to list the commands
 
 $ capstan upgrade apply --contrct v1beta2
 exit 1

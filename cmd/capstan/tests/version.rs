@@ -80,7 +80,7 @@ fn another_form_is_refused() {
 exit 1
 --- stderr
 error: invalid output format `xml`
-hint: take one of short, yaml, json, or leave `--output` out
+hint: use short, yaml or json, or omit `--output`
 
 "#]]
     );

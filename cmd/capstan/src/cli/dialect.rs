@@ -60,7 +60,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("true or false is expected".to_owned()),
+        _ => Err("expected true or false".to_owned()),
     }
 }
 
@@ -83,7 +83,7 @@ fn integer(text: &str) -> Result<i64, String> {
     let bare = digits.replace('_', "");
     let read = || i64::from_str_radix(&format!("{sign}{bare}"), radix).ok();
     let unsigned = bare.starts_with(|c: char| c.is_ascii_alphanumeric());
-    (placed && unsigned).then(read).flatten().ok_or_else(|| "a whole number is expected".to_owned())
+    (placed && unsigned).then(read).flatten().ok_or_else(|| "expected a whole number".to_owned())
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_an_error_is_read_off_a_command_line_that_need_not_be_right() {
+    fn the_error_format_is_found_even_in_an_invalid_command_line() {
         for line in ["capstan version -o json", "capstan vresion -ojson", "capstan --output=json x --y"] {
             assert_eq!(format(line), ErrorFormat::Json, "{line}");
         }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_is_found_in_every_way_it_can_be_typed() {
+    fn a_flag_is_found_in_every_notation() {
         let infrastructure =
             |words: &[&'static str]| raw_flag_value(words, "infrastructure", Some('i')).map(str::to_owned);
         for words in [

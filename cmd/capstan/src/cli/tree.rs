@@ -2,9 +2,9 @@ use clap::{CommandFactory as _, Parser};
 
 use crate::{program::Program, settings::Globals, verbs::Verb};
 
-/// Install, render, upgrade and move everything a Cluster API management cluster runs.
+/// Manage the providers and Clusters of Cluster API management clusters.
 ///
-/// A drop-in for clusterctl: the same verbs, flags, files and labels.
+/// A drop-in replacement for clusterctl, with the same commands, flags, files and labels.
 #[derive(Parser)]
 #[command(
     name = "capstan",

@@ -17,15 +17,13 @@ pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
             Some(value) if !value.is_empty() => invalid_value(error, &flag, &value),
             _ => Failure::user(format!("flag `{flag}` needs a value")),
         },
-        ErrorKind::NoEquals => Failure::user(format!("flag `{flag}` takes its value behind a `=`")),
+        ErrorKind::NoEquals => Failure::user(format!("flag `{flag}` requires its value after `=`")),
         ErrorKind::TooFewValues | ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues => {
-            Failure::user(format!("flag `{flag}` takes one value"))
+            Failure::user(format!("flag `{flag}` requires exactly one value"))
         }
         ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
-            Some(other) => {
-                Failure::user(format!("`{flag}` cannot be used together with `{}`", flag_name(&other)))
-            }
-            None => Failure::user(format!("`{flag}` cannot be used with the other flags given")),
+            Some(other) => Failure::user(format!("`{flag}` cannot be combined with `{}`", flag_name(&other))),
+            None => Failure::user(format!("`{flag}` cannot be combined with the other flags")),
         },
         ErrorKind::MissingRequiredArgument => Failure::user(format!("`{flag}` is required")),
         ErrorKind::InvalidUtf8 => Failure::user("an argument is not valid UTF-8"),
@@ -40,7 +38,7 @@ fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failur
     }
     match verbs_with_flag(tree, flag.trim_start_matches('-'), "").as_slice() {
         [] => failure,
-        verbs => failure.hint(format!("it is a flag of {}", verbs.join(", "))),
+        verbs => failure.hint(format!("`{flag}` is a flag of {}", verbs.join(", "))),
     }
 }
 
@@ -61,7 +59,7 @@ fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
 fn invalid_value(error: &clap::Error, flag: &str, value: &str) -> Failure {
     let failure = Failure::user(format!("invalid value `{value}` for `{flag}`"));
     match error.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(valid)) => failure.hint(format!("take one of {}", valid.join(", "))),
+        Some(ContextValue::Strings(valid)) => failure.hint(format!("use one of {}", valid.join(", "))),
         _ => match std::error::Error::source(error) {
             Some(source) => failure.because_foreign(source),
             None => failure,
@@ -87,7 +85,7 @@ pub(super) fn missing_argument(arg: &Arg) -> Failure {
 /// Returns the failure for a surplus argument. The word may be meant as a subcommand.
 pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -> Failure {
     let message = match command.get_positionals().count() {
-        0 => format!("unexpected argument `{word}`: `{}` takes none", command.get_name()),
+        0 => format!("unexpected argument `{word}`: `{}` takes no arguments", command.get_name()),
         1 => format!("unexpected argument `{word}`: `{}` takes one argument", command.get_name()),
         most => {
             format!("unexpected argument `{word}`: `{}` takes at most {most} arguments", command.get_name())
@@ -101,7 +99,7 @@ pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Fail
     let path_text = path.join(" ");
     let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
     add_verb_suggestions(failure, path, group, word)
-        .hint(format!("`capstan {path_text} --help` lists the commands"))
+        .hint(format!("run `capstan {path_text} --help` to list the commands"))
 }
 
 /// Adds a hint with the verbs whose names resemble a word.
@@ -125,7 +123,7 @@ fn suggested_verbs(path: &[String], command: &Command, word: &str) -> Vec<String
 /// Returns the failure for a word after a flag that is not a verb. Does not check if a plugin of that name exists.
 pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) -> Failure {
     unknown_command(tree, word).hint(format!(
-        "if it is a plugin, put its name before `{}`: flags behind the name go to the plugin",
+        "if `{word}` is a plugin, put its name before `{}`; flags after the name go to the plugin",
         flag.to_string_lossy()
     ))
 }
@@ -133,7 +131,7 @@ pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) ->
 /// Returns the failure for a first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(tree: &Command, word: &str) -> Failure {
     let failure = Failure::user(format!("unknown command `{word}`"));
-    add_verb_suggestions(failure, &[], tree, word).hint("`capstan --help` lists the commands")
+    add_verb_suggestions(failure, &[], tree, word).hint("run `capstan --help` to list the commands")
 }
 
 fn quoted(names: &[String]) -> String {

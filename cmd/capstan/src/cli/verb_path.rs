@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_is_told_from_an_argument_behind_the_switch() {
+    fn a_colour_after_the_switch_is_not_an_argument() {
         assert_eq!(
             hoisted("capstan --color never describe cluster c"),
             "capstan describe cluster --color=never c"
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_verb_stays_where_it_is() {
+    fn other_words_keep_their_place() {
         assert_eq!(hoisted("capstan foo --flag version"), "capstan foo --flag version");
         assert_eq!(hoisted("capstan version -- config"), "capstan version -- config");
         assert_eq!(hoisted("capstan config nonsense repositories"), "capstan config nonsense repositories");

@@ -40,7 +40,7 @@ mod tests {
     use super::ApiWarnings;
 
     #[test]
-    fn deprecations_and_finalizers_of_cluster_api_are_left_out_unless_asked_for() {
+    fn known_warnings_of_cluster_api_are_hidden_by_default() {
         let deprecated =
             "cluster.x-k8s.io/v1beta1 Cluster is deprecated; use cluster.x-k8s.io/v1beta2 Cluster";
         let finalizer = "metadata.finalizers: \"cluster.cluster.x-k8s.io\": prefer a domain-qualified finalizer name \

@@ -20,7 +20,7 @@ pub(crate) enum ProgressFormat {
     Auto,
     /// Plain lines.
     Plain,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -115,7 +115,7 @@ impl ClusterEvents {
         match event {
             Event::Requested { request, .. } => self.messages.log(5, format!("requesting {request}")),
             Event::Retrying { action, reason: why, since, after } => {
-                self.messages.progress().begin(&format!("trying to {action} again"));
+                self.messages.progress().begin(&format!("retrying: {action}"));
                 let text = event_text::retry_line(action, why, *since, *after);
                 if *since >= LOG_AFTER { self.messages.status(text) } else { self.messages.log(1, text) }
             }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_in_the_words_scripts_know_or_as_json() {
+    fn a_step_is_shown_as_by_clusterctl_or_as_json() {
         let label = "infrastructure-aws".to_owned();
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v2.11.1", "capa-system")
             .with_counts(StepCounts { number: 2, of: 4, objects: 28 }, Duration::ZERO);
@@ -274,8 +274,8 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_is_told_once_it_has_lasted_or_to_who_wants_to_know() {
-        let told = |verbosity, since| {
+    fn a_retry_is_shown_after_a_while_or_with_verbosity() {
+        let shown = |verbosity, since| {
             let written = Written::default();
             let messages = Messages::new(Box::new(written.clone()), false);
             messages.raise_verbosity(verbosity);
@@ -286,25 +286,25 @@ mod tests {
             let bytes = written.0.lock().unwrap().clone();
             String::from_utf8(bytes).unwrap()
         };
-        assert_eq!(told(0, Duration::from_secs(2)), "");
+        assert_eq!(shown(0, Duration::from_secs(2)), "");
         assert_data_eq!(
-            told(0, Duration::from_secs(3)),
+            shown(0, Duration::from_secs(3)),
             str![[r#"
-cannot list Secrets (for 3s): storage is (re)initializing; trying again in 1s
+cannot list Secrets (for 3s): storage is (re)initializing; retrying in 1s
 
 "#]]
         );
         assert_data_eq!(
-            told(1, Duration::ZERO),
+            shown(1, Duration::ZERO),
             str![[r#"
-cannot list Secrets: storage is (re)initializing; trying again in 1s
+cannot list Secrets: storage is (re)initializing; retrying in 1s
 
 "#]]
         );
     }
 
     #[test]
-    fn only_what_changes_something_counts_as_written() {
+    fn only_changes_count_as_writes() {
         let writes = Writes::default();
         let messages = Messages::new(Box::new(io::sink()), false);
         let events = ClusterEvents::new(messages, ProgressFormat::Plain, writes.clone());

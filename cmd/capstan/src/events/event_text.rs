@@ -18,7 +18,7 @@ pub(super) enum EventText {
 pub(super) fn event_text(event: &ProgressEvent) -> Option<EventText> {
     Some(EventText::Status(match event {
         ProgressEvent::Step { .. } => step_line(event)?,
-        ProgressEvent::Resuming { what } => format!("going on with {what}"),
+        ProgressEvent::Resuming { what } => format!("resuming {what}"),
         ProgressEvent::Moving { phase, done, of } if done < of || *of == 0 => {
             return Some(EventText::Progress(move_line(*phase, *done, *of)));
         }
@@ -27,10 +27,10 @@ pub(super) fn event_text(event: &ProgressEvent) -> Option<EventText> {
             return Some(EventText::Progress(format!("read {done} of {of} objects")));
         }
         ProgressEvent::MoveBlocked { objects } => {
-            format!("waiting until providers let go of {}", object_names(objects))
+            format!("waiting for providers to unblock the move of {}", object_names(objects))
         }
         ProgressEvent::MoveResting { objects } => {
-            format!("waiting until controllers say that they let rest {}", object_names(objects))
+            format!("waiting for controllers to acknowledge the pause of {}", object_names(objects))
         }
         ProgressEvent::Warning { text } => return Some(EventText::Warning(text.clone())),
         _ => return None,
@@ -109,7 +109,7 @@ fn move_line(phase: MovePhase, done: usize, of: usize) -> String {
         MovePhase::Verifying => format!("verified {count} {objects} on the target"),
         MovePhase::Deleting => format!("deleted {count} {objects} on the source"),
         MovePhase::Resuming => format!("resumed {count} {resting}"),
-        MovePhase::Aborting => format!("took {count} {objects} away from the target"),
+        MovePhase::Aborting => format!("removed {count} {objects} from the target"),
         MovePhase::Finished | MovePhase::Aborted => phase.as_str().to_owned(),
     }
 }
@@ -131,19 +131,32 @@ fn quoted(text: &str) -> String {
 
 pub(super) fn retry_line(action: &str, why: &str, since: Duration, after: Duration) -> String {
     let tried = if since.as_secs() > 0 { format!(" (for {}s)", since.as_secs()) } else { String::new() };
-    format!("cannot {action}{tried}: {why}; trying again in {}", format_duration(after))
+    format!("cannot {action}{tried}: {why}; retrying in {}", format_duration(after))
 }
 
 /// Returns a warning of a server with the request it belongs to.
 pub(super) fn warning_line(text: &str, action: &str) -> String {
-    format!("{text} (told to {action})")
+    let (verb, object) = action.split_once(' ').unwrap_or((action, ""));
+    let verb = gerund(verb);
+    format!("{text} (API warning while {verb} {object})")
+}
+
+/// Returns the `-ing` form of an API verb: `applying` for `apply`.
+fn gerund(verb: &str) -> String {
+    match verb {
+        "get" => "getting".to_owned(),
+        verb => format!("{}ing", verb.strip_suffix('e').unwrap_or(verb)),
+    }
 }
 
 /// Returns the line of a wait for another run.
 pub(super) fn lease_line(event: &apply::Event) -> String {
     match event {
         apply::Event::TookOverLease { holder } => {
-            format!("waiting {} s for {holder} to stop writing", apply::lease::MAX_CONFIRMATION_AGE.as_secs())
+            format!(
+                "waiting {} s for the previous run to stop writing: {holder}",
+                apply::lease::MAX_CONFIRMATION_AGE.as_secs()
+            )
         }
         apply::Event::WaitingForLease { holder } => {
             format!("waiting for another run on this cluster to finish: {holder}")
@@ -156,7 +169,7 @@ pub(super) fn write_line(object: &ObjectKey, how: Written) -> String {
     match how {
         Written::Created => format!("created {object}"),
         Written::Changed => format!("changed {object}"),
-        Written::Unchanged => format!("found {object} as it should be"),
+        Written::Unchanged => format!("{object} is unchanged"),
     }
 }
 
@@ -185,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_tells_how_far_it_is_and_at_the_end_of_a_phase_what_was_done() {
+    fn a_move_reports_progress_within_a_phase_and_a_status_at_its_end() {
         let move_line = |phase, done, of| ProgressEvent::Moving { phase, done, of };
         let name = |name: String| {
             let (group, kind, namespace) = (String::new(), "Host".to_owned(), String::new());
@@ -208,23 +221,39 @@ mod tests {
             str![[r#"
 part: created 3 of 12 objects on the target
 status: deleted 1 object on the source
-status: waiting until controllers say that they let rest Host 0
-status: waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more
+status: waiting for controllers to acknowledge the pause of Host 0
+status: waiting for providers to unblock the move of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more
 "#]]
         );
     }
 
     #[test]
-    fn a_retry_says_why_since_when_and_when_next() {
-        let said = |since, after| {
+    fn a_retry_names_its_reason_its_duration_and_its_delay() {
+        let line = |since, after| {
             retry_line("apply Service ns/a", "connection refused", since, Duration::from_millis(after))
         };
-        let said = [said(Duration::ZERO, 250), said(Duration::from_secs(12), 4000)];
+        let lines = [line(Duration::ZERO, 250), line(Duration::from_secs(12), 4000)];
         assert_data_eq!(
-            said.join("\n"),
+            lines.join("\n"),
             str![[r#"
-cannot apply Service ns/a: connection refused; trying again in 250ms
-cannot apply Service ns/a (for 12s): connection refused; trying again in 4s
+cannot apply Service ns/a: connection refused; retrying in 250ms
+cannot apply Service ns/a (for 12s): connection refused; retrying in 4s
+"#]]
+        );
+    }
+
+    #[test]
+    fn an_api_warning_names_the_request() {
+        let verbs = ["apply", "create", "delete", "get", "confirm"];
+        let lines = verbs.map(|verb| warning_line("old field", &format!("{verb} Service ns/a")));
+        assert_data_eq!(
+            lines.join("\n"),
+            str![[r#"
+old field (API warning while applying Service ns/a)
+old field (API warning while creating Service ns/a)
+old field (API warning while deleting Service ns/a)
+old field (API warning while getting Service ns/a)
+old field (API warning while confirming Service ns/a)
 "#]]
         );
     }

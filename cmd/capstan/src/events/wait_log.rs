@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_object_waits_for_itself_stands_below_it() {
+    fn the_children_of_a_blocker_follow_it_with_indentation() {
         let tree =
             [blocker("a", "Available: 0 of 1", vec![blocker("pod", "image cannot be pulled", vec![])])];
         assert_eq!(
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_some_are_shown_and_the_rest_is_counted() {
+    fn many_blockers_are_partly_shown_and_counted() {
         let many: Vec<Blocker> = (0..30).map(|at| blocker(&at.to_string(), "x", vec![])).collect();
         let shown = wait_lines(&many);
         assert_eq!(shown.len(), MAX_SHOWN + 1);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_terminal_only_news_of_what_lasts_are_told() {
+    fn without_a_terminal_only_changes_of_long_waits_are_logged() {
         let mut logged = BTreeMap::new();
         let first = [blocker("a", "0 of 1", vec![]), blocker("b", "", vec![])];
         assert_eq!(new_messages(&first, Duration::from_secs(4), &mut logged), Vec::<String>::new());

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_are_told_by_what_they_did() {
+    fn the_summary_counts_writes_by_effect() {
         let writes = Writes::default();
         assert_eq!(writes.summary(), None);
         let object = ObjectKey::default();

@@ -34,14 +34,14 @@ pub(super) enum KustomizationSource {
 impl KustomizationSource {
     pub(super) fn find(place: &str, environment: &Environment, tree: &DiskTree) -> Result<Self, Failure> {
         let path = environment.resolve(place);
-        let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
+        let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is not valid UTF-8")))?;
         match tree.resolve(&path).foreign()? {
             ResolvedPath::Folder(folder) => Ok(Self::Local(BuildRoot { folder, copy_root: None })),
             ResolvedPath::File(_) => Err(Failure::user(format!("`{place}` is a file"))
-                .hint("name the folder that holds `kustomization.yaml`")),
+                .hint("use the folder that contains `kustomization.yaml`")),
             ResolvedPath::Missing => RemoteEntry::of_entry(place)
                 .map(Self::Remote)
-                .ok_or_else(|| Failure::user(format!("there is no folder `{place}`"))),
+                .ok_or_else(|| Failure::user(format!("the folder `{place}` does not exist"))),
         }
     }
 }

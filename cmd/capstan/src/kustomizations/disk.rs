@@ -37,20 +37,20 @@ impl DiskTree {
             Err(error) => return Err(error),
         };
         let kind = fs::metadata(&real)?;
-        let real = tree_path(&real).ok_or_else(|| io::Error::other("its name is no UTF-8"))?;
+        let real = tree_path(&real).ok_or_else(|| io::Error::other("the file name is not valid UTF-8"))?;
         if kind.is_dir() {
             Ok(ResolvedPath::Folder(real))
         } else if kind.is_file() {
             Ok(ResolvedPath::File(real))
         } else {
-            Err(io::Error::other("it is neither a file nor a folder"))
+            Err(io::Error::other("the path is neither a file nor a folder"))
         }
     }
 
     fn read_limited(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         let path = disk_path(path);
         if fs::metadata(&path)?.len() > self.max_file_bytes {
-            return Err(io::Error::other(format!("it is larger than {} bytes", self.max_file_bytes)));
+            return Err(io::Error::other(format!("the file is larger than {} bytes", self.max_file_bytes)));
         }
         fs::read(path)
     }
@@ -105,7 +105,7 @@ mod tests {
     const LIMIT: u64 = 10;
 
     #[test]
-    fn links_are_followed_and_what_is_there_is_told() {
+    fn links_are_resolved_to_files_and_folders() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         fs::create_dir(real.join("a")).unwrap();
@@ -121,7 +121,7 @@ mod tests {
         assert!(tree.resolve(&at("ring")).is_err());
         assert_data_eq!(
             tree.resolve(&TreePath::new("/dev/null")).unwrap_err().to_string(),
-            str!["`/dev/null` cannot be read: it is neither a file nor a folder"]
+            str!["cannot read `/dev/null`: the path is neither a file nor a folder"]
         );
     }
 
@@ -137,7 +137,7 @@ mod tests {
         let told = DiskTree::new(LIMIT).read(&path).unwrap_err().to_string();
         assert_data_eq!(
             told.replace(path.as_str(), "[FILE]"),
-            str!["`[FILE]` cannot be read: it is larger than 10 bytes"]
+            str!["cannot read `[FILE]`: the file is larger than 10 bytes"]
         );
     }
 }

@@ -87,7 +87,7 @@ impl Fetcher {
         match answer.with_context(|| format!("cannot fetch `{shown}`"))? {
             FetchedContent::Folder { top, root } => Ok(BuildRoot { folder: root, copy_root: Some(top) }),
             FetchedContent::Bytes(_) => {
-                Err(Failure::user(format!("`{shown}` is a file; a folder with a kustomization is needed")))
+                Err(Failure::user(format!("`{shown}` is a file, not a folder with a kustomization")))
             }
         }
     }
@@ -102,7 +102,7 @@ impl Fetcher {
             (FetchRequest::Remote(remote), _) => self.fetch_remote(remote, named_by).await,
             (FetchRequest::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
             (FetchRequest::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
-            _ => Err(Failure::new(Kind::Bug, "nothing here can answer it")),
+            _ => Err(Failure::new(Kind::Bug, "no handler exists for this request")),
         };
         (request, answer)
     }
@@ -130,7 +130,7 @@ impl Fetcher {
             }
         }
         match failures.len() {
-            0 => Err(Failure::user("it is neither an http address nor that of a Git repository")),
+            0 => Err(Failure::user("the address is neither an HTTP URL nor a Git repository")),
             1 => Err(failures.remove(0).1),
             _ => {
                 let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", it.one_line()));
@@ -154,8 +154,10 @@ impl Fetcher {
         let Some(limit) = checkout.timeout else { return self.check_out(checkout, named_by).await };
         match tokio::time::timeout(limit, self.check_out(checkout, named_by)).await {
             Ok(answer) => answer,
-            Err(_) => Err(Failure::new(Kind::Environment, format!("it took longer than {limit:?}"))
-                .hint("write a longer `timeout` into its address")),
+            Err(_) => {
+                Err(Failure::new(Kind::Environment, format!("the fetch exceeded the timeout of {limit:?}"))
+                    .hint("use a longer `timeout` in the address"))
+            }
         }
     }
 
@@ -165,7 +167,8 @@ impl Fetcher {
         named_by: AddressOrigin,
     ) -> Result<FetchedContent, Failure> {
         let shown = transport::address::redact_text(&checkout.url);
-        let url = RemoteUrl::parse(&checkout.url).with_context(|| format!("`{shown}` is no repository"))?;
+        let url =
+            RemoteUrl::parse(&checkout.url).with_context(|| format!("`{shown}` is not a Git repository"))?;
         let remote = GitRemote::new(url, named_by, CloneStore::Cache, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
         let folder = remote.clone_folder().join(TREES_FOLDER).join(commit.as_str());
@@ -173,12 +176,13 @@ impl Fetcher {
         if checkout.submodules {
             self.check_submodules(&shown, &checkout.folder, &tree.submodules)?;
         }
-        let no_utf8 = || Failure::new(Kind::Environment, format!("`{}` is no UTF-8", folder.display()));
+        let no_utf8 =
+            || Failure::new(Kind::Environment, format!("`{}` is not valid UTF-8", folder.display()));
         let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
         let top = real(&folder).ok_or_else(no_utf8)?;
         let root = real_folder(&folder.join(&checkout.folder)).ok_or_else(|| {
-            let place = if checkout.folder.is_empty() { "its top" } else { &checkout.folder };
-            Failure::new(Kind::Environment, format!("there is no folder `{place}` in it at {commit}"))
+            let place = if checkout.folder.is_empty() { "." } else { &checkout.folder };
+            Failure::new(Kind::Environment, format!("commit {commit} has no folder `{place}`"))
         })?;
         Ok(FetchedContent::Folder { top, root })
     }
@@ -189,12 +193,12 @@ impl Fetcher {
         let is_in = |module: &&String| Path::new(folder).starts_with(module);
         if let Some(module) = submodules.iter().find(is_in) {
             let message =
-                format!("`{folder}` is in the submodule `{module}`, which is a repository of its own");
-            return Err(Failure::user(message).hint("name that repository instead"));
+                format!("`{folder}` is in the submodule `{module}`, and submodules are not fetched");
+            return Err(Failure::user(message).hint("use the address of the submodule's repository"));
         }
         if !submodules.is_empty() {
             self.messages.warning(format!(
-                "the submodules of {shown} are left out: {}; `submodules=false` in its address says that nothing needs them",
+                "skipped the submodules of {shown}: {}; add `submodules=false` to the address to hide this warning",
                 submodules.join(", ")
             ));
         }

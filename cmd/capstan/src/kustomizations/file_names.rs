@@ -81,7 +81,7 @@ impl FileNames {
         }
         let _ = write!(text, ": {}", problem.message());
         if !files.is_empty() {
-            let _ = write!(text, " (by way of {})", files.join(", "));
+            let _ = write!(text, " (included by {})", files.join(", "));
         }
         text
     }

@@ -13,8 +13,8 @@ use crate::{Failure, session::Session, settings::CUSTOMISATION};
 /// Kustomizations over the components of providers, for this run alone.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KustomizationFlags {
-    /// Kustomization or component to lay over the components of a provider, in place of the one in clusterctl.yaml, as
-    /// aws=DIR; the name may be left out where one provider is named. For this run: clusterctl.yaml keeps it for all
+    /// Kustomization for a provider in this run, such as aws=DIR; replaces the one in clusterctl.yaml. The name is
+    /// optional with a single provider
     #[arg(long, value_name = "[PROVIDER=]DIR", help_heading = CUSTOMISATION)]
     kustomization: Vec<String>,
 }
@@ -75,7 +75,7 @@ impl RunOverlays {
         for (id, layer) in self.requested.iter().filter(|(_, layer)| !layer.is_used()) {
             let place = layer.location();
             session.messages().warning(format!(
-                "the kustomization `{place}` changed nothing: no components of `{id}` were made in this run"
+                "the kustomization `{place}` had no effect: this run rendered no components of `{id}`"
             ));
         }
     }
@@ -127,8 +127,8 @@ fn requested_kustomizations(
     for flag in &flags.kustomization {
         let (id, place) = parse_flag(flag, scope.named_providers, config)?;
         if all.iter().any(|(known, _)| *known == id) {
-            return Err(Failure::user(format!("`--kustomization` names `{id}` twice"))
-                .hint("list both folders in a kustomization of their own"));
+            return Err(Failure::user(format!("`--kustomization` is given twice for `{id}`"))
+                .hint("create one kustomization that lists both folders, and use that folder"));
         }
         all.push((id, place.to_owned()));
     }
@@ -150,10 +150,8 @@ fn parse_flag<'f>(
     let Some((name, place)) = named_place else {
         return match named {
             [only] => Ok((only.clone(), flag)),
-            _ => {
-                Err(Failure::user(format!("`--kustomization {flag}` does not say which provider it is for"))
-                    .hint(format!("write its name in front, as `--kustomization aws={flag}`")))
-            }
+            _ => Err(Failure::user(format!("`--kustomization {flag}` names no provider"))
+                .hint(format!("add the provider name, such as `--kustomization aws={flag}`"))),
         };
     };
     let known: Vec<ProviderId> = config.providers()?.into_iter().map(|provider| provider.id).collect();
@@ -165,17 +163,18 @@ fn parse_flag<'f>(
     match found.as_slice() {
         [id] => Ok(((*id).clone(), place)),
         [] => {
-            let failure = Failure::user(format!("`--kustomization {flag}`: there is no provider `{name}`"));
+            let failure =
+                Failure::user(format!("`--kustomization {flag}`: the provider `{name}` does not exist"));
             let near = similar_names(name, known.iter().map(|id| id.name.as_str()));
             Err(match near.first() {
                 Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint("`capstan config repositories` lists the providers"),
+                None => failure.hint("run `capstan config repositories` to list the providers"),
             })
         }
         several => {
             let labels: Vec<String> = several.iter().map(|id| format!("`{}={place}`", id.label())).collect();
             Err(Failure::user(format!("`--kustomization {flag}`: several providers are named `{name}`"))
-                .hint(format!("say which: {}", labels.join(" or "))))
+                .hint(format!("add the type: {}", labels.join(" or "))))
         }
     }
 }

@@ -55,7 +55,7 @@ impl<'a> Helm<'a> {
             let problem = if is_damaged {
                 "the chart in the cache is damaged"
             } else {
-                "the chart was not fetched before"
+                "the chart is not in the cache"
             };
             return Err(Failure::new(Kind::Environment, format!("offline: {problem}")));
         }
@@ -161,20 +161,20 @@ impl<'a> Helm<'a> {
             return Ok(stdout);
         }
         let said = String::from_utf8_lossy(&stderr).trim().to_owned();
-        Err(Failure::new(Kind::Environment, format!("`{name}` ended with {status}")).cause(said))
+        Err(Failure::new(Kind::Environment, format!("`{name}` failed with {status}")).cause(said))
     }
 }
 
 /// Rejects a name that Helm would parse as a flag, because flags can make Helm run other programs.
 fn refuse_flag(name: &str) -> Result<(), Failure> {
-    if name.starts_with('-') { Err(Failure::user(format!("`{name}` is no name"))) } else { Ok(()) }
+    if name.starts_with('-') { Err(Failure::user(format!("`{name}` is not a valid name"))) } else { Ok(()) }
 }
 
 fn cannot_start(name: &str, error: &io::Error) -> Failure {
-    let failure = Failure::new(Kind::Environment, format!("the program `{name}` cannot be run"));
+    let failure = Failure::new(Kind::Environment, format!("cannot run the program `{name}`"));
     let failure = failure.because(error);
     match error.kind() {
-        io::ErrorKind::NotFound => failure.hint("install helm, or say where it is with `--helm-command`"),
+        io::ErrorKind::NotFound => failure.hint("install helm, or set its path with `--helm-command PATH`"),
         _ => failure,
     }
 }
@@ -183,7 +183,7 @@ fn chart_result(home: &Path, name: &str) -> Result<FetchedContent, Failure> {
     let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
     match (real(home), real(&home.join(name))) {
         (Some(top), Some(root)) => Ok(FetchedContent::Folder { top, root }),
-        _ => Err(Failure::new(Kind::Environment, format!("what was fetched holds no chart `{name}`"))),
+        _ => Err(Failure::new(Kind::Environment, format!("the fetched archive contains no chart `{name}`"))),
     }
 }
 

@@ -225,7 +225,7 @@ impl Overlay for KustomizationOverlay {
         let mut output = match build.run_onto(&start.folder, start.copy_root.as_ref(), base) {
             Ok(output) => output,
             Err(report) if !report.requests.is_empty() => {
-                let problem = "it changed while it was read".to_owned();
+                let problem = "the file changed while capstan read it".to_owned();
                 return Err(self.build_error(vec![problem], Vec::new()));
             }
             Err(report) => {

@@ -61,7 +61,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_CONFIG_BYTES {
-        let text = format!("it is larger than the limit of {MAX_CONFIG_BYTES} bytes");
+        let text = format!("the file is larger than the limit of {MAX_CONFIG_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     Ok(bytes)
@@ -135,7 +135,7 @@ pub(crate) fn load_config(
     };
     match &file {
         Some(file) => messages.log(5, format!("using the configuration `{}`", file.origin)),
-        None => messages.log(5, "no configuration file found"),
+        None => messages.log(5, "using no configuration file"),
     }
     let config = Config::new(file, environment.variables())?;
     if let Some(level) = config.file_setting(LOG_LEVEL) {
@@ -191,19 +191,21 @@ pub(crate) enum SettingsError {
         #[source]
         source: io::Error,
     },
-    #[error("cannot read the configuration file `{}`: its format is told by its ending, and {} cannot be read", path.display(), ending(extension.as_deref()))]
+    #[error("cannot read the configuration file `{}`: {} is not supported", path.display(), ending(extension.as_deref()))]
     Format { path: PathBuf, extension: Option<String> },
-    #[error("the configuration `{origin}` is not valid UTF-8 from byte {valid_up_to} on")]
+    #[error("cannot read the configuration `{origin}`: invalid UTF-8 after byte {valid_up_to}")]
     NotText { origin: String, valid_up_to: usize },
 }
 
 impl Explain for SettingsError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let explanation = match self {
-            Self::Format { .. } => ErrorExplanation::hint("write it as .yaml, .json, .toml or .env"),
+            Self::Format { .. } => {
+                ErrorExplanation::hint("use a file with the extension .yaml, .json, .toml or .env")
+            }
             Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 ErrorExplanation::hint(
-                    "check the path after `--config`; relative paths start at the working folder",
+                    "check the path after `--config`; relative paths start at the current folder",
                 )
             }
             Self::Unreadable { .. } | Self::NotText { .. } => ErrorExplanation::default(),
@@ -214,8 +216,8 @@ impl Explain for SettingsError {
 
 fn ending(extension: Option<&str>) -> String {
     match extension {
-        Some(extension) => format!("`.{extension}`"),
-        None => "a file without one".to_owned(),
+        Some(extension) => format!("the format `.{extension}`"),
+        None => "a file without an extension".to_owned(),
     }
 }
 
@@ -228,13 +230,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_measure_is_left_at_the_limit() {
+    fn a_file_above_the_size_limit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clusterctl.yaml");
         fs::File::create(&path).unwrap().set_len(MAX_CONFIG_BYTES + 1).unwrap();
         let error = read_config_file(&path).unwrap_err();
         let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
-        assert_data_eq!(source.to_string(), str!["it is larger than the limit of 16777216 bytes"]);
+        assert_data_eq!(source.to_string(), str!["the file is larger than the limit of 16777216 bytes"]);
     }
 
     #[test]
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_that_cannot_be_read_is_refused_by_its_ending() {
+    fn an_unsupported_format_is_refused_by_its_extension() {
         let folder = tempfile::tempdir().unwrap();
         for (name, extension) in [("clusterctl.ini", Some("ini")), ("clusterctl", None)] {
             let path = folder.path().join(name);
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_or_no_text_is_named() {
+    fn a_missing_file_and_invalid_text_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clusterctl.yaml");
         assert!(
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_files_in_one_folder_the_first_ending_wins_and_the_other_is_shadowed() {
+    fn of_two_files_in_a_folder_the_first_extension_wins() {
         let (_home, environment) =
             world(&["xdg/cluster-api/clusterctl.yaml", "xdg/cluster-api/clusterctl.toml"]);
         assert_eq!(taken_paths(&environment), ["clusterctl.toml"]);

@@ -10,15 +10,15 @@ use crate::{Environment, Failure, failure::Kind, sandboxes::SandboxesFolder};
 /// The flags that choose a management cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KubeFlags {
-    /// Path to the kubeconfig of the management cluster [default: the files of $KUBECONFIG, else ~/.kube/config]
+    /// Kubeconfig of the management cluster [default: $KUBECONFIG, else ~/.kube/config]
     #[arg(long, value_name = "PATH", help_heading = CLUSTER)]
     pub(crate) kubeconfig: Option<PathBuf>,
 
-    /// Context of the kubeconfig to use [default: its current context]
+    /// Context of the kubeconfig [default: its current context]
     #[arg(long, value_name = "CONTEXT", help_heading = CLUSTER)]
     pub(crate) kubeconfig_context: Option<String>,
 
-    /// Use a sandbox of this machine instead of a kubeconfig; `init` starts it when it does not run
+    /// Sandbox to use instead of a kubeconfig; `init` starts it if necessary
     #[arg(
         long,
         value_name = "NAME",
@@ -41,7 +41,7 @@ pub(crate) struct KubeContext {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KubeconfigError {
-    #[error("there is no kubeconfig")]
+    #[error("cannot find a kubeconfig")]
     NotFound { paths: Vec<PathBuf> },
     #[error("cannot read the kubeconfig `{}`", path.display())]
     Unreadable {
@@ -49,7 +49,7 @@ pub(crate) enum KubeconfigError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("cannot merge the kubeconfig `{}` with those before it", path.display())]
+    #[error("cannot merge the kubeconfig `{}` with the previous files of KUBECONFIG", path.display())]
     Unmergeable {
         path: PathBuf,
         #[source]
@@ -68,22 +68,24 @@ impl Explain for KubeconfigError {
         match self {
             Self::NotFound { paths: looked_at } => {
                 let places: Vec<String> = looked_at.iter().map(|path| path.display().to_string()).collect();
-                let looked =
-                    if places.is_empty() { "nowhere, HOME is not set".to_owned() } else { places.join(", ") };
-                ErrorExplanation::hint(format!(
-                    "looked at {looked}; name a file with `--kubeconfig` or KUBECONFIG"
-                ))
+                let searched = if places.is_empty() {
+                    "HOME is not set".to_owned()
+                } else {
+                    format!("these files do not exist: {}", places.join(", "))
+                };
+                ErrorExplanation::hint(format!("use `--kubeconfig FILE` or set KUBECONFIG ({searched})"))
             }
             Self::NoCurrentContext { known } | Self::UnknownContext { known, .. } if known.is_empty() => {
                 ErrorExplanation::kind(Kind::User)
             }
-            Self::NoCurrentContext { known } => {
-                ErrorExplanation::hint(format!("name one with `--kubeconfig-context`: {}", one_of(known)))
-                    .with_kind(Kind::User)
-            }
+            Self::NoCurrentContext { known } => ErrorExplanation::hint(format!(
+                "select a context with `--kubeconfig-context`: {}",
+                one_of(known)
+            ))
+            .with_kind(Kind::User),
             Self::UnknownContext { suggestions: near, known, .. } => {
                 ErrorExplanation::hint(if near.is_empty() {
-                    format!("it has {}", one_of(known))
+                    format!("the kubeconfig has {}", one_of(known))
                 } else {
                     format!("did you mean {}?", one_of(near))
                 })
@@ -197,11 +199,11 @@ impl KubeFlags {
 }
 
 fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure> {
-    let make = || format!("make it with `capstan sandbox start {name}`");
+    let make = || format!("create it with `capstan sandbox start {name}`");
     let folder = SandboxesFolder::of(environment)?.find(name).map_err(|failure| failure.hint(make()))?;
     match folder.process()? {
         Some(_) => Ok(folder.kubeconfig()),
-        None => Err(Failure::user(format!("sandbox `{name}` does not run"))
+        None => Err(Failure::user(format!("sandbox `{name}` is not running"))
             .hint(format!("start it with `capstan sandbox start {name}`"))),
     }
 }
@@ -289,7 +291,7 @@ contexts:
     }
 
     #[test]
-    fn a_namespace_that_is_given_counts_before_that_of_the_context() {
+    fn a_given_namespace_wins_over_the_context() {
         let namespace = |flags: &KubeFlags, given| {
             let (_folder, environment) = world("one");
             flags.namespace(given, &environment).unwrap()
@@ -300,7 +302,7 @@ contexts:
     }
 
     #[test]
-    fn of_several_files_the_first_to_name_a_thing_counts_and_missing_ones_are_passed_over() {
+    fn the_first_file_with_an_entry_wins_and_missing_files_are_skipped() {
         let found = context("gone:two:one", &KubeFlags::default()).unwrap();
         assert_eq!(found.namespace.as_deref(), Some("team-b"));
         assert_eq!(context("one:two", &with_context("prod")).unwrap().namespace.as_deref(), Some("team-a"));
@@ -308,7 +310,7 @@ contexts:
 
     // Row: D-09
     #[test]
-    fn a_mistyped_context_is_refused_with_the_near_ones() {
+    fn a_mistyped_context_gets_similar_names() {
         let error = context("one", &with_context("stagign")).unwrap_err();
         assert!(
             matches!(error, KubeconfigError::UnknownContext { suggestions, .. } if suggestions == ["staging"])
@@ -327,7 +329,7 @@ contexts:
     }
 
     #[test]
-    fn without_any_file_the_places_are_told() {
+    fn a_missing_kubeconfig_names_the_searched_files() {
         let error = context("", &KubeFlags::default()).unwrap_err();
         assert!(
             matches!(&error, KubeconfigError::NotFound { paths } if paths == &[PathBuf::from("/nowhere/.kube/config")]),
@@ -337,7 +339,7 @@ contexts:
 
     // Row: D-93
     #[test]
-    fn in_a_pod_its_account_counts_only_when_nothing_else_is_there_or_named() {
+    fn a_pod_uses_its_account_only_without_a_kubeconfig() {
         let pod = |flags: &KubeFlags, kubeconfig| {
             let (_folder, environment) = world(kubeconfig);
             let in_pod = [("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("KUBECONFIG", kubeconfig)];

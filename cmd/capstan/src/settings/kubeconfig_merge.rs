@@ -22,7 +22,7 @@ pub(crate) fn merge_kubeconfig(
     environment: &Environment,
 ) -> Result<PathBuf, Failure> {
     let user_kubeconfig = user_kubeconfig(environment).ok_or_else(|| {
-        Failure::new(Kind::Environment, "there is no kubeconfig to add to")
+        Failure::new(Kind::Environment, "cannot choose a kubeconfig to change")
             .cause("neither `KUBECONFIG` nor `HOME` is set")
     })?;
     if user_kubeconfig == sandbox_kubeconfig {
@@ -119,7 +119,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     match document.map_err(|error| cannot_read().because_foreign(&error))? {
         Value::Object(document) => Ok(Some(document)),
         Value::Null => Ok(None),
-        _ => Err(cannot_read().cause("it holds no mapping")),
+        _ => Err(cannot_read().cause("the file is not a mapping")),
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn entries_mut<'a>(
     }
     value.as_array_mut().ok_or_else(|| {
         Failure::new(Kind::Environment, format!("cannot change the kubeconfig `{}`", path.display()))
-            .cause(format!("its `{list}` are no list"))
+            .cause(format!("the field `{list}` is not a list"))
     })
 }
 
@@ -167,7 +167,7 @@ impl Explain for KubeconfigLockError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Held { lock, .. } => ErrorExplanation::hint(format!(
-                "if no kubectl or capstan is at work, remove the lock: `rm {}`",
+                "if neither kubectl nor capstan is running, remove the lock: `rm {}`",
                 lock.display()
             )),
             Self::NotCreated { .. } => ErrorExplanation::default(),
@@ -241,7 +241,7 @@ kind: Config
     }
 
     #[test]
-    fn entries_of_the_same_name_are_replaced_and_all_others_kept() {
+    fn entries_of_the_same_name_are_replaced() {
         let (_folder, ours, environment) = world(THEIRS);
         let path = merge_kubeconfig(&ours, &environment).unwrap();
         let merged = Value::Object(read(&path).unwrap().unwrap());
@@ -253,7 +253,7 @@ kind: Config
     }
 
     #[test]
-    fn taking_out_takes_what_was_added_though_it_was_edited_since() {
+    fn removal_also_removes_edited_entries() {
         let (_folder, ours, environment) = world(THEIRS);
         let path = merge_kubeconfig(&ours, &environment).unwrap();
         let edited = fs::read_to_string(&path).unwrap().replace("127.0.0.1:1", "127.0.0.1:2");
@@ -266,21 +266,21 @@ kind: Config
     }
 
     #[test]
-    fn entries_of_the_same_name_that_lead_elsewhere_are_not_taken_out() {
+    fn removal_keeps_entries_for_another_cluster() {
         let (_folder, ours, environment) = world(THEIRS);
         assert_eq!(unmerge_kubeconfig(&ours, &environment).unwrap(), None);
         assert_eq!(fs::read_to_string(user_kubeconfig(&environment).unwrap()).unwrap(), THEIRS);
     }
 
     #[test]
-    fn a_file_that_is_no_kubeconfig_is_left_as_it_was() {
+    fn an_invalid_kubeconfig_stays_unchanged() {
         let (_folder, ours, environment) = world("clusters: text\n");
         assert!(merge_kubeconfig(&ours, &environment).is_err());
         assert_eq!(fs::read_to_string(user_kubeconfig(&environment).unwrap()).unwrap(), "clusters: text\n");
     }
 
     #[test]
-    fn a_lock_left_behind_is_named_and_stays() {
+    fn a_leftover_lock_is_named_and_stays() {
         let folder = tempfile::tempdir().unwrap();
         let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
         fs::write(&lock, "").unwrap();

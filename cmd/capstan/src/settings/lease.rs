@@ -14,15 +14,15 @@ use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = super::OTHER_RUNS)]
 pub(crate) struct LeaseFlags {
-    /// Fail at once if another run is writing to the cluster, instead of waiting for it
+    /// If another run is writing to the cluster, fail instead of waiting
     #[arg(long)]
     no_wait_lock: bool,
 
-    /// Take over from another run that is writing to the cluster, after a question; that run stops
+    /// Stop another run that is writing to the cluster, after confirmation
     #[arg(long, conflicts_with = "no_wait_lock")]
     take_over: bool,
 
-    /// Take over without the question
+    /// Skip the confirmation
     #[arg(long, requires = "take_over")]
     yes: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) struct LeaseFlags {
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(next_help_heading = super::OTHER_RUNS)]
 pub(crate) struct UnfinishedFlags {
-    /// Proceed despite an unfinished upgrade or move, which may then be impossible to complete
+    /// Proceed despite an unfinished upgrade or move, which may make it impossible to complete
     #[arg(long)]
     abandon: bool,
 }
@@ -152,7 +152,7 @@ impl LeaseFlags {
             confirm(&question).await.map_err(|error| {
                 Failure::new(Kind::Conflict, format!("cannot take over from {holder}"))
                     .because(&error)
-                    .hint("add `--yes` to take over without a question")
+                    .hint("add `--yes` to take over without confirmation")
             })
         })?;
         if answer {

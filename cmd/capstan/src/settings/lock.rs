@@ -36,10 +36,10 @@ pub(crate) fn read_lock(path: &Path) -> Result<Option<LockFile>, Failure> {
     let lock = LockFile::parse(&text).map_err(|error| {
         let hint = match &error {
             LockError::Version { .. } => {
-                "use the program that wrote it, or move it away and make a new one with `capstan lock`"
+                "use the version of capstan that wrote it, or remove it and create a new lock with `capstan lock`"
             }
             LockError::Form { .. } | LockError::Duplicate { .. } => {
-                "take a version of it that was reviewed, or make a new one with `capstan lock`"
+                "restore a reviewed version of the file, or remove it and create a new lock with `capstan lock`"
             }
         };
         Failure::from(error).hint(hint).with_context(unusable())
@@ -55,9 +55,7 @@ pub(crate) fn lock_settings(
     let Some(path) = lock_file(globals, environment) else {
         return match unlocked {
             UnlockedPolicy::Allowed => Ok(None),
-            UnlockedPolicy::Refused => {
-                Err(Failure::user("`--locked` needs a lock, and `--lock off` takes it away"))
-            }
+            UnlockedPolicy::Refused => Err(Failure::user("`--locked` cannot be combined with `--lock off`")),
         };
     };
     match read_lock(&path)? {
@@ -66,8 +64,8 @@ pub(crate) fn lock_settings(
         }
         None if globals.lock.is_none() && unlocked == UnlockedPolicy::Allowed => Ok(None),
         None => {
-            let message = format!("there is no lock at `{}`", path.display());
-            Err(Failure::new(Kind::Environment, message).hint("make one with `capstan lock`"))
+            let message = format!("the lock `{}` does not exist", path.display());
+            Err(Failure::new(Kind::Environment, message).hint("create it with `capstan lock`"))
         }
     }
 }
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lock_lies_beside_the_configuration_or_where_it_is_named() {
+    fn the_lock_is_beside_the_configuration_or_at_the_given_path() {
         let environment = Environment::new([("HOME", "/nowhere")], "/work");
         let file = |config: Option<&str>, lock: Option<&str>| {
             let globals = Globals {

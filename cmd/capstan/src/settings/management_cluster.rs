@@ -24,11 +24,11 @@ pub(crate) struct ServerFlags {
 /// The flags of a connection that is made already.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct PaceFlags {
-    /// Requests that may be under way at the same time [default: 16]
+    /// Maximum number of concurrent requests [default: 16]
     #[arg(long, value_name = "N", help_heading = CLUSTER)]
     pub(crate) max_in_flight: Option<i64>,
 
-    /// How to tell progress: auto draws on a terminal and prints lines elsewhere, json prints one object a line
+    /// Format of progress: live on a terminal and plain lines elsewhere (auto), or one JSON object per line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = CLUSTER)]
     pub(crate) progress: ProgressFormat,
 }
@@ -43,7 +43,7 @@ impl PaceFlags {
             Some(number) => {
                 let number = usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| {
                     Failure::user(format!("invalid value `{number}` for `--max-in-flight`"))
-                        .cause(format!("a number from 1 to {MAX_IN_FLIGHT} is expected"))
+                        .cause(format!("expected a number from 1 to {MAX_IN_FLIGHT}"))
                 })?;
                 number.min(MAX_IN_FLIGHT)
             }

@@ -18,7 +18,7 @@ impl OutputFormat {
             "yaml" => Ok(Self::Yaml),
             "json" => Ok(Self::Json),
             other => Err(Failure::user(format!("invalid output format `{other}`"))
-                .hint("take one of text, yaml, json with `--output`")),
+                .hint("use `--output` with text, yaml or json")),
         }
     }
 

@@ -150,8 +150,8 @@ fn show_event(event: &Event, messages: &Messages) {
             progress.advance(*received_bytes, *total_bytes);
         }
         Event::Retrying { url, reason: why, after } => {
-            progress.begin(&format!("trying {url} again ({why})"));
-            messages.status(format!("trying {url} again in {after:?}: {why}"));
+            progress.begin(&format!("retrying {url} ({why})"));
+            messages.status(format!("retrying {url} in {after:?}: {why}"));
         }
         Event::RequestEnded { url } => messages.log(5, format!("finished {url}")),
         Event::UsingOverride { path, provider, version } => {
@@ -160,22 +160,21 @@ fn show_event(event: &Event, messages: &Messages) {
         Event::VersionSourceSkipped { source, reason: why } => {
             messages.log(1, format!("no versions from {source}: {why}"));
         }
-        Event::UsingCached { url } => messages.log(5, format!("taking {url} from the cache")),
+        Event::UsingCached { url } => messages.log(5, format!("using {url} from the cache")),
         Event::UsingCachedOffline { url, age } => {
-            messages.status(format!("offline: taking {url} as it was {} ago", format_age(*age)));
+            messages.status(format!("offline: using {url} from the cache, fetched {} ago", format_age(*age)));
         }
         Event::WaitingForOtherTask { wanted } => {
-            progress.begin(&format!("waiting for another run that fetches {wanted}"));
-            messages.log(1, format!("another run fetches {wanted}; waiting for it"));
+            progress.begin(&format!("waiting for another run to fetch {wanted}"));
+            messages.log(1, format!("waiting for another run to fetch {wanted}"));
         }
-        Event::TagMoved { remote, tag, from, to } => messages.warning(format!(
-            "the tag `{tag}` of {remote} was moved: it named {from}, now it names {to}, which counts"
-        )),
+        Event::TagMoved { remote, tag, from, to } => messages
+            .warning(format!("the tag `{tag}` of {remote} has moved from {from} to {to}; capstan uses {to}")),
         Event::CacheDamaged { url } => {
-            messages.warning(format!("the copy of {url} in the cache was damaged; it is fetched again"));
+            messages.warning(format!("the copy of {url} in the cache is damaged; capstan fetches it again"));
         }
         Event::StoreUnusable { reason: why } => messages.warning(format!(
-            "going on without the cache: {why}; `CAPSTAN_CACHE_DIR` names another folder, or is `off`"
+            "cannot use the cache: {why}; set `CAPSTAN_CACHE_DIR` to another folder or to `off`"
         )),
     }
 }

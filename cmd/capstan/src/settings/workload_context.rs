@@ -58,25 +58,28 @@ const CONTEXT: EntryFields =
 /// The reason why a text has no usable context. Contains no values of the text.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkloadContextError {
-    #[error("it is not valid UTF-8")]
+    #[error("the kubeconfig is not valid UTF-8")]
     NotText,
-    #[error("it is not YAML, see line {line}")]
+    #[error("the kubeconfig is not valid YAML at line {line}")]
     NotYaml { line: usize },
-    #[error("it has no {0}")]
+    #[error("the kubeconfig has no {0}")]
     Missing(&'static str),
-    #[error("the name of its context is empty, starts with `-`, or has blanks or control characters")]
+    #[error(
+        "the context name of the kubeconfig is empty, starts with `-`, or contains spaces or control characters"
+    )]
     UnsafeName,
-    #[error("it has unsafe fields: {}", fields.join(", "))]
+    #[error("the kubeconfig has unsafe fields: {}", fields.join(", "))]
     UnsafeFields { fields: Vec<String> },
 }
 
 impl Explain for WorkloadContextError {
     fn explain(&self) -> ErrorExplanation<'_> {
-        let print = ErrorExplanation::hint("leave `--merge` out to print it as it is");
+        let print = ErrorExplanation::hint("omit `--merge` to print the unchanged kubeconfig");
         match self {
-            Self::UnsafeFields { .. } => print
-                .with_hint("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`"),
-            Self::UnsafeName => print.with_hint("name it differently: `--context-name NAME`"),
+            Self::UnsafeFields { .. } => {
+                print.with_hint("add `--allow-unsafe-fields` if you trust everyone who can write this Secret")
+            }
+            Self::UnsafeName => print.with_hint("use another context name: `--context-name NAME`"),
             Self::NotText | Self::NotYaml { .. } | Self::Missing(_) => print,
         }
     }
@@ -105,10 +108,11 @@ impl WorkloadContext {
             refused.extend(dangerous);
             Some(entry)
         };
-        let context = entry(&CONTEXT, current).ok_or(Missing("context of that name"))?;
+        let context =
+            entry(&CONTEXT, current).ok_or(Missing("context with the name of the current context"))?;
         let named = |key: &str| context.content.get(key).and_then(Value::as_str).unwrap_or_default();
-        let cluster = entry(&CLUSTER, named("cluster")).ok_or(Missing("cluster for its context"))?;
-        let user = entry(&USER, named("user")).ok_or(Missing("user for its context"))?;
+        let cluster = entry(&CLUSTER, named("cluster")).ok_or(Missing("cluster for the context"))?;
+        let user = entry(&USER, named("user")).ok_or(Missing("user for the context"))?;
         if unsafe_fields == UnsafeFields::Reject && !refused.is_empty() {
             return Err(WorkloadContextError::UnsafeFields { fields: refused });
         }
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_kubeconfig_is_refused() {
+    fn an_invalid_kubeconfig_is_refused() {
         use WorkloadContextError::{Missing, NotText, NotYaml, UnsafeName};
         assert!(matches!(error(b"\xff"), NotText));
         assert!(matches!(error(b"a: b\nsecret: [token\n"), NotYaml { line: 2 }));

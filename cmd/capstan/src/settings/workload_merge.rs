@@ -13,7 +13,7 @@ use crate::{Environment, Failure, WithContext as _, failure::Kind};
 
 /// A kubeconfig entry that a merge must not change: another context uses the entry, or it is for another cluster.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("another context uses the entry `{list}[{name}]`, or the entry leads to another cluster")]
+#[error("the entry `{list}[{name}]` belongs to another context or another cluster")]
 pub(crate) struct EntryConflict {
     pub(crate) list: &'static str,
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct EntryConflict {
 
 impl Explain for EntryConflict {
     fn explain(&self) -> ErrorExplanation<'_> {
-        ErrorExplanation::hint("name the new entries differently: `--context-name NAME`")
+        ErrorExplanation::hint("use another name for the new entries: `--context-name NAME`")
     }
 }
 
@@ -35,9 +35,9 @@ pub(crate) fn merge_workload(
 ) -> Result<PathBuf, Failure> {
     let path = if file.as_os_str().is_empty() {
         user_kubeconfig(environment).ok_or_else(|| {
-            Failure::new(Kind::Environment, "there is no kubeconfig to add to")
+            Failure::new(Kind::Environment, "cannot choose a kubeconfig to change")
                 .cause("neither `KUBECONFIG` nor `HOME` is set")
-                .hint("name a file: `--merge=FILE`")
+                .hint("use a file: `--merge=FILE`")
         })?
     } else {
         environment.resolve(file)

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_between_runs_has_a_folder_of_its_own() {
+    fn persistent_state_has_its_own_folder() {
         let folder =
             |xdg: &str| state_home(&Environment::new([("HOME", "/home/me"), ("XDG_STATE_HOME", xdg)], "/"));
         assert_eq!(folder("/var/me"), Some("/var/me".into()));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_fetched_again_has_a_folder_of_its_own() {
+    fn cached_files_have_their_own_folder() {
         let folder =
             |xdg: &str| cache_home(&Environment::new([("HOME", "/home/me"), ("XDG_CACHE_HOME", xdg)], "/"));
         assert_eq!(folder("/var/me"), Some("/var/me".into()));

@@ -10,7 +10,7 @@ pub(crate) enum ColourChoice {
     /// On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
-    /// Also into files and pipes.
+    /// Always, even in files and pipes.
     Always,
     /// Never.
     Never,

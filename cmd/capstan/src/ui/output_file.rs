@@ -156,7 +156,7 @@ fn create_temporary(target: &Path, content: &[u8], mode: u32) -> io::Result<temp
 /// Removes the name of the temporary file from an error, because the user does not know that name.
 fn strip_temporary_name(error: &io::Error) -> io::Error {
     match error.kind() {
-        kind @ io::ErrorKind::NotFound => io::Error::new(kind, "its folder does not exist"),
+        kind @ io::ErrorKind::NotFound => io::Error::new(kind, "the folder does not exist"),
         kind => io::Error::from(kind),
     }
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_is_replaced_and_nothing_else_is_left() {
+    fn an_existing_file_is_replaced_without_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.yaml");
         write_file_atomically(&path, b"one", 0o600).unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named_in_the_error() {
+    fn a_missing_folder_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("no/out.yaml");
         let error = write_file_atomically(&path, b"one", 0o600).unwrap_err();

@@ -155,13 +155,22 @@ fn wait_line_text(line: &WaitLine) -> String {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
-    fn a_download_says_how_far_it_is() {
-        assert_eq!(text("reading x", 0, None), "reading x");
-        assert_eq!(text("reading x", 2048, None), "reading x (2.00 KiB)");
-        assert_eq!(text("reading x", 1024, Some(4096)), "reading x (1.00 KiB of 4.00 KiB)");
+    fn a_download_shows_its_progress() {
+        let lines = [(0, None), (2048, None), (1024, Some(4096))];
+        let lines = lines.map(|(received, total)| text("reading x", received, total));
+        assert_data_eq!(
+            lines.join("\n"),
+            str![[r#"
+reading x
+reading x (2.00 KiB)
+reading x (1.00 KiB of 4.00 KiB)
+"#]]
+        );
     }
 
     #[test]
@@ -171,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_the_line_above_names_shows_its_time_alone() {
+    fn an_unnamed_step_shows_only_its_time() {
         assert_eq!(with_time("", Duration::from_secs(8)), "8s");
         assert_eq!(with_time("reading x", Duration::from_secs(8)), "reading x (8s)");
     }
 
     #[test]
-    fn what_is_waited_for_stands_below_with_its_time() {
+    fn a_wait_line_is_indented_and_sanitized() {
         let line = WaitLine { text: "Deployment a: \u{1b}x".to_owned(), since: None };
         assert_eq!(wait_line_text(&line), "\n  Deployment a: \\u{1b}x");
     }

@@ -56,12 +56,12 @@ impl Input {
     pub(crate) fn read_to_end(&mut self, messages: &Messages, limit_bytes: u64) -> io::Result<Vec<u8>> {
         if self.is_terminal {
             let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
-            messages.status(format!("reading standard input; end it with {end}"));
+            messages.status(format!("reading standard input; press {end} to finish"));
         }
         let mut bytes = Vec::new();
         (&mut self.stream).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit_bytes {
-            let text = format!("it is larger than the limit of {limit_bytes} bytes");
+            let text = format!("standard input is larger than the limit of {limit_bytes} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         Ok(bytes)
@@ -76,14 +76,14 @@ mod tests {
 
     // Row: D-34
     #[test]
-    fn a_stream_without_an_end_is_left_at_the_limit() {
+    fn an_endless_stream_is_refused_at_the_limit() {
         let messages = Messages::new(Box::new(io::sink()), false);
         let input =
             |text: &'static str| Input::new(Box::new(text.as_bytes()), false).read_to_end(&messages, 4);
         assert_eq!(input("four").unwrap(), b"four");
         assert_data_eq!(
             input("five!").unwrap_err().to_string(),
-            str!["it is larger than the limit of 4 bytes"]
+            str!["standard input is larger than the limit of 4 bytes"]
         );
         let mut endless = Input::new(Box::new(io::repeat(b'x')), false);
         assert!(endless.read_to_end(&messages, 1000).is_err());

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_loses_what_matters_least() {
+    fn a_narrow_terminal_drops_the_least_important_columns() {
         let ways = [NarrowingStep::Drop("AGE"), NarrowingStep::Shorten("NAME", 8)];
         let within = |width| {
             table(width, &ways, ["NAME", "AGE", "STATUS"], &[["a-very-long-name", "3d", "not ready"]])
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_taken_in_their_order_until_the_table_fits() {
+    fn narrowing_steps_apply_in_order_until_the_table_fits() {
         let ways = [
             NarrowingStep::Shorten("NAME", 10),
             NarrowingStep::Drop("AGE"),

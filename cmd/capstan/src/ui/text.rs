@@ -89,15 +89,15 @@ mod tests {
 
     #[test]
     fn short_spans_have_milliseconds_and_long_ones_hours() {
-        let told = |milliseconds| format_duration(Duration::from_millis(milliseconds));
-        assert_eq!([told(0), told(999), told(8_999), told(200_000)], ["0ms", "999ms", "8s", "3m20s"]);
-        assert_eq!([told(60_000), told(3_900_000)], ["1m00s", "1h05m"]);
+        let text = |milliseconds| format_duration(Duration::from_millis(milliseconds));
+        assert_eq!([text(0), text(999), text(8_999), text(200_000)], ["0ms", "999ms", "8s", "3m20s"]);
+        assert_eq!([text(60_000), text(3_900_000)], ["1m00s", "1h05m"]);
     }
 
     #[test]
-    fn a_span_is_told_in_its_largest_unit() {
-        let told = |minutes| format_age(Duration::from_mins(minutes));
-        assert_eq!([told(0), told(1), told(59)], ["0 minutes", "1 minute", "59 minutes"]);
-        assert_eq!([told(60), told(1439), told(2880)], ["1 hour", "23 hours", "2 days"]);
+    fn an_age_has_its_largest_unit() {
+        let age = |minutes| format_age(Duration::from_mins(minutes));
+        assert_eq!([age(0), age(1), age(59)], ["0 minutes", "1 minute", "59 minutes"]);
+        assert_eq!([age(60), age(1439), age(2880)], ["1 hour", "23 hours", "2 days"]);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     verbs::lifecycle::parse_duration,
 };
 
-/// Use what may still change from release to release
+/// Experimental commands
 #[derive(clap::Subcommand)]
 pub(crate) enum Alpha {
     #[command(subcommand)]
@@ -34,10 +34,10 @@ impl Alpha {
     }
 }
 
-/// Manage rollouts of machine deployments, machine pools and control planes
+/// Manage rollouts of MachineDeployments, MachinePools and control planes
 ///
-/// A resource is TYPE/NAME. Types are machinedeployment (md), kubeadmcontrolplane (kcp), machinepool (mp), and those of the
-/// control planes of other providers, as rke2controlplane.
+/// A resource is TYPE/NAME. Types are machinedeployment (md), kubeadmcontrolplane (kcp), machinepool (mp), and control plane
+/// types of other providers, such as rke2controlplane.
 #[derive(clap::Subcommand)]
 pub(crate) enum Rollout {
     Restart(Restart),
@@ -60,11 +60,11 @@ impl Rollout {
 /// What the verbs of `rollout` work on.
 #[derive(Clone, Debug, Default, clap::Args)]
 struct RolloutTargetFlags {
-    /// Resources, as md/demo-workers or kcp/demo-control-plane
+    /// Resources, such as md/demo-workers or kcp/demo-control-plane
     #[arg(id = "rollouts", value_name = "RESOURCE")]
     resources: Vec<String>,
 
-    /// Namespace of the resources [default: that of the current context]
+    /// Namespace of the resources [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
@@ -80,9 +80,8 @@ impl RolloutTargetFlags {
     /// Connects and resolves the named resources. Checks every word before any change.
     fn resources(&self, session: &Session) -> Result<(ManagementCluster, Vec<RolloutResource>), Failure> {
         if self.resources.is_empty() {
-            return Err(
-                Failure::user("no resource is named").hint("name one as TYPE/NAME, such as md/demo-workers")
-            );
+            return Err(Failure::user("the resource is missing")
+                .hint("add a resource as TYPE/NAME, such as md/demo-workers"));
         }
         let refs: Result<Vec<_>, _> = self.resources.iter().map(|word| ResourceRef::parse(word)).collect();
         let refs = refs?;
@@ -99,7 +98,7 @@ struct ChangeFlags {
     #[command(flatten)]
     target: RolloutTargetFlags,
 
-    /// Show what would be done, and write nothing
+    /// Show the changes, and write nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -160,8 +159,8 @@ impl RolloutVerb {
             let changed = session.block_on(workload::change_rollout(cluster, resource, rollout, mode));
             let changed = changed.map_err(|failure| match failure.kind() {
                 Kind::Interrupted if mode == WriteMode::Real => failure.with_resume_hint(
-                    "while rollouts were being changed",
-                    "name those that were not told as done again",
+                    "while changing rollouts",
+                    "re-run the command with the resources that were not reported",
                 ),
                 _ => failure,
             });
@@ -183,9 +182,9 @@ impl RolloutVerb {
     }
 }
 
-/// Show how far rollouts are
+/// Show the progress of rollouts
 ///
-/// With `--watch` it waits until all of them are complete, and fails when they are not in time; `q` and Ctrl-C end it.
+/// With `--watch`, the command waits until all rollouts are complete, and fails at the timeout. Press `q` or Ctrl-C to end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} alpha rollout status kcp/demo-control-plane md/demo-workers
@@ -194,11 +193,11 @@ pub(crate) struct Status {
     #[command(flatten)]
     target: RolloutTargetFlags,
 
-    /// Wait until they are complete
+    /// Wait until the rollouts are complete
     #[arg(short, long)]
     watch: bool,
 
-    /// How long to wait [default: for ever]
+    /// Maximum time to wait [default: unlimited]
     #[arg(long, value_name = "DURATION", requires = "watch")]
     timeout: Option<String>,
 
@@ -232,8 +231,8 @@ fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
 }
 
 fn timeout_failure(timeout: Duration) -> Failure {
-    Failure::new(Kind::Environment, format!("not complete after {}s", timeout.as_secs()))
-        .hint("give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up")
+    Failure::new(Kind::Environment, format!("the rollouts are not complete after {}s", timeout.as_secs()))
+        .hint("increase `--timeout`, or find the cause with `kubectl describe`")
 }
 
 fn rollout_report(progress: &[RolloutProgress]) -> RolloutReport {
@@ -283,7 +282,7 @@ fn text(report: &RolloutReport, width: Option<usize>) -> String {
     table(width, &NARROW, head, &rows)
 }
 
-/// Do nothing more about changes of a resource until it is resumed
+/// Pause rollouts
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} alpha rollout pause machinedeployment/demo-workers
@@ -293,9 +292,9 @@ pub(crate) struct Pause {
     change: ChangeFlags,
 }
 
-/// Replace all machines, one after the other, though nothing of them has changed
+/// Replace all machines one after the other, even without changes
 ///
-/// What is paused, or is to begin a rollout at a time to come, is refused.
+/// The command refuses resources that are paused or have a scheduled rollout.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} alpha rollout restart machinedeployment/demo-workers
@@ -305,7 +304,7 @@ pub(crate) struct Restart {
     change: ChangeFlags,
 }
 
-/// Go on with a resource that was paused
+/// Resume paused rollouts
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} alpha rollout resume machinedeployment/demo-workers

@@ -13,7 +13,7 @@ use crate::{
     ui::{NarrowingStep, format_bytes, table},
 };
 
-/// Look at what is kept of fetched files, and make room
+/// Manage the cache of fetched files
 #[derive(clap::Subcommand)]
 pub(crate) enum Cache {
     Info(Info),
@@ -31,7 +31,7 @@ impl Cache {
     }
 }
 
-/// Show where fetched files are kept, how many of which host, and how many may be
+/// Show the folder, size and hosts of the cache
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} cache info
@@ -44,7 +44,7 @@ pub(crate) struct Info {
 fn info(args: &Info, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let store = open_store(session)?;
-    let survey = store.survey().with_context(|| "cannot look at the cache".to_owned())?;
+    let survey = store.survey().with_context(|| "cannot read the cache".to_owned())?;
     let hosts = survey.hosts.into_iter().map(|(host, share)| CacheHost {
         host,
         files: share.entries,
@@ -74,7 +74,7 @@ fn report_text(report: &CacheReport, width: Option<usize>) -> String {
         line("Git", &format_bytes(report.git_bytes));
     }
     if report.temporary_bytes > 0 {
-        line("Unended", &format_bytes(report.temporary_bytes));
+        line("Partial", &format_bytes(report.temporary_bytes));
     }
     let row = |host: &CacheHost| [host.host.clone(), host.files.to_string(), format_bytes(host.size_bytes)];
     let rows: Vec<[String; 3]> = report.hosts.iter().map(row).collect();
@@ -85,18 +85,18 @@ fn report_text(report: &CacheReport, width: Option<usize>) -> String {
     text
 }
 
-/// Remove what is over the limit, least recently used first, and what killed runs left behind
+/// Remove the least recently used files above the size limit, and partial files
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} cache prune
   {bin} cache prune --older-than 30d
   {bin} cache prune --all")]
 pub(crate) struct PruneArgs {
-    /// Remove what was not used for so long too, as 30d or 12h
+    /// Also remove files that were not used for this time, such as 30d or 12h
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
 
-    /// Remove everything
+    /// Remove all files
     #[arg(long, conflicts_with = "older_than")]
     all: bool,
 
@@ -122,7 +122,7 @@ fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
         max_bytes: store.settings().max_bytes,
     };
     session.show_result(format!(
-        "freed {}; {} are left of {} that may be kept",
+        "freed {}; the cache now has {} of at most {}",
         format_bytes(report.freed_bytes),
         format_bytes(report.left_bytes),
         format_bytes(report.max_bytes)
@@ -140,13 +140,13 @@ fn age(text: &str) -> Result<Duration, String> {
     let count = text.strip_suffix(unit).and_then(|count| count.parse::<u32>().ok());
     match (count, hours) {
         (Some(count), Some(hours)) => Ok(Duration::from_hours(u64::from(count) * hours)),
-        _ => Err("days or hours are expected, as 30d or 12h".to_owned()),
+        _ => Err("expected days or hours, such as 30d or 12h".to_owned()),
     }
 }
 
-/// Read all that is kept, and remove what is damaged
+/// Verify all files of the cache, and remove damaged ones
 ///
-/// Ends with status 1 when something was. What is read is checked at every other time too.
+/// Exits with status 1 if a file was damaged. Every other command also verifies the files that it reads.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} cache verify
@@ -170,24 +170,24 @@ fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     for removed in &report.removed {
         session.messages().warning(format!("removed {}: {}", removed.addresses.join(", "), removed.reason));
     }
-    let whole = format!("{} files are whole ({})", report.files, format_bytes(report.size_bytes));
+    let whole = format!("{} files are intact ({})", report.files, format_bytes(report.size_bytes));
     session.messages().status(whole);
     session.print(format, &report, |_, _| String::new())?;
     match report.removed.len() {
         0 => Ok(()),
-        1 => Err(damage_failure("one file of the cache was damaged and is removed")),
-        several => Err(damage_failure(&format!("{several} files of the cache were damaged and are removed"))),
+        1 => Err(damage_failure("removed one damaged file from the cache")),
+        several => Err(damage_failure(&format!("removed {several} damaged files from the cache"))),
     }
 }
 
 fn damage_failure(message: &str) -> Failure {
-    Failure::new(Kind::Environment, message).hint("they are fetched again when they are needed")
+    Failure::new(Kind::Environment, message).hint("no action is needed; capstan fetches removed files again")
 }
 
 fn open_store(session: &Session) -> Result<Store, Failure> {
     session.repositories()?.store().cloned().ok_or_else(|| {
-        Failure::user("nothing is kept: the cache is `off`, or no home folder is known")
-            .hint("name a folder with `CAPSTAN_CACHE_DIR`, or as `cache.folder` in clusterctl.yaml")
+        Failure::user("the cache is disabled: it is `off`, or HOME is not set")
+            .hint("set `CAPSTAN_CACHE_DIR` or `cache.folder` in clusterctl.yaml to a folder")
     })
 }
 

@@ -7,8 +7,7 @@ use crate::{
 
 /// Print the completion script of a shell
 ///
-/// Beside verbs and flags it completes providers, their versions and flavors, and kubeconfig contexts, as far as this
-/// machine knows them.
+/// The script completes commands, flags, kubeconfig contexts, and the providers, versions and flavors known on this machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   source <({bin} completion bash)
@@ -16,7 +15,7 @@ use crate::{
   {bin} completion fish > ~/.config/fish/completions/{bin}.fish
   {bin} completion powershell | Out-String | Invoke-Expression")]
 pub(crate) struct Completion {
-    /// The shell: bash, zsh, fish or powershell
+    /// Shell: bash, zsh, fish or powershell
     #[arg(value_name = "SHELL", required = true)]
     shell: String,
 }
@@ -24,9 +23,9 @@ pub(crate) struct Completion {
 pub(crate) fn run(args: &Completion, session: &mut Session) -> Result<(), Failure> {
     let shell = Shell::parse(&args.shell).ok_or_else(|| {
         let known = Shell::ALL.map(Shell::name).join(", ");
-        Failure::user(format!("unknown shell `{}`", args.shell)).hint(format!("take one of {known}"))
+        Failure::user(format!("unknown shell `{}`", args.shell)).hint(format!("use one of {known}"))
     })?;
     let script = script(shell, session.program())
-        .map_err(|error| Failure::new(Kind::Bug, "cannot make the completion script").because(&error))?;
+        .map_err(|error| Failure::new(Kind::Bug, "cannot create the completion script").because(&error))?;
     session.printer().write(script)
 }

@@ -23,10 +23,10 @@ impl Config {
     }
 }
 
-/// List the providers and where their releases are
+/// List the providers and the URLs of their releases
 ///
-/// Providers are compiled in; `providers` in clusterctl.yaml adds to them and replaces them. `provider list` shows the
-/// same with whole urls, and says which entry comes from where.
+/// Shows the built-in providers and those in clusterctl.yaml. `provider list` also shows complete URLs and the origin of each
+/// entry.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} config repositories

@@ -10,16 +10,15 @@ use crate::{Failure, session::Session, verbs::generate::print::write_objects};
 
 /// Convert Cluster API objects from v1beta1 to v1beta2
 ///
-/// Objects of the group cluster.x-k8s.io are converted, all others pass through unchanged. Nothing is lost in silence:
-/// what v1beta2 has no place for is told, and when one field cannot be converted nothing is written. Comments and the
-/// order of keys are not kept.
+/// Converts objects of the group cluster.x-k8s.io and prints others unchanged. The command warns about dropped fields, and
+/// writes nothing if a field cannot be converted. Comments and the key order are lost.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} convert cluster.yaml
   cat cluster.yaml | {bin} convert
   {bin} convert cluster.yaml --output converted.yaml")]
 pub(crate) struct Convert {
-    /// File to read; without it, or with -, standard input
+    /// File to read, or `-` for standard input [default: standard input]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -27,7 +26,7 @@ pub(crate) struct Convert {
     #[arg(short, long, value_name = "PATH", default_value = "", hide_default_value = true)]
     output: String,
 
-    /// Version to convert to: v1beta2
+    /// Target version: v1beta2
     #[arg(long, value_name = "VERSION", default_value = TARGET_VERSION)]
     to_version: String,
 }
@@ -39,7 +38,7 @@ const TARGET_VERSION: &str = "v1beta2";
 pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> {
     if args.to_version != TARGET_VERSION {
         return Err(Failure::user(format!("cannot convert to `{}`", args.to_version))
-            .hint(format!("the only version is `{TARGET_VERSION}`")));
+            .hint(format!("use `--to-version {TARGET_VERSION}`")));
     }
     let text = read(args.file.as_deref(), session)?;
     let stream = text.read_objects(&text.text)?;

@@ -14,14 +14,14 @@ use crate::{
 
 /// Delete providers from a management cluster
 ///
-/// Deletes exactly what was applied. Definitions and namespaces stay unless they are included, and definitions are only
-/// deleted when no object of them is left. cert-manager stays.
+/// The command deletes only the applied objects of the providers. CRDs and namespaces are kept unless you include them. A CRD
+/// with remaining objects and cert-manager are always kept.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} delete --infrastructure aws
   {bin} delete --all --include-crd --include-namespace
 
-  # Look first
+  # Preview the deletion
   {bin} delete --all --dry-run")]
 pub(crate) struct Delete {
     #[command(flatten)]
@@ -50,19 +50,19 @@ struct DeleteScopeFlags {
     #[arg(long)]
     all: bool,
 
-    /// Delete their namespaces too, with everything in them
+    /// Also delete the namespaces of the providers, with all their objects
     #[arg(long)]
     include_namespace: bool,
 
-    /// Delete their CustomResourceDefinitions too
+    /// Also delete the CRDs of the providers
     #[arg(long)]
     include_crd: bool,
 
-    /// How long to wait until all is gone [default: 5m]
+    /// Maximum time to wait until all objects are deleted [default: 5m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Do not wait until all is gone
+    /// Do not wait until all objects are deleted
     #[arg(long)]
     no_wait: bool,
 }
@@ -90,7 +90,10 @@ impl Delete {
         let DeleteScopeFlags { all, include_crd, include_namespace, .. } = self.scope;
         if let Some(saved) = saved {
             let names_anything = all || include_crd || include_namespace || !named.providers.is_empty();
-            lifecycle::check_plan_alone(names_anything, "what is to be deleted")?;
+            lifecycle::check_plan_alone(
+                names_anything,
+                "provider flags, `--include-crd` or `--include-namespace`",
+            )?;
             let SavedRequest::Delete { providers, include_crds, include_namespaces } = &saved.request else {
                 return Err(lifecycle::wrong_command(&saved.request));
             };
@@ -119,9 +122,9 @@ fn selected_providers(all: bool, named: ProvidersRequest) -> Result<Option<Provi
     match (all, named.providers.is_empty()) {
         (true, true) => Ok(None),
         (false, false) => Ok(Some(named)),
-        (true, false) => Err(Failure::user("`--all` cannot be used together with flags that name providers")),
-        (false, true) => Err(Failure::user("nothing says what to delete")
-            .hint("name providers, as `--infrastructure aws`, or give `--all`")),
+        (true, false) => Err(Failure::user("`--all` cannot be combined with provider flags")),
+        (false, true) => Err(Failure::user("the providers to delete are missing")
+            .hint("use `--all`, or name providers, such as `--infrastructure aws`")),
     }
 }
 
@@ -161,7 +164,7 @@ impl LifecycleChange for Deletion {
     }
 
     fn resume_hint(&self) -> String {
-        "the same command deletes what is left".to_owned()
+        "re-run the same command to delete the remaining objects".to_owned()
     }
 
     fn result_words(&self) -> ResultWords {

@@ -10,9 +10,9 @@ use crate::{
     verbs::provider_flags::OneProvider,
 };
 
-/// Say where a value or a file comes from, and what else was looked at
+/// Show the origin of a value or a file
 ///
-/// Lists every place in the order it is looked at, and which one won. Values are not shown: they may be secrets.
+/// Lists every searched location in order, and the one that is used. Values are not shown because they may be secrets.
 #[derive(clap::Subcommand)]
 #[command(after_help = "Examples:
   {bin} explain variable AWS_REGION
@@ -24,10 +24,10 @@ pub(crate) enum Explain {
     Config(ExplainConfig),
 }
 
-/// Say where the value of a variable comes from
+/// Show the origin of a variable's value
 #[derive(clap::Args)]
 pub(crate) struct ExplainVariable {
-    /// Name of the variable
+    /// Variable name
     #[arg(value_name = "NAME")]
     name: String,
 
@@ -35,10 +35,10 @@ pub(crate) struct ExplainVariable {
     output: OutputFlag,
 }
 
-/// Say where a file of a provider's release is read from
+/// Show the origin of a file in a provider release
 #[derive(clap::Args)]
 pub(crate) struct ExplainFile {
-    /// Name of the file, such as metadata.yaml [default: the components file]
+    /// File name, such as metadata.yaml [default: the components file]
     #[arg(value_name = "FILE")]
     file: Option<String>,
 
@@ -49,7 +49,7 @@ pub(crate) struct ExplainFile {
     output: OutputFlag,
 }
 
-/// Say which configuration file is used
+/// Show the configuration file that is used
 #[derive(clap::Args)]
 pub(crate) struct ExplainConfig {
     #[command(flatten)]
@@ -77,7 +77,7 @@ impl Explain {
 fn explain_config(session: &Session) -> Explanation {
     let flag = session.globals().config.as_deref().filter(|text| !text.is_empty());
     let named = |place, state| {
-        let note = Some("named by `--config`, so no other place is looked at".to_owned());
+        let note = Some("set by `--config`, so no other location is searched".to_owned());
         vec![ExplainedPlace { place, state, note }]
     };
     let places = match settings::config_source(flag, session.environment()) {
@@ -109,7 +109,7 @@ fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explana
     let file = args.file.as_deref().unwrap_or_else(|| releases.repository().components_file());
     session.block_on(async {
         let release = releases.choose_release(version.as_deref()).await?;
-        explain_file(&release, file).await.with_context(|| format!("cannot look for `{file}`"))
+        explain_file(&release, file).await.with_context(|| format!("cannot find `{file}`"))
     })
 }
 
@@ -121,10 +121,10 @@ fn text(explanation: &Explanation) -> String {
     let mut text = format!("{}\n", explanation.subject);
     for place in &explanation.places {
         let state = match place.state {
-            PlaceState::Taken => "taken",
+            PlaceState::Taken => "used",
             PlaceState::Shadowed => "shadowed",
             PlaceState::Absent => "absent",
-            PlaceState::NotAsked => "not asked",
+            PlaceState::NotAsked => "not checked",
             PlaceState::Unreadable => "unreadable",
         };
         let note = place.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();

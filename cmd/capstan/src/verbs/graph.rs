@@ -9,10 +9,10 @@ use crate::{
     ui::{sanitize, write_file_atomically},
 };
 
-/// Draw the owner graph of the objects of Cluster API
+/// Draw the owner graph of Cluster API objects
 ///
-/// Shows who owns whom, how objects are, and what a move would do with them. Secrets and ConfigMaps that nothing links are
-/// left out. What Secrets hold is never read. Nothing is written.
+/// Shows owners, health, and the action that a move would take for each object. Unlinked Secrets and ConfigMaps are omitted.
+/// The command reads no Secret values and writes nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} graph
@@ -20,27 +20,27 @@ use crate::{
   {bin} graph --all-namespaces -o html --write-to owners.html
   {bin} graph test-1 -o dot | dot -Tsvg > owners.svg")]
 pub(crate) struct Graph {
-    /// Only what belongs to this Cluster, and its owners: NAME or NAMESPACE/NAME
+    /// Show only the objects and owners of this Cluster: NAME or NAMESPACE/NAME
     #[arg(id = "workload_cluster", value_name = "CLUSTER")]
     cluster: Option<String>,
 
-    /// Namespace to look at; may be given several times [default: that of the kubeconfig's context]
+    /// Namespace to show; repeatable [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
     namespace: Vec<String>,
 
-    /// Look at all namespaces
+    /// Show all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
 
-    /// Tell in the text what a move would do with each object; html, json and yaml always do
+    /// Show the move action of each object in text too; html, json and yaml always do
     #[arg(long)]
     fates: bool,
 
-    /// Form to draw in: text is a tree, html one page to open in a browser, dot is for Graphviz
+    /// Output format: text (a tree), html (a page), dot (for Graphviz), json or yaml
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "text")]
     output: GraphFormat,
 
-    /// File to write to, replaced when all is ready [default: standard output]
+    /// File to write, replaced after success [default: standard output]
     #[arg(long, value_name = "PATH")]
     write_to: Option<String>,
 
@@ -48,7 +48,7 @@ pub(crate) struct Graph {
     server: ServerFlags,
 }
 
-/// What a graph is printed as.
+/// The output format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum GraphFormat {
     Text,
@@ -87,9 +87,11 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
 fn unknown_cluster(error: &UnknownCluster) -> Failure {
     let failure = Failure::user(error.to_string());
     if error.suggestions.is_empty() {
-        return failure.hint("`--all-namespaces` looks at all namespaces, `--namespace` at another one");
+        return failure.hint(
+            "search all namespaces with `--all-namespaces`, or another one with `--namespace NAMESPACE`",
+        );
     }
-    failure.hint(format!("there is {}", error.suggestions.join(", ")))
+    failure.hint(format!("existing Clusters: {}", error.suggestions.join(", ")))
 }
 
 impl Graph {

@@ -3,7 +3,7 @@ use crate::{Failure, cli, session::Session};
 /// Print the help of a command
 #[derive(clap::Args)]
 pub(crate) struct Help {
-    /// The command, such as `generate cluster`
+    /// Command, such as `generate cluster`
     command: Vec<String>,
 }
 

@@ -28,7 +28,7 @@ impl ImageDigests {
                 Err(error) => {
                     let failure = Failure::from(error);
                     let why = [&[failure.message().to_owned()], failure.causes()].concat().join(": ");
-                    asked.failures.push(format!("the digest of `{reference}` is not known: {why}"));
+                    asked.failures.push(format!("cannot read the digest of `{reference}`: {why}"));
                 }
             }
         }

@@ -23,9 +23,9 @@ use crate::{
 
 /// Install Cluster API and providers on a management cluster
 ///
-/// A first installation adds cluster-api, the kubeadm providers and cert-manager by itself. All is fetched, rendered and
-/// checked before anything is written, and it is waited until what was installed answers. One that was cut off is
-/// completed by the same command.
+/// A first installation also adds cluster-api, the kubeadm providers and cert-manager. The command validates everything
+/// before the first write, and waits until the providers are ready. Re-run the same command to complete an interrupted
+/// installation.
 #[derive(clap::Args)]
 #[command(
     subcommand_value_name = "COMMAND",
@@ -33,7 +33,7 @@ use crate::{
   {bin} init --infrastructure docker
   {bin} init --infrastructure aws:v2.11.1,docker --wait-providers
 
-  # Look first, then do exactly that
+  # Review a plan, then execute it
   {bin} init --infrastructure docker --diff
   {bin} init --infrastructure docker --out plan.json
   {bin} init --plan plan.json
@@ -71,12 +71,11 @@ pub(crate) fn run(args: Init, session: &mut Session) -> Result<(), Failure> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Installation")]
 pub(crate) struct InstallFlags {
-    /// Namespace all of them go to [default: each to its own]
+    /// Namespace of all providers [default: a namespace per provider]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
 
-    /// Stop at contracts that do not fit, second instances and odd names of definitions; `--validate=false` makes
-    /// them warnings
+    /// Fail on incompatible contracts, second instances and invalid CRD names [default: true]; false warns
     #[arg(
         long,
         value_name = "BOOL",
@@ -108,7 +107,7 @@ pub(crate) struct InstallFlags {
 
 /// Show what `init` would do, and write nothing
 ///
-/// Takes the flags of `init`. Every object is looked at and tried as a dry run.
+/// Takes the flags of `init`. The API server validates every object in a dry run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} plan init --infrastructure docker
@@ -253,7 +252,7 @@ impl LifecycleChange for Install {
     }
 
     fn resume_hint(&self) -> String {
-        "the same command completes what was begun".to_owned()
+        "re-run the same command to complete the installation".to_owned()
     }
 
     fn result_words(&self) -> ResultWords {
@@ -286,7 +285,7 @@ mod tests {
 
     // Row: D-173
     #[test]
-    fn what_to_type_next_names_a_provider_when_there_are_several_to_choose_from() {
+    fn the_suggested_command_names_a_provider_if_there_are_several() {
         let ids = ["docker", "aws"].map(|name| ProviderId::new(ProviderType::Infrastructure, name));
         for (count, command) in [
             (0, "capstan generate cluster [name] --kubernetes-version "),

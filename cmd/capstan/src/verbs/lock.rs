@@ -17,12 +17,10 @@ use crate::{
     verbs::provider_flags::SeveralProviders,
 };
 
-/// Lock the version and every file of providers, or check what is locked
+/// Lock the versions and files of providers, or verify the lock
 ///
-/// Writes capstan.lock beside the configuration file: of every provider its version, the digests of its files, and its
-/// images. From then on every command reads these files and no others, and stops at one that has changed. Without a
-/// lock and without flags, the providers of a first installation and those of the configuration are locked; what is
-/// locked already changes with --update alone.
+/// Writes the version, file digests and images of every provider to capstan.lock. Afterwards, every command reads only these
+/// files and fails if one has changed. Locked providers change only with `--update`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} lock --infrastructure aws
@@ -34,20 +32,19 @@ pub(crate) struct Lock {
     #[command(flatten)]
     providers: SeveralProviders,
 
-    /// Read all that is locked again, show what is different and write nothing; the exit status is 1 when anything is
+    /// Verify all locked files, and write nothing; exit with status 1 if one differs
     #[arg(long, conflicts_with_all = ["update", "file"], help_heading = HEADING)]
     check: bool,
 
-    /// Lock a provider anew, by its label or as cert-manager: at this version, else at the one the configuration leads
-    /// to; `all` for everything that is locked
+    /// Lock these providers again, at a version or the configured one; `all` for every provider
     #[arg(long, value_name = "LABEL[:VERSION],…", value_delimiter = ',', help_heading = HEADING)]
     update: Vec<String>,
 
-    /// Lock this file of infrastructure providers too, where the host has no list of files
+    /// Also lock this template file of infrastructure providers; for hosts without file lists
     #[arg(long, value_name = "FILE,…", value_delimiter = ',', help_heading = HEADING)]
     file: Vec<String>,
 
-    /// Ask registries for the digest of each image, and lock it; with --check, compare it with the locked one
+    /// Also lock the digest of each image, or verify it with `--check`
     #[arg(long, help_heading = HEADING)]
     digests: bool,
 
@@ -60,11 +57,11 @@ const HEADING: &str = "Lock";
 pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let path = settings::lock_file(session.globals(), session.environment())
-        .ok_or_else(|| Failure::user("`--lock off` leaves no place for a lock"))?;
+        .ok_or_else(|| Failure::user("`lock` cannot be combined with `--lock off`"))?;
     let mut lock = settings::read_lock(&path)?.unwrap_or_default();
     if args.check && lock.providers.is_empty() {
-        let message = format!("there is nothing locked in `{}`", path.display());
-        return Err(Failure::new(Kind::Environment, message).hint("lock providers with `capstan lock`"));
+        let message = format!("the lock `{}` is missing or empty", path.display());
+        return Err(Failure::new(Kind::Environment, message).hint("run `capstan lock` to lock providers"));
     }
     let targets = targets(args, &lock, &*session.config()?)?;
     let GatheredLock { providers: found, unknown_digests: unknown } =
@@ -139,15 +136,15 @@ fn check_lock(
     let changed: Vec<&str> =
         found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
     if changed.is_empty() && unknown > 0 {
-        let images = if unknown == 1 { "one image".to_owned() } else { format!("{unknown} images") };
-        return Err(Failure::new(Kind::Environment, format!("the digest of {images} could not be checked"))
-            .hint("all else is as it is locked; without `--digests` no registry is asked"));
+        let images = if unknown == 1 { "1 image".to_owned() } else { format!("{unknown} images") };
+        return Err(Failure::new(Kind::Environment, format!("cannot verify the digest of {images}"))
+            .hint("everything else matches the lock; omit `--digests` to verify without registries"));
     }
     if changed.is_empty() {
-        session.messages().status(format!("everything is as it is locked in `{}`", path.display()));
+        session.messages().status(format!("everything matches the lock `{}`", path.display()));
         return Ok(());
     }
-    let message = format!("{} not as locked in `{}`", provider_count(changed.len()), path.display());
+    let message = format!("{} from the lock `{}`", provider_count(changed.len()), path.display());
     Err(with_update_hint(Failure::new(Kind::Conflict, message), &changed))
 }
 
@@ -162,17 +159,17 @@ fn refuse_changes(found: &[GatheredProvider]) -> Result<(), Failure> {
     if changed.is_empty() {
         return Ok(());
     }
-    let message = format!("{} no longer what was locked, nothing was written", provider_count(changed.len()));
+    let message = format!("{} from the lock; nothing was written", provider_count(changed.len()));
     Err(with_update_hint(Failure::new(Kind::Conflict, message), &changed))
 }
 
 fn provider_count(count: usize) -> String {
-    if count == 1 { "1 provider is".to_owned() } else { format!("{count} providers are") }
+    if count == 1 { "1 provider differs".to_owned() } else { format!("{count} providers differ") }
 }
 
 fn with_update_hint(failure: Failure, labels: &[&str]) -> Failure {
     failure.hint(format!(
-        "look at what changed; where it is as it should be, accept it with `capstan lock --update {}`",
+        "review the changes, then accept them with `capstan lock --update {}`",
         labels.join(",")
     ))
 }

@@ -4,10 +4,10 @@ use crate::{
     verbs::{delete::Delete, init::PlanInit, upgrade::Apply},
 };
 
-/// Show what a verb would do to a management cluster, and write nothing
+/// Show what a command would change on a management cluster
 ///
-/// Takes the flags of the verb. With --out the plan is saved; the verb carries it out with --plan, or refuses it when
-/// anything has changed since.
+/// Nothing is written to the cluster. `--out FILE` saves the plan. The command executes it with `--plan FILE`, and refuses an
+/// outdated plan.
 #[derive(clap::Subcommand)]
 #[command(after_help = "Examples:
   {bin} plan init --infrastructure docker
@@ -17,7 +17,7 @@ pub(crate) enum Plan {
     Init(Box<PlanInit>),
     /// Show what `upgrade apply` would do, and write nothing
     ///
-    /// Takes the flags of `upgrade apply`. Every object is tried as a dry run.
+    /// Takes the flags of `upgrade apply`. The API server validates every object in a dry run.
     #[command(after_help = "Examples:
   {bin} plan upgrade --contract v1beta2
   {bin} plan upgrade --infrastructure docker:v1.14.0 --diff")]

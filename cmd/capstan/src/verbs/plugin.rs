@@ -79,7 +79,7 @@ fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
 fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
     match Command::new(path).args(arguments).status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::user(format!("plugin `{}` ended with {status}", path.display()))),
+        Ok(status) => Err(Failure::user(format!("plugin `{}` failed with {status}", path.display()))),
         Err(error) => Err(cannot_run(path, &error)),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 /// The flag.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProvenanceFlag {
-    /// Say which file, patch or variable set a field: comments in the yaml, or with json a list in place of the objects
+    /// Show the file, patch or variable that set each field: as comments, or as a list (json)
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "comments")]
     provenance: Option<String>,
 }
@@ -31,12 +31,14 @@ impl ProvenanceFlag {
     pub(crate) fn parse(&self, format: OutputFormat) -> Result<Provenance, Failure> {
         match (self.provenance.as_deref(), format) {
             (None, _) => Ok(Provenance::Off),
-            (Some("comments"), OutputFormat::Json) => Err(Failure::user("objects in json have no comments")
-                .hint("write `--provenance=json` for a list of fields, or leave `--output json` out")),
+            (Some("comments"), OutputFormat::Json) => {
+                Err(Failure::user("JSON output cannot contain comments")
+                    .hint("use `--provenance=json` for a list of fields, or omit `--output json`"))
+            }
             (Some("comments"), _) => Ok(Provenance::Comments),
             (Some("json"), _) => Ok(Provenance::Json),
-            (Some(other), _) => Err(Failure::user(format!("invalid value `{other}` of `--provenance`"))
-                .hint("take one of comments, json")),
+            (Some(other), _) => Err(Failure::user(format!("invalid value `{other}` for `--provenance`"))
+                .hint("use comments or json")),
         }
     }
 }

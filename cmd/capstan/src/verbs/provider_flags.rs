@@ -25,19 +25,19 @@ macro_rules! provider_flags {
             #[arg(short, long, global = $global, help = $control_plane, value_name = $value_name, value_delimiter = $delimiter)]
             control_plane: $values,
 
-            /// Infrastructure provider, as aws:v2.11.1
+            /// Infrastructure provider, such as aws:v2.11.1
             #[arg(short, long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             infrastructure: $values,
 
-            /// IPAM provider, as in-cluster:v1.0.0
+            /// IPAM provider, such as in-cluster:v1.0.0
             #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             ipam: $values,
 
-            /// Runtime extension provider, as nutanix:v0.30.0
+            /// Runtime extension provider, such as nutanix:v0.30.0
             #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             runtime_extension: $values,
 
-            /// Add-on provider, as helm:v0.3.0
+            /// Add-on provider, such as helm:v0.3.0
             #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             addon: $values,
         }
@@ -58,7 +58,7 @@ macro_rules! provider_flags {
             }
 
             /// Returns every non-empty value by type, in command line order.
-            #[allow(dead_code, reason = "not every set of flags has a verb that needs it")]
+            #[allow(dead_code, reason = "some verbs need only the lists")]
             fn values(&self) -> impl Iterator<Item = (ProviderType, &str)> {
                 let lists = self.lists().into_iter();
                 let values = lists.flat_map(|(of, values)| values.into_iter().map(move |value| (of, value)));
@@ -72,27 +72,27 @@ provider_flags! {
     /// Flags of which exactly one is given.
     #[command(next_help_heading = "Provider, one of")]
     OneProvider: Option<String>, "NAME[:VERSION]", None::<char>, global = false,
-    core: "Core provider, as cluster-api:v1.14.0",
-    bootstrap: "Bootstrap provider, as kubeadm:v1.14.0",
-    control_plane: "Control plane provider, as kubeadm:v1.14.0"
+    core: "Core provider, such as cluster-api:v1.14.0",
+    bootstrap: "Bootstrap provider, such as kubeadm:v1.14.0",
+    control_plane: "Control plane provider, such as kubeadm:v1.14.0"
 }
 
 provider_flags! {
     /// Flags that name installed providers.
     #[command(next_help_heading = "Providers")]
     NamedProviders: Vec<String>, "NAME[:VERSION],…", ',', global = false,
-    core: "Core provider, as cluster-api:v1.14.0",
-    bootstrap: "Bootstrap providers, as kubeadm:v1.14.0",
-    control_plane: "Control plane providers, as kubeadm:v1.14.0"
+    core: "Core provider, such as cluster-api:v1.14.0",
+    bootstrap: "Bootstrap providers, such as kubeadm:v1.14.0",
+    control_plane: "Control plane providers, such as kubeadm:v1.14.0"
 }
 
 provider_flags! {
     /// Flags that name the providers of an installation.
     #[command(next_help_heading = "Providers")]
     SeveralProviders: Vec<String>, "NAME[:VERSION],…", ',', global = true,
-    core: "Core provider, as cluster-api:v1.14.0 [default: the newest release]",
-    bootstrap: "Bootstrap providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]",
-    control_plane: "Control plane providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]"
+    core: "Core provider [default: the newest cluster-api]",
+    bootstrap: "Bootstrap providers, or `-` for none [default: the newest kubeadm]",
+    control_plane: "Control plane providers, or `-` for none [default: the newest kubeadm]"
 }
 
 /// The value that disables the default bootstrap or control plane provider.
@@ -110,10 +110,10 @@ impl OneProvider {
             [(provider_type, value)] => parse_provider(*provider_type, value),
             [] => {
                 let all = ProviderType::ALL.map(|of| format!("`--{}`", of.flag())).join(", ");
-                Err(Failure::user("no provider is named").hint(format!("give one of {all}")))
+                Err(Failure::user("the provider is missing").hint(format!("use one of {all}")))
             }
             [(first, _), (second, _), ..] => Err(Failure::user(format!(
-                "`--{}` and `--{}` name two providers, only one can be given",
+                "`--{}` cannot be combined with `--{}`: the command requires exactly one provider",
                 first.flag(),
                 second.flag()
             ))),
@@ -173,8 +173,10 @@ impl SeveralProviders {
 
     fn parse_all(&self, lists: &[(ProviderType, Vec<&str>); 7]) -> Result<ProvidersRequest, Failure> {
         if self.core.as_deref() == Some(NONE) {
-            return Err(Failure::user("the core provider cannot be left out")
-                .hint("give `--core cluster-api:VERSION`"));
+            return Err(Failure::user(
+                "`--core -` is not allowed: every installation needs the core provider",
+            )
+            .hint("use `--core cluster-api:VERSION`"));
         }
         let values = lists.iter().flat_map(|(of, values)| values.iter().map(|value| (*of, *value)));
         let named = values.filter(|(_, value)| *value != NONE);
@@ -182,7 +184,7 @@ impl SeveralProviders {
             named.map(|(of, value)| parse_provider(of, value)).collect::<Result<_, _>>()?;
         let mut seen = BTreeSet::new();
         if let Some((twice, _)) = providers.iter().find(|(id, _)| !seen.insert(id)) {
-            return Err(Failure::user(format!("`{twice}` is named twice")));
+            return Err(Failure::user(format!("the provider `{twice}` is given twice")));
         }
         Ok(ProvidersRequest { providers })
     }
@@ -190,19 +192,19 @@ impl SeveralProviders {
 
 /// Parses the value of a provider flag.
 pub(crate) fn parse_provider(of: ProviderType, value: &str) -> Result<(ProviderId, Option<String>), Failure> {
-    let reference =
-        ProviderRef::parse(value).with_context(|| format!("invalid value `{value}` of `--{}`", of.flag()))?;
+    let reference = ProviderRef::parse(value)
+        .with_context(|| format!("invalid value `{value}` for `--{}`", of.flag()))?;
     Ok((ProviderId::new(of, reference.name), reference.version))
 }
 
 /// Parses a provider with its version. Reports an unknown name before a missing version.
 fn upgrade_item(of: ProviderType, value: &str, session: &Session) -> Result<UpgradeItem, Failure> {
     UpgradeItem::parse(of, value).or_else(|error| {
-        let failure = Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()));
+        let failure = Failure::user(format!("invalid value `{value}` for `--{}`", of.flag()));
         let is_name = !value.contains([':', '/']);
         Err(match session.config()?.provider(&ProviderId::new(of, value))? {
             Err(unknown) if is_name && !unknown.suggestions.is_empty() => failure.because(&unknown),
-            _ => failure.because(&error).hint("name the version to go to, as `NAME:VERSION`"),
+            _ => failure.because(&error).hint("add the target version, such as `NAME:VERSION`"),
         })
     })
 }

@@ -9,41 +9,41 @@ use crate::{
     verbs::provider_flags::OneProvider,
 };
 
-/// Put the files of a release into a registry
+/// Publish the files of a release to a registry
 ///
-/// Takes the files of a folder, or of a release of a configured provider, and makes one artifact of them, which capstan
-/// and cluster-api-operator read. The same files always make the same artifact.
+/// Packs the files of a folder or of a provider release into one artifact that capstan and cluster-api-operator can read. The
+/// artifact is reproducible.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # The files of a folder, as version v1.2.3
   {bin} publish ./out oci://registry.lab/providers/my-cloud:v1.2.3
 
-  # A release from where it is now
+  # A release of a configured provider
   {bin} publish -i aws:v2.11.1 oci://registry.lab/providers/aws
 
-  # What would be published, and under which digest?
+  # Show the artifact and its digest
   {bin} publish -i aws:v2.11.1 oci://registry.lab/providers/aws --dry-run")]
 pub(crate) struct Publish {
-    /// Folder of the files, unless they are of a provider; then where to: oci://REGISTRY/REPOSITORY[:VERSION]
+    /// Folder of the files, unless a provider is named, and target: oci://REGISTRY/REPOSITORY[:VERSION]
     #[arg(value_name = "DIR|TARGET", required = true, num_args = 1..=2)]
     words: Vec<String>,
 
     #[command(flatten)]
     provider: OneProvider,
 
-    /// Let a version that is there already stand for these files from now on
+    /// Replace the version if it exists with other files
     #[arg(long)]
     force: bool,
 
-    /// Show what would be published; nothing is sent
+    /// Show the artifact, and publish nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Write the time into the artifact, RFC 3339; its digest is another one then
+    /// Creation time to record in the artifact, RFC 3339; changes the digest
     #[arg(long, value_name = "TIME")]
     created: Option<String>,
 
-    /// Write an annotation into the artifact; may be given several times
+    /// Annotation of the artifact; repeatable
     #[arg(long = "annotation", value_name = "KEY=VALUE")]
     annotations: Vec<String>,
 
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
             (folder_files(&session.environment().resolve(folder))?, None, target)
         }
         words => {
-            return Err(Failure::user(format!("`{}` and a provider are two sources", words.join("` `")))
-                .hint("give a folder or a provider, and then one target"));
+            return Err(Failure::user(format!("`{}` cannot be combined with a provider", words.join("` `")))
+                .hint("use a folder or a provider, then one target"));
         }
     };
     let target = PackageTarget::parse(target, version.as_deref())?;
@@ -84,9 +84,9 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
     let (files, target) = (format_count(report.files.len(), "file"), &report.target);
     match report.outcome {
         PublicationOutcome::Published => session.show_result(format!("published {files} to {target}")),
-        PublicationOutcome::TagMoved => session.show_result(format!("replaced {target} by {files}")),
+        PublicationOutcome::TagMoved => session.show_result(format!("replaced {target} with {files}")),
         PublicationOutcome::AlreadyThere if !args.dry_run => {
-            session.show_result(format!("nothing to publish: {target} has these files"));
+            session.show_result(format!("nothing to publish: {target} already has these files"));
         }
         _ => {}
     }
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
 fn annotations(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let split = |text: &String| match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(Failure::user(format!("invalid value `{text}` of `--annotation`")).hint("write KEY=VALUE")),
+        _ => Err(Failure::user(format!("invalid value `{text}` for `--annotation`")).hint("use KEY=VALUE")),
     };
     given.iter().map(split).collect()
 }
@@ -110,12 +110,12 @@ fn folder_files(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
             continue;
         }
         let name = entry.file_name().into_string().map_err(|name| {
-            Failure::user(format!("the name of `{}` is no UTF-8", folder.join(name).display()))
+            Failure::user(format!("the name of `{}` is not valid UTF-8", folder.join(name).display()))
         })?;
         files.push(PackageFile { name, content: PackageContent::Path(entry.path()) });
     }
     if files.is_empty() {
-        return Err(Failure::user(format!("the folder `{}` holds no files to publish", folder.display())));
+        return Err(Failure::user(format!("the folder `{}` contains no files to publish", folder.display())));
     }
     Ok(files)
 }
@@ -165,10 +165,10 @@ fn report(args: &Publish, package: &Package, target: &PackageTarget, before: Tag
 fn result_text(report: &Publication) -> String {
     let what = match report.outcome {
         PublicationOutcome::Published => "published",
-        PublicationOutcome::TagMoved => "published, in place of what was there",
-        PublicationOutcome::AlreadyThere => "already there",
+        PublicationOutcome::TagMoved => "published, replacing other files",
+        PublicationOutcome::AlreadyThere => "already published",
         PublicationOutcome::Planned => "would be published",
-        PublicationOutcome::TagTaken => "is there with other files; `--force` would put these in their place",
+        PublicationOutcome::TagTaken => "exists with other files; `--force` would replace them",
     };
     let mut text = format!("{}@{}\n{what}:\n", report.target, report.digest);
     for file in &report.files {

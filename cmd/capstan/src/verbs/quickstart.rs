@@ -24,14 +24,11 @@ use crate::{
     verbs::{r#move::delete_moves_between, provider_flags::SeveralProviders},
 };
 
-/// Show everything once, on two sandboxes: install, generate, apply, describe, move
+/// Take a tour on two sandboxes: install, generate, apply, describe and move
 ///
-/// Makes two management clusters on this machine and a workload cluster on the first, and moves it to the second. Each
-/// command is printed as it would be typed, and does what it does when it is typed. Unless providers are named, small ones
-/// are taken that the program carries, and no network is needed.
-///
-/// The sandboxes go on running, for a look around; --remove and the next tour remove them. A tour that fails removes what it
-/// made.
+/// Creates two management clusters on this machine, creates a workload cluster on the first, and moves it to the second. The
+/// tour prints and runs each command; with its built-in providers it needs no network. The sandboxes keep running until
+/// `--remove` or the next tour.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} quickstart
@@ -42,11 +39,11 @@ use crate::{
   {bin} quickstart --config clusterctl.yaml --infrastructure docker \\
     --flavor development")]
 pub(crate) struct Quickstart {
-    /// Only print the commands, as a script; what they read is put in place
+    /// Print the commands as a script instead, and create the files that they read
     #[arg(long)]
     print: bool,
 
-    /// Remove what a tour left, and do nothing else
+    /// Only remove the sandboxes and files of the last tour
     #[arg(long, conflicts_with = "print")]
     remove: bool,
 
@@ -54,7 +51,7 @@ pub(crate) struct Quickstart {
     #[arg(long, value_name = "VERSION", default_value = "v1.35.0")]
     kubernetes_version: String,
 
-    /// Flavor of the cluster template [default: development of the carried providers, the plain one of others]
+    /// Flavor of the cluster template [default: development for the built-in providers]
     #[arg(short, long, value_name = "FLAVOR")]
     flavor: Option<String>,
 
@@ -109,17 +106,19 @@ fn run_tour(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(),
         return session.printer().write(text);
     };
     let cleanup_text = match tear_down(stage, &lock, session) {
-        Ok(()) => "what the tour had made is removed again",
-        Err(_) => "some of what the tour had made is left; `capstan quickstart --remove` removes it",
+        Ok(()) => {
+            "the sandboxes and files of the tour are removed; re-run `capstan quickstart` for another tour"
+        }
+        Err(_) => "run `capstan quickstart --remove` to remove the remaining sandboxes and files of the tour",
     };
     // The hints of the interrupted command are void, because its work is removed.
     let failure = if failure.kind() == Kind::Interrupted { Failure::interrupted() } else { failure };
-    Err(failure.with_resume_hint("in the middle of the tour", cleanup_text))
+    Err(failure.with_resume_hint("during the tour", cleanup_text))
 }
 
 fn remove(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     if stage.is_empty()? {
-        session.messages().status("nothing is left of a tour");
+        session.messages().status("nothing to remove");
         return Ok(());
     }
     let lock = stage.lock()?;
@@ -141,7 +140,7 @@ fn run_steps(tour: &Tour, session: &mut Session) -> Result<(), Failure> {
         let painted = Label::Command.paint(format!("$ {typed}"), session.printer().is_stdout_coloured());
         print_now(&format!("# {heading}\n{painted}\n"), session)?;
         let name = line.name(session.program());
-        line.run(session).with_context(|| format!("the tour ended at `{name}`"))?;
+        line.run(session).with_context(|| format!("the tour failed at `{name}`"))?;
         print_now("\n", session)?;
     }
     Ok(())
@@ -161,7 +160,7 @@ fn tear_down(stage: &TourSetup, lock: &TourLock, session: &mut Session) -> Resul
 fn remove_sandboxes(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     if let Some([source, target]) = stage.server_addresses()? {
         delete_moves_between([&source, &target], session.environment())
-            .with_context(|| "cannot remove what is kept of the move".to_owned())?;
+            .with_context(|| "cannot remove the journal of the move".to_owned())?;
     }
     for name in stage.sandboxes()? {
         CommandLine::new(&format!("capstan sandbox delete {name}"), &[]).run(session)?;
@@ -179,7 +178,7 @@ fn closing_text(tour: &Tour, session: &Session) -> String {
     });
     let next = tour.next.iter().map(|line| format!("  {}\n", line.text(program, environment.home())));
     format!(
-        "# Both management clusters go on running. Look around:\n{}\n# Remove all of it:\n  {} quickstart --remove\n",
+        "# Both management clusters keep running. Explore them:\n{}\n# Remove everything:\n  {} quickstart --remove\n",
         folder.into_iter().chain(next).collect::<String>(),
         program.name()
     )
@@ -235,31 +234,31 @@ impl Tour {
         ];
         let wait = kubectl::wait_until_available(CLUSTER);
         let steps = vec![
+            ("Create a management cluster with cert-manager, Cluster API and providers", init(SOURCE)),
             (
-                "A management cluster: an API server on this machine, cert-manager, Cluster API and providers",
-                init(SOURCE),
-            ),
-            (
-                "The objects of a workload cluster, rendered from a template of the infrastructure provider",
+                "Generate the objects of a workload cluster from a template of the infrastructure provider",
                 CommandLine::new(
                     &format!("capstan generate cluster {CLUSTER} --sandbox {SOURCE}"),
                     &generate.concat(),
                 ),
             ),
+            ("Apply the objects (the tour does this without kubectl)", kubectl(SOURCE, "apply -f", &[file])?),
+            ("Wait until the machines are available", kubectl(SOURCE, &wait, &[])?),
             (
-                "Applied like any others; the tour does this by itself, so kubectl need not be there",
-                kubectl(SOURCE, "apply -f", &[file])?,
+                "Show the workload cluster",
+                own(&format!("capstan describe cluster {CLUSTER} --sandbox {SOURCE}")),
             ),
-            ("Its machines come up", kubectl(SOURCE, &wait, &[])?),
-            ("What there is of it", own(&format!("capstan describe cluster {CLUSTER} --sandbox {SOURCE}"))),
-            ("A second management cluster", init(TARGET)),
+            ("Create a second management cluster", init(TARGET)),
             (
-                "The workload cluster moves there; its machines go on running",
+                "Move the workload cluster; its machines keep running",
                 own(&format!("capstan move --sandbox {SOURCE} --to-sandbox {TARGET}")),
             ),
-            ("The second management cluster looks after it now", kubectl(TARGET, &wait, &[])?),
             (
-                "The same cluster, on the other side",
+                "Wait until the second management cluster reports the cluster as available",
+                kubectl(TARGET, &wait, &[])?,
+            ),
+            (
+                "Show the same workload cluster on the second management cluster",
                 own(&format!("capstan describe cluster {CLUSTER} --sandbox {TARGET}")),
             ),
         ];
@@ -278,8 +277,8 @@ impl Quickstart {
         let mut requested = self.providers.requested()?.providers.into_iter().map(|(id, _)| id);
         let found = requested.find(|id| id.provider_type == ProviderType::Infrastructure);
         found.map(|id| id.name).ok_or_else(|| {
-            Failure::user("no infrastructure provider is named")
-                .hint("name one of the configuration with `--infrastructure`, as for `init`")
+            Failure::user("the infrastructure provider is missing")
+                .hint("add a configured provider with `--infrastructure NAME`")
         })
     }
 }
@@ -343,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_the_program_is_told_unless_a_shell_finds_it_there() {
+    fn the_folder_of_the_program_is_shown_unless_a_shell_finds_it() {
         let told = |path: &str, program| {
             let environment = Environment::new([("PATH", path)], "/");
             folder_to_add(Path::new("/src/target/release/capstan"), program, &environment)
@@ -369,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_command_goes_on_with_a_flag_and_its_value() {
+    fn a_long_command_wraps_before_a_flag_with_its_value() {
         let words =
             |value: usize| ["do", "it", "--first", &"x".repeat(value), "--second", "y z"].map(str::to_owned);
         assert_eq!(wrap(&words(3)), "do it --first xxx --second y z");

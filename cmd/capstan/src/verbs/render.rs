@@ -21,13 +21,11 @@ use crate::{
     },
 };
 
-/// Render everything a first installation applies, for GitOps
+/// Render all objects of a first installation, for GitOps
 ///
-/// Prints cert-manager, the providers and the provider inventory with all variables, image overrides and patches in
-/// place, always in the same order; no management cluster is asked. With --output-dir there is a folder for each of
-/// them and in it a file for each kind, namespaces and definitions first by name; objects of kinds that the folder itself
-/// defines are in `custom-resources` in it. So `kubectl apply -f` takes each folder in one go. Apply cert-manager and
-/// inventory, wait for cert-manager, and apply everything with `kubectl apply -R -f`.
+/// Prints cert-manager, the providers and the provider inventory in a fixed order. The command needs no management cluster.
+/// With `--output-dir`, apply the folders of cert-manager and the inventory first, wait for cert-manager, and then apply
+/// everything with `kubectl apply -R -f`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} render --infrastructure aws:v2.11.1 --output-dir management-cluster
@@ -39,18 +37,18 @@ pub(crate) struct Render {
     #[command(flatten)]
     customisation: KustomizationFlags,
 
-    /// Namespace all of them go to [default: each to its own]
+    /// Namespace of all providers [default: a namespace per provider]
     #[arg(short = 'n', long, value_name = "NAMESPACE", help_heading = HEADING)]
     target_namespace: Option<String>,
 
     #[command(flatten, next_help_heading = HEADING)]
     provenance: ProvenanceFlag,
 
-    /// Folder to write files to [default: all goes to standard output]
+    /// Folder to write files to, one per kind [default: standard output]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     output_dir: Option<PathBuf>,
 
-    /// Text (yaml documents), yaml or json (one List); files are yaml
+    /// Output format: text (YAML documents), yaml or json (one List)
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = HEADING)]
     output: String,
 }
@@ -61,11 +59,11 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let provenance = args.provenance.parse(format)?;
     if args.output_dir.is_some() && provenance == Provenance::Json {
-        return Err(Failure::user("files of `--output-dir` hold objects")
-            .hint("write `--provenance` for comments in them, or leave `--output-dir` out"));
+        return Err(Failure::user("the files of `--output-dir` contain only objects")
+            .hint("use `--provenance` for comments in the files, or omit `--output-dir`"));
     }
     if args.output_dir.is_some() && format == OutputFormat::Json {
-        return Err(Failure::user("files of `--output-dir` are yaml").hint("leave `--output json` out"));
+        return Err(Failure::user("the files of `--output-dir` are YAML").hint("omit `--output json`"));
     }
     let request = args.providers.first_installation()?;
     let named: Vec<ProviderId> =
@@ -133,7 +131,7 @@ fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<
         let is_ours = name.strip_suffix(".yaml").is_some_and(|stem| stem != "kustomization");
         if is_ours && !files.contains_key(&name) {
             session.messages().warning(format!(
-                "`{}` is no longer part of what is rendered; delete it unless it is your own",
+                "`{}` is no longer part of the output; delete the file unless it is yours",
                 folder.join(&name).display()
             ));
         }
@@ -171,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_a_file_and_kinds_of_one_name_have_two() {
+    fn each_kind_has_its_own_file() {
         let object = |api_version: &str, kind: &str| {
             Object::try_from(json!({"apiVersion": api_version, "kind": kind})).unwrap()
         };

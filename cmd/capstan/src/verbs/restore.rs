@@ -21,12 +21,9 @@ use crate::{
 
 /// Restore Clusters from a backup
 ///
-/// The command verifies all of the file before it asks the cluster for anything. Existing objects stay as they are. Missing
-/// objects are created, and Clusters are resumed when all of their objects exist. Re-run the same command to complete an
-/// interrupted restore.
-///
-/// A Cluster must not run twice. The command refuses to restore a Cluster that runs under another name on this cluster, or on
-/// the source cluster; name that one with --source-kubeconfig. A copy that stays paused is harmless: --paused.
+/// Creates missing objects and never changes existing ones. Re-run the same command to complete an interrupted restore. The
+/// command refuses to start a second copy of a running Cluster: name the source cluster with `--source-kubeconfig`, or use
+/// `--paused`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} restore clusters.tar.gz --dry-run
@@ -35,35 +32,35 @@ use crate::{
   {bin} restore clusters.tar.gz --map-namespace team-a=tests --paused
   {bin} restore clusters.tar.gz.age --identity key.txt")]
 pub(crate) struct Restore {
-    /// File to read, as `backup` wrote it
+    /// Backup file to restore
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Restore the objects of this namespace; may be given several times [default: all]
+    /// Namespace to restore; repeatable [default: all]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to restore, as NAME or NAMESPACE/NAME; may be given several times [default: all]
+    /// Cluster to restore, NAME or NAMESPACE/NAME; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
-    /// Restore objects of one namespace into another; may be given several times
+    /// Change the namespace of restored objects; repeatable
     #[arg(long, value_name = "FROM=TO")]
     map_namespace: Vec<String>,
 
-    /// Leave restored Clusters paused, as for a drill
+    /// Keep restored Clusters paused, for example in a drill
     #[arg(long)]
     paused: bool,
 
-    /// Kind whose status is restored, such as dockermachine; may be given several times
+    /// Kind whose status is restored, such as dockermachine; repeatable
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
-    /// Show the objects to create, try each on the cluster, and write nothing
+    /// Show the objects to create, validate them on the cluster, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Time to retry requests, in all [default: 10m]
+    /// Total time to retry requests [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
@@ -87,11 +84,11 @@ pub(crate) struct Restore {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Source cluster")]
 struct SourceFlags {
-    /// Path to the kubeconfig of the management cluster that may still run the Clusters; it is only read
+    /// Kubeconfig of the management cluster that may still run the Clusters
     #[arg(id = "source_kubeconfig", long = "source-kubeconfig", value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
-    /// Context of that kubeconfig to use [default: its current context]
+    /// Context of the source kubeconfig [default: its current context]
     #[arg(
         id = "source_kubeconfig_context",
         long = "source-kubeconfig-context",
@@ -100,7 +97,7 @@ struct SourceFlags {
     )]
     context: Option<String>,
 
-    /// Use a sandbox of this machine as that management cluster
+    /// Sandbox to use as the source cluster
     #[arg(
         id = "source_sandbox",
         long = "source-sandbox",
@@ -133,7 +130,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
             timeout(args.timeout.as_deref())?,
         )
     };
-    let otherwise = "nothing was restored; use another backup";
+    let otherwise = "use another backup; nothing was restored";
     let Backup { manifest, objects } = args.opening.read(&args.file, otherwise, session)?;
     let connect = |kube: &KubeFlags| {
         settings::management_cluster_hiding_warnings(kube, &args.server.pace, ApiWarnings::Known, session)

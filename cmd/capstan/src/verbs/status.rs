@@ -18,24 +18,24 @@ use crate::{
 
 /// Show installed providers and their health
 ///
-/// Shows versions, what is not ready and why, what has drifted, unfinished runs with the command that completes each, and the
-/// run that is writing to the cluster now. Nothing is written.
+/// Shows versions, objects that are not ready, and objects that have drifted from their release. It also shows unfinished
+/// runs with the command that completes each, and the run that is writing to the cluster. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} status
   {bin} status --diff
 
-  # As a check: status 3 if anything needs attention
+  # In a script: exit status 3 if anything needs attention
   {bin} status --exit-status -o json")]
 pub(crate) struct Status {
     #[command(flatten)]
     output: OutputFlag,
 
-    /// Show which fields have drifted, their values now, and who set them; of Secrets the sizes of values
+    /// Show drifted fields with their values and managers; of Secrets only sizes
     #[arg(long)]
     diff: bool,
 
-    /// End with status 3 if a provider is not ready or has drifted, if there is none, or if a run is unfinished
+    /// Exit with status 3 if there is no provider, one is not ready or drifted, or a run is unfinished
     #[arg(long = "exit-status")]
     fails_unless_healthy: bool,
 
@@ -70,10 +70,10 @@ fn check_health(report: &StatusReport) -> Result<(), Failure> {
         when(report.providers.is_empty(), "no providers are installed"),
         count(not_ready, "one provider is not ready", "providers are not ready"),
         count(drifted, "one object has drifted", "objects have drifted"),
-        when(!report.unfinished_init.is_empty(), "an `init` is not finished"),
-        when(report.unfinished_upgrade.is_some(), "an upgrade is not finished"),
-        when(report.unfinished_move.is_some(), "a move is not finished"),
-        when(report.incomplete, "not everything can be read"),
+        when(!report.unfinished_init.is_empty(), "an installation is unfinished"),
+        when(report.unfinished_upgrade.is_some(), "an upgrade is unfinished"),
+        when(report.unfinished_move.is_some(), "a move is unfinished"),
+        when(report.incomplete, "some objects cannot be read"),
     ]
     .into_iter()
     .flatten()
@@ -182,7 +182,7 @@ fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
         let _ = writeln!(text, "\n{}", provider.provider);
         add_blockers(&provider.not_ready, 1, &mut text);
         for object in provider.drift.iter().filter(|object| !is_reported_missing(object, provider)) {
-            let _ = writeln!(text, "  {object}: not as it was applied");
+            let _ = writeln!(text, "  {object}: differs from the applied version");
             let fields = provider.drifted_fields.iter().flatten().filter(|drifted| drifted.object == *object);
             for field in fields.flat_map(|drifted| &drifted.fields) {
                 let _ = writeln!(text, "    {}", field_text(field));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ready_or_has_drifted_is_told_below_the_table() {
+    fn problems_are_listed_below_the_table() {
         let pod = blocker("Pod", "image cannot be pulled", vec![]);
         let not_ready =
             InstalledHealth::NotReady(vec![blocker("Deployment", "Available: 0 of 1 replicas", vec![pod])]);
@@ -308,20 +308,20 @@ mod tests {
         let statuses = vec![status(ProviderType::Infrastructure, "aws", not_ready), drifted, foreign];
         assert_data_eq!(
             shown(statuses),
-            str![[r"
+            str![[r#"
 NAME                 VERSION   NAMESPACE            HEALTH      DRIFT
 cluster-api          v1.14.0   cluster-api-system   ready       1 object
 bootstrap-kubeadm    v1.14.0   kubeadm-system       ready       unknown, installed by another tool
 infrastructure-aws   v1.14.0   aws-system           not ready   none
 
 cluster-api
-  Service ns/webhook: not as it was applied
+  Service ns/webhook: differs from the applied version
 
 infrastructure-aws
   Deployment ns/manager: Available: 0 of 1 replicas
     Pod ns/manager: image cannot be pulled
 
-"]]
+"#]]
         );
     }
 
@@ -350,7 +350,7 @@ NAME          VERSION   NAMESPACE            HEALTH    DRIFT
 cluster-api   v1.14.0   cluster-api-system   ready     1 object
 
 cluster-api
-  Deployment ns/manager: not as it was applied
+  Deployment ns/manager: differs from the applied version
     .spec.replicas: 3, set by kubectl-edit at 2026-01-02T03:04:05Z
     .spec.paused: false, set by no manager (a default of the server)
     .spec.image: removed
@@ -397,7 +397,7 @@ infrastru…wn-cloud  v1.14.0  not ready  none
     }
 
     #[test]
-    fn a_missing_object_is_told_once() {
+    fn a_missing_object_is_listed_once() {
         let mut gone = blocker("Service", "it is not there", vec![]);
         gone.status.health = Health::NotFound;
         let mut of = status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![gone.clone()]));
@@ -410,14 +410,14 @@ cluster-api   v1.14.0   cluster-api-system   not ready   2 objects
 
 cluster-api
   Service ns/manager: it is not there
-  Role ns/changed: not as it was applied
+  Role ns/changed: differs from the applied version
 
 "#]]
         );
     }
 
     #[test]
-    fn an_empty_cluster_is_no_failure() {
+    fn an_empty_cluster_is_not_a_failure() {
         assert_data_eq!(
             shown(Vec::new()),
             str![[r#"
@@ -428,7 +428,7 @@ no providers are installed
     }
 
     #[test]
-    fn going_back_from_an_upgrade_tells_what_is_back_already() {
+    fn an_unfinished_rollback_shows_finished_providers() {
         let row = |name: &str, done| {
             let id = ProviderId::new(ProviderType::Infrastructure, name);
             (id, "v1.0.0".to_owned(), "v1.1.0".to_owned(), done)
@@ -442,15 +442,16 @@ no providers are installed
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
             text(&status_report(status, true, &SuggestedCommands::default()), None),
-            str![[r"
+            str![[r#"
 no providers are installed
 
-going back from the upgrade begun at 2026-11-21T20:48:49Z is not finished:
+the rollback of the upgrade started at 2026-11-21T20:48:49Z is unfinished:
   infrastructure-aws: v1.1.0 to v1.0.0
   infrastructure-docker: v1.1.0 to v1.0.0, done
-`capstan upgrade resume` goes on with that, `capstan upgrade abort` leaves things as they are
+run `capstan upgrade resume` to complete the rollback
+run `capstan upgrade abort` to forget the upgrade and keep its changes
 
-"]]
+"#]]
         );
     }
 }

@@ -8,8 +8,8 @@ use crate::{
 
 /// Print the version
 ///
-/// The version is that of the clusterctl release this binary stands in for, which is what scripts compare; the json and
-/// yaml forms and `--version` also tell capstan's own.
+/// Prints the version of the clusterctl release that this binary replaces, because scripts compare it. JSON, YAML and
+/// `--version` also show the version of capstan.
 #[derive(clap::Args)]
 pub(crate) struct Version {
     /// Output format: short, yaml or json [default: one line with all fields]
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> 
         "yaml" => to_yaml(&report)?,
         other => {
             return Err(Failure::user(format!("invalid output format `{other}`"))
-                .hint("take one of short, yaml, json, or leave `--output` out"));
+                .hint("use short, yaml or json, or omit `--output`"));
         }
     };
     session.printer().write(text)

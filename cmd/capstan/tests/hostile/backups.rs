@@ -156,21 +156,21 @@ async fn hostile_entries_of_a_backup_are_refused_and_nothing_is_written() {
     assert_data_eq!(
         told,
         str![[r#"
-bomb of an object: `objects/a.yaml` in it is too large for a backup
-bomb of objects: `objects/a.yaml` is in it twice
+bomb of an object: its entry `objects/a.yaml` is too large for a backup
+bomb of objects: it contains `objects/a.yaml` twice
 bomb of folders: it unpacks to more than 64 times its size
-manifest of numbers: its manifest cannot be read: EOF while parsing a list at line 1 column 15728640
-manifest of texts: its manifest cannot be read: EOF while parsing a value at line 1 column 15728640
-climbs: `objects/../../x` in it is no file of a backup
-absolute: `/etc/passwd` in it is no file of a backup
-symbolic link: `objects` in it is no regular file
-hard link: `objects/a.yaml` in it is no regular file
-device: `objects/a.yaml` in it is no regular file
-twice: `objects/Cluster_default_demo.yaml` is in it twice
-long name: `PaxHeader` in it is too large for a backup
-escapes: `/u{1b}[2J/u{202e}/r/n` in it is no file of a backup
-huge: `objects/a.yaml` in it is too large for a backup
-cut off: it is cut off
+manifest of numbers: its manifest is invalid: EOF while parsing a list at line 1 column 15728640
+manifest of texts: its manifest is invalid: EOF while parsing a value at line 1 column 15728640
+climbs: it contains `objects/../../x`, which is not part of a backup
+absolute: it contains `/etc/passwd`, which is not part of a backup
+symbolic link: its entry `objects` is not a regular file
+hard link: its entry `objects/a.yaml` is not a regular file
+device: its entry `objects/a.yaml` is not a regular file
+twice: it contains `objects/Cluster_default_demo.yaml` twice
+long name: its entry `PaxHeader` is too large for a backup
+escapes: it contains `/u{1b}[2J/u{202e}/r/n`, which is not part of a backup
+huge: its entry `objects/a.yaml` is too large for a backup
+cut off: it is truncated
 
 "#]]
     );
@@ -221,18 +221,18 @@ async fn a_manifest_that_lies_is_refused_and_nothing_is_written() {
     assert_data_eq!(
         told,
         str![[r#"
-sum: `Cluster_default_demo.yaml` in it was changed: its SHA-256 is another
-file: `/u{1b}[2J/u{202e}` is in its manifest and not in it
-file of a folder: `../manifest.json` is in its manifest and not in it
-other object: Cluster default/demo is in it and not in its manifest
-other namespace: Cluster default/demo is in it and not in its manifest
-less: `Cluster_default_demo.yaml` is in it and not in its manifest
-more: `Cluster_default_demo.yaml` is in its manifest and not in it
-shape: its manifest cannot be read: invalid type: string "/u{1b}[2J/u{202e}", expected struct ClusterIdentity at line 1 column [..]
+sum: its file `Cluster_default_demo.yaml` was changed: the SHA-256 checksum does not match
+file: its manifest lists `/u{1b}[2J/u{202e}`, but the file is missing
+file of a folder: its manifest lists `../manifest.json`, but the file is missing
+other object: it contains Cluster default/demo, but its manifest does not list the object
+other namespace: it contains Cluster default/demo, but its manifest does not list the object
+less: it contains `Cluster_default_demo.yaml`, but its manifest does not list the file
+more: its manifest lists `Cluster_default_demo.yaml`, but the file is missing
+shape: its manifest is invalid: invalid type: string "/u{1b}[2J/u{202e}", expected struct ClusterIdentity at line 1 column [..]
 name of an object: an object in `more.yaml` has a control character in its name
 namespace of an object: an object in `more.yaml` has a control character in its namespace
-format: it is of format 18446744073709551615, and this program reads 1
-aliases: cannot read `Cluster_default_demo.yaml`: document 1, line 2, column 7: the text and its aliases take more than the limit of 268435456 bytes
+format: it has format 18446744073709551615; this version supports format 1
+aliases: cannot read `Cluster_default_demo.yaml`: document 1, line 2, column 7: the text with expanded aliases exceeds the limit of 268435456 bytes
 
 "#]]
     );
@@ -291,15 +291,15 @@ async fn objects_that_belong_to_no_cluster_are_not_restored() {
         plans,
         str![[r#"
 stays
-  nothing links it to what moves: Deployment default/more
+  it is not linked to a moving object: Deployment default/more
 
 objects: 8 to create; 1 stay
 stays
-  nothing links it to what moves: ClusterRoleBinding more
+  it is not linked to a moving object: ClusterRoleBinding more
 
 objects: 8 to create; 1 stay
 stays
-  nothing links it to what moves: Secret kube-system/more
+  it is not linked to a moving object: Secret kube-system/more
 
 objects: 8 to create; 1 stay
 

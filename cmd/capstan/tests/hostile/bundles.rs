@@ -87,22 +87,22 @@ fn hostile_entries_of_a_bundle_are_refused_and_nothing_is_written() {
     assert_data_eq!(
         told,
         str![[r#"
-bomb: it is no tar archive, or a damaged one: numeric field was not a number:  when getting cksum for /u{1f}�/u{8}
-climbs: its entry `../x` has no place in a bundle
-climbs from a folder: its entry `blobs/sha256/../../../x` has no place in a bundle
-absolute: its entry `/etc/passwd` has no place in a bundle
-symbolic link: its entry `blobs/sha256` is no plain file
-hard link: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` is no plain file
-device: its entry `blobs/zero` is no plain file
-pipe: its entry `index.json` is no plain file
-twice: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` is there twice
+bomb: it is not a tar archive, or it is damaged: numeric field was not a number:  when getting cksum for /u{1f}�/u{8}
+climbs: its entry `../x` is not part of a bundle
+climbs from a folder: its entry `blobs/sha256/../../../x` is not part of a bundle
+absolute: its entry `/etc/passwd` is not part of a bundle
+symbolic link: its entry `blobs/sha256` is not a regular file
+hard link: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` is not a regular file
+device: its entry `blobs/zero` is not a regular file
+pipe: its entry `index.json` is not a regular file
+twice: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` occurs twice
 many: it has more than 100000 entries
-long name: its entry `././@LongLink` is no plain file
-huge name: its entry `PaxHeader` is no plain file
-escapes: its entry `/u{1b}[2J/u{202e}/r/n` has no place in a bundle
-huge: it ends in the middle of `oci-layout`
-cut off: it ends in the middle of `[..]`
-changed: `[CWD]/changed.tar` cannot be used as a bundle: what should be sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 is sha256:0f5830e99c31f95d29ce6ca46894c097de15d03b1fb3e6cdb2810cc985f097cf
+long name: its entry `././@LongLink` is not a regular file
+huge name: its entry `PaxHeader` is not a regular file
+escapes: its entry `/u{1b}[2J/u{202e}/r/n` is not part of a bundle
+huge: it is truncated in `oci-layout`
+cut off: it is truncated in `[..]`
+changed: cannot use `[CWD]/changed.tar` as a bundle: the content of sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 has digest sha256:0f5830e99c31f95d29ce6ca46894c097de15d03b1fb3e6cdb2810cc985f097cf
 
 "#]]
     );
@@ -137,16 +137,16 @@ fn a_hostile_index_of_a_bundle_is_refused_and_nothing_is_written() {
     assert_data_eq!(
         told,
         str![[r#"
-size: sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has 711 bytes, and should have 18446744073709551615
-negative size: its `index.json` cannot be read: invalid value: integer `-1`, expected u64 at line 1 column [..]
-digest: its `index.json` cannot be read: `/u{1b}[2J/u{202e}` is no digest; one is written `sha256:` and 64 hexadecimal digits at line 1 column [..]
-media type: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 is of another kind than its description says
-kind: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 is of a kind this program does not know
-label with escapes: the provider `/u{1b}[2J/u{202e}` leads elsewhere
-label that climbs: the provider `../../x` leads elsewhere
-label of the images: the provider `images` is the name of something else
-version that climbs: the version `v1.0.0/../../x` leads elsewhere
-image with escapes: the image `/u{1b}[2J/u{202e}/nloaded release own:v9.9.9` is no reference of an image
+size: sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has 711 bytes, expected 18446744073709551615
+negative size: cannot parse its `index.json`: invalid value: integer `-1`, expected u64 at line 1 column [..]
+digest: cannot parse its `index.json`: `/u{1b}[2J/u{202e}` is not a digest; write `sha256:` and 64 hexadecimal digits at line 1 column [..]
+media type: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has another media type than its descriptor
+kind: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has an unknown kind
+label with escapes: the provider `/u{1b}[2J/u{202e}` is not a plain name
+label that climbs: the provider `../../x` is not a plain name
+label of the images: the provider `images` is a reserved name
+version that climbs: the version `v1.0.0/../../x` is not a plain name
+image with escapes: the image `/u{1b}[2J/u{202e}/nloaded release own:v9.9.9` is not an image reference
 
 "#]]
     );

@@ -93,16 +93,16 @@ providers:
     assert_data_eq!(
         told,
         str![[r#"
-kustomize build slow: slow/kustomization.yaml: resources[0]: `http://[SLOW]/base.yaml` cannot be fetched: only [..] bytes came within [..] seconds
-kustomize build silent: silent/kustomization.yaml: resources[0]: `http://[SILENT]/base.yaml` cannot be fetched: nothing came for 30s
-kustomize build slow-git: slow-git/kustomization.yaml: resources[0]: `git::http://[SLOW]/base.git?timeout=2` cannot be fetched: it took longer than 2s
-kustomize build silent-git: silent-git/kustomization.yaml: resources[0]: `git::http://[SILENT]/base.git?timeout=2` cannot be fetched: it took longer than 2s
-generate provider -i slow:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow` v1.0.0: cannot fetch `https://files.example.org/infrastructure-slow/v1.0.0/metadata.yaml`: only [..] bytes came within [..] seconds
-generate provider -i slow-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow-oci` v1.0.0: cannot fetch `http://[SLOW]/v2/team/infrastructure-slow/manifests/v1.0.0`: only [..] bytes came within [..] seconds
-generate provider -i silent-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-silent-oci` v1.0.0: cannot fetch `http://[SILENT]/v2/team/infrastructure-silent/manifests/v1.0.0`: nothing came for 30s
-status --kubeconfig silent-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from http://[SILENT]: nothing came within 30s
-status --kubeconfig silent-tls-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from https://[SILENT]: nothing came within 10s
-describe cluster demo --kubeconfig silent-server: nothing came within 30s
+kustomize build slow: slow/kustomization.yaml: resources[0]: cannot fetch `http://[SLOW]/base.yaml`: received only [..] bytes within [..] seconds
+kustomize build silent: silent/kustomization.yaml: resources[0]: cannot fetch `http://[SILENT]/base.yaml`: no data received for 30s
+kustomize build slow-git: slow-git/kustomization.yaml: resources[0]: cannot fetch `git::http://[SLOW]/base.git?timeout=2`: the fetch exceeded the timeout of 2s
+kustomize build silent-git: silent-git/kustomization.yaml: resources[0]: cannot fetch `git::http://[SILENT]/base.git?timeout=2`: the fetch exceeded the timeout of 2s
+generate provider -i slow:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow` v1.0.0: cannot fetch `https://files.example.org/infrastructure-slow/v1.0.0/metadata.yaml`: received only [..] bytes within [..] seconds
+generate provider -i slow-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow-oci` v1.0.0: cannot fetch `http://[SLOW]/v2/team/infrastructure-slow/manifests/v1.0.0`: received only [..] bytes within [..] seconds
+generate provider -i silent-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-silent-oci` v1.0.0: cannot fetch `http://[SILENT]/v2/team/infrastructure-silent/manifests/v1.0.0`: no data received for 30s
+status --kubeconfig silent-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from http://[SILENT]: no data received within 30s
+status --kubeconfig silent-tls-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from https://[SILENT]: no data received within 10s
+describe cluster demo --kubeconfig silent-server: no data received within 30s
 
 "#]]
     );

@@ -27,15 +27,11 @@ use crate::{
     },
 };
 
-/// Back up Clusters and everything that belongs to them into one file
+/// Back up Clusters and their objects to one file
 ///
-/// The file holds the objects that a move would take along, the versions of the providers, and a check sum of every object. It
-/// gets its name when it is complete, and only its owner may read it. It holds Secrets: encrypt it with --encrypt-to, to public
-/// keys of age, or with --passphrase. Objects that are being deleted are left out, objects that are not ready are included;
-/// the command names both.
-///
-/// The command writes nothing to the cluster, and objects may be of different moments. With --pause it pauses Clusters while it
-/// reads them, as a move does.
+/// The file contains the objects that a move would transfer, with Secrets: encrypt it with `--encrypt-to` or `--passphrase`.
+/// The command writes nothing to the cluster, so objects may change while it reads them. `--pause` pauses the Clusters during
+/// the backup.
 #[derive(clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
@@ -65,43 +61,43 @@ enum BackupVerb {
 /// The flags of a backup itself.
 #[derive(clap::Args)]
 struct BackupFlags {
-    /// File to write, or folder for a file named after the cluster and the time
+    /// File to write, or folder for a file named by cluster and time
     #[arg(value_name = "FILE|FOLDER/", required = true)]
     file: Option<PathBuf>,
 
-    /// Replace an existing file when the new backup is complete
+    /// Replace an existing file after the new backup is complete
     #[arg(long)]
     force: bool,
 
-    /// Keep the N newest backups of this cluster in the folder and remove older ones [default: keep all]
+    /// Keep only the N newest backups of this cluster in the folder [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
-    /// Back up all namespaces; this is the default
+    /// Back up all namespaces, which is the default
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
 
-    /// Namespace to back up; may be given several times [default: all]
+    /// Namespace to back up; repeatable [default: all]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to back up, as NAME or NAMESPACE/NAME; may be given several times [default: all]
+    /// Cluster to back up, NAME or NAMESPACE/NAME; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
-    /// Back up the Clusters with these labels
+    /// Back up only Clusters with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
     selector: Option<String>,
 
-    /// Pause Clusters while they are read, so that all objects are of one moment
+    /// Pause the Clusters during the backup, for a consistent backup
     #[arg(long)]
     pause: bool,
 
-    /// Show the objects of the backup, and write nothing
+    /// Show the objects to back up, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Time to wait, in all, until providers allow the pause of Clusters [default: 10m]
+    /// Total time to wait for providers that block a pause [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
@@ -137,7 +133,7 @@ fn create_backup(args: &BackupFlags, session: &mut Session) -> Result<(), Failur
     let how = if args.pause { SaveMode::Paused } else { SaveMode::Live };
     let clusters: ClusterChoice = cluster_choice(&non_empty(&args.cluster), args.selector.as_deref());
     let request = save_request(non_empty(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
-    let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
+    let file = args.file.as_deref().ok_or_else(|| Failure::user("the backup file is missing"))?;
     let keep = args.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
     let destination = Destination::new(file, args.force, keep)?;
     // Prompts come before any other work.
@@ -219,7 +215,7 @@ fn write(
     let out = ArchiveOutput::new(BufWriter::new(file), writing.seal).map_err(|error| failed(&error))?;
     let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
-    let saved = saving.execute(plan, &mut keep, "the same command resumes them", session)?;
+    let saved = saving.execute(plan, &mut keep, "re-run the same command to resume them", session)?;
     saved.warn_disappeared(session);
     let created = about.created.clone();
     let (out, index) = archive.finish(about, saved.left_out).map_err(|error| failed(&error))?;

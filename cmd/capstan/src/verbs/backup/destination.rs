@@ -44,21 +44,22 @@ impl Destination {
         if ends_in_slash || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
             if force {
                 return Err(Failure::user("`--force` cannot be combined with a folder")
-                    .hint("leave `--force` out: each backup in a folder has a name of its own"));
+                    .hint("omit `--force`; every backup in a folder has a unique name"));
             }
             return Ok(Self::Folder { path: path.to_owned(), keep });
         }
         if keep.is_some() {
             return Err(Failure::user(format!(
-                "cannot keep older backups of `{}`: it is no folder",
+                "`--keep` requires a folder, and `{}` is not a folder",
                 path.display()
             ))
-            .hint("name a folder, as `backup backups/ --keep 7`"));
+            .hint("use a folder, such as `backup backups/ --keep 7`"));
         }
         match there {
-            Ok(there) if !there.is_file() => {
-                Err(Failure::user(format!("cannot write `{}`: it is no regular file", path.display())))
-            }
+            Ok(there) if !there.is_file() => Err(Failure::user(format!(
+                "cannot write `{}`: the path is not a regular file",
+                path.display()
+            ))),
             Ok(_) if !force => Err(file_exists_failure(path)),
             _ => Ok(Self::File { path: path.to_owned(), force }),
         }
@@ -100,8 +101,8 @@ impl Destination {
     pub(super) fn prune(&self, newest: &Path, stem: &BackupNamePrefix) -> Result<Vec<PathBuf>, Failure> {
         let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
         let failed = |path: &Path, error: &io::Error| {
-            Failure::io("remove the older backup", path, error).hint(format!(
-                "the new backup `{}` is complete; remove older ones yourself",
+            Failure::io("remove the old backup", path, error).hint(format!(
+                "remove old backups manually; the new backup `{}` is complete",
                 newest.display()
             ))
         };
@@ -210,7 +211,7 @@ fn sync_folder(folder: &Path) {
 
 fn file_exists_failure(path: &Path) -> Failure {
     Failure::new(Kind::Conflict, format!("cannot write `{}`: the file exists", path.display()))
-        .hint("name another file or a folder; `--force` replaces the file when the new backup is complete")
+        .hint("use another file or a folder, or add `--force` to replace the file")
 }
 
 #[cfg(test)]
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn dated_names_tell_the_context_the_cluster_and_the_time() {
+    fn file_names_contain_the_context_the_cluster_and_the_time() {
         let of = |context, uid| stem(context, uid).file_name("20261122T203000Z", false);
         assert_eq!(of(Some("here"), "0123456789"), "capstan-here-01234567-20261122T203000Z.tar.gz");
         assert_eq!(of(Some("a/b@c"), "0123"), "capstan-a-b-c-0123-20261122T203000Z.tar.gz");
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn backups_of_one_second_get_names_of_their_own() {
+    fn backups_of_the_same_second_get_different_names() {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination::new(folder.path(), false, None).unwrap();
         for _ in 0..2 {
@@ -254,7 +255,7 @@ mod tests {
 
     // Row: D-301
     #[test]
-    fn keep_removes_older_backups_of_the_same_cluster_alone() {
+    fn keep_removes_only_old_backups_of_the_same_cluster() {
         let folder = tempfile::tempdir().unwrap();
         let stem = stem(Some("here"), "01");
         let kept = [
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_file_stays_whole_unless_it_is_to_be_replaced() {
+    fn an_existing_file_is_replaced_only_with_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tar.gz");
         let late = Destination::new(&path, false, None).unwrap();

@@ -19,19 +19,19 @@ const PASSPHRASE: &str = "CAPSTAN_BACKUP_PASSPHRASE";
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Encryption")]
 pub(super) struct EncryptionFlags {
-    /// Encrypt to this public key of age, `age1…`; may be given several times
+    /// Encrypt to this age public key, `age1…`; repeatable
     #[arg(long, value_name = "RECIPIENT")]
     encrypt_to: Vec<String>,
 
-    /// Encrypt to the public keys in this file, one a line; may be given several times
+    /// Encrypt to the age public keys in this file, one per line; repeatable
     #[arg(long, value_name = "FILE")]
     encrypt_to_file: Vec<PathBuf>,
 
-    /// Encrypt with a passphrase, that of CAPSTAN_BACKUP_PASSPHRASE or else asked for twice
+    /// Encrypt with a passphrase from CAPSTAN_BACKUP_PASSPHRASE or a prompt
     #[arg(long, conflicts_with_all = ["encrypt_to", "encrypt_to_file"])]
     passphrase: bool,
 
-    /// Encrypt with the passphrase in this file, without the end of its line
+    /// Encrypt with the passphrase in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["encrypt_to", "encrypt_to_file", "passphrase"])]
     passphrase_file: Option<PathBuf>,
 }
@@ -40,11 +40,11 @@ pub(super) struct EncryptionFlags {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Encryption")]
 pub(in crate::verbs) struct DecryptionFlags {
-    /// File of secret keys of age, for a backup that is encrypted to one of them; may be given several times
+    /// File of age secret keys to decrypt the backup; repeatable
     #[arg(long, value_name = "FILE")]
     identity: Vec<PathBuf>,
 
-    /// File of the passphrase of a backup [default: CAPSTAN_BACKUP_PASSPHRASE, else it is asked for]
+    /// File with the passphrase [default: CAPSTAN_BACKUP_PASSPHRASE, else a prompt]
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
@@ -61,7 +61,7 @@ impl EncryptionFlags {
         let mut recipients = Vec::new();
         for text in &self.encrypt_to {
             recipients.push(text.parse().map_err(|error: mover::KeyError| {
-                Failure::user("a value of `--encrypt-to` is no recipient").because(&error)
+                Failure::user("invalid value for `--encrypt-to`").because(&error)
             })?);
         }
         for file in &self.encrypt_to_file {
@@ -110,9 +110,7 @@ impl DecryptionFlags {
             | ArchiveError::ExcessiveWork { .. } => {
                 Failure::user(format!("cannot open `{shown}`")).because(&error)
             }
-            _ => Failure::user(format!("`{shown}` is no backup that can be restored"))
-                .because(&error)
-                .hint(otherwise),
+            _ => Failure::user(format!("`{shown}` is not a valid backup")).because(&error).hint(otherwise),
         };
         let archive = ArchiveInput::open(opened).map_err(of)?;
         let keys = self.keys(archive.required_key(), session)?;
@@ -144,8 +142,9 @@ impl DecryptionFlags {
 fn read_keys<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Result<Vec<K>, Failure> {
     let text =
         fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
-    let unusable =
-        |error: KeyFileError| Failure::user(format!("`{}` holds no keys", file.display())).because(&error);
+    let unusable = |error: KeyFileError| {
+        Failure::user(format!("`{}` contains no valid keys", file.display())).because(&error)
+    };
     read(text.as_str()).map_err(unusable)
 }
 
@@ -154,7 +153,7 @@ fn read_passphrase(file: &Path) -> Result<Passphrase, Failure> {
         fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
     let passphrase = Passphrase::new(text.as_str().trim_end_matches(['\r', '\n']).to_owned());
     if passphrase.is_empty() {
-        return Err(Failure::user(format!("`{}` holds no passphrase", file.display())));
+        return Err(Failure::user(format!("`{}` contains no passphrase", file.display())));
     }
     Ok(passphrase)
 }
@@ -169,10 +168,11 @@ fn new_passphrase(session: &Session) -> Result<Passphrase, Failure> {
     }
     let first = prompt_passphrase("passphrase for the backup", session)?;
     if first.is_empty() {
-        return Err(Failure::user("an empty passphrase protects nothing"));
+        return Err(Failure::user("the passphrase is empty"));
     }
-    if !first.is_same(&prompt_passphrase("the same again", session)?) {
-        return Err(Failure::user("the two passphrases differ").hint("type the same twice"));
+    if !first.is_same(&prompt_passphrase("repeat the passphrase", session)?) {
+        return Err(Failure::user("the two passphrases differ")
+            .hint("re-run the command and type the same passphrase twice"));
     }
     Ok(first)
 }
@@ -182,7 +182,7 @@ fn prompt_passphrase(what: &str, session: &Session) -> Result<Passphrase, Failur
         ask_secret(what).await.map(Passphrase::new).map_err(|error| {
             Failure::new(Kind::Environment, "cannot ask for the passphrase")
                 .because(&error)
-                .hint(format!("set {PASSPHRASE}, or name a file with `--passphrase-file`"))
+                .hint(format!("set {PASSPHRASE}, or use `--passphrase-file FILE`"))
         })
     };
     session.block_on(answer)

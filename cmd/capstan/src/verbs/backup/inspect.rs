@@ -13,10 +13,10 @@ use crate::{
     ui::{NarrowingStep, format_count, sanitize_line, table},
 };
 
-/// Show what is in a backup
+/// Show the contents of a backup
 ///
-/// The command reads and verifies all of the file, and needs no cluster. It shows when and from which cluster the backup was
-/// made, the Clusters with their versions and machines, the objects by kind, the providers, and the objects that were left out.
+/// The command verifies the complete file and needs no cluster. It shows the origin, the Clusters, the objects by kind, the
+/// providers, and the skipped objects.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} backup inspect clusters.tar.gz
@@ -28,7 +28,7 @@ pub(super) struct Inspect {
 
 /// Verify a backup without a cluster
 ///
-/// The command reads all of the file and checks every sum. The exit status is 0 if a restore can read all of it.
+/// The command verifies the check sum of every object. The exit status is 0 if a restore can read the complete file.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} backup verify clusters.tar.gz
@@ -42,7 +42,7 @@ pub(super) struct Verify {
 /// The arguments of both.
 #[derive(clap::Args)]
 struct InputFlags {
-    /// File to read, as `backup` wrote it
+    /// Backup file to read
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -109,7 +109,7 @@ pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
     let ways = [NarrowingStep::Shorten("GROUP", 16), NarrowingStep::Shorten("KIND", 16)];
     add(&mut text, width, &ways, ["KIND", "OBJECTS", "GROUP"], kinds);
     if !backup.left_out.is_empty() {
-        text.push_str("\nleft out\n");
+        text.push_str("\nskipped\n");
         for one in &backup.left_out {
             let _ =
                 writeln!(text, "  {}: {}", sanitize_line(&one.object.to_string()), sanitize_line(&one.why));
@@ -146,7 +146,7 @@ pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) 
     let (address, created) = (sanitize_line(&about.source.address), sanitize_line(&about.created));
     messages.status(format!("backup of {address} at {created}, {paused}"));
     for note in &about.notes {
-        messages.warning(format!("not ready when the backup was made: {}", sanitize_line(note)));
+        messages.warning(format!("not ready at the time of the backup: {}", sanitize_line(note)));
     }
     for one in &manifest.left_out {
         let object = one.object.to_string();
@@ -220,12 +220,12 @@ mod tests {
         };
         assert_data_eq!(
             text(&backup, None),
-            str![[r"
+            str![[r#"
 created      2026-01-02T03:04:05Z by capstan 0.1.0
 source       https://one
 cluster uid  u-1
 paused       no
-encryption   public keys of age
+encryption   age public keys
 namespaces   team
 objects      9
 
@@ -239,14 +239,14 @@ infrastructure-docker   v1.14.0   capd-system
 KIND      OBJECTS   GROUP
 Secret    9         -
 
-left out
+skipped
   Secret team/gone: it is being deleted
 
 not ready
   there is no node yet: Machine team/blue-0
 
-"]]
+"#]]
         );
-        assert_eq!(contents_summary(&backup), "9 objects of 2 Clusters");
+        assert_data_eq!(contents_summary(&backup), str!["9 objects of 2 Clusters"]);
     }
 }

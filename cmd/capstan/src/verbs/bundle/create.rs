@@ -26,11 +26,10 @@ use crate::{
     verbs::{lifecycle::ReleaseSources, provider_flags::SeveralProviders},
 };
 
-/// Gather releases, settings and images into one file
+/// Collect releases, settings and images in one file
 ///
-/// Takes the providers that are named, with those of a first installation; without flags those of capstan.lock, at the
-/// versions and with the digests that are locked. The file is an OCI layout in a tar, and the same content makes the
-/// same file. Variables and credentials of the configuration are not in it.
+/// Includes the named providers and the defaults of a first installation, or without flags the providers of capstan.lock. The
+/// file is a reproducible tar of an OCI layout, without the variables and credentials of the configuration.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle create --infrastructure aws --file lab.tar
@@ -40,23 +39,23 @@ pub(crate) struct Create {
     #[command(flatten)]
     pub(super) providers: SeveralProviders,
 
-    /// The file to write, or `-` for standard output
+    /// File to write, or `-` for standard output
     #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
     file: String,
 
-    /// Take the providers that are locked, and no others
+    /// Include only the locked providers
     #[arg(long, help_heading = HEADING)]
     pub(super) from_lock: bool,
 
-    /// Take this file of infrastructure providers too, where the host has no list of files
+    /// Also include this template file of infrastructure providers; for hosts without file lists
     #[arg(long, value_name = "FILE,…", value_delimiter = ',', help_heading = HEADING)]
     pub(super) with_file: Vec<String>,
 
-    /// Copy the images too, from their registries
+    /// Also include the images, copied from their registries
     #[arg(long, help_heading = HEADING)]
     with_images: bool,
 
-    /// The only platform to copy images for, such as linux/amd64; their digests are other ones then
+    /// Copy images only for this platform, such as linux/amd64; changes their digests
     #[arg(long, value_name = "OS/ARCH", requires = "with_images", help_heading = HEADING)]
     platform: Option<String>,
 
@@ -70,19 +69,17 @@ const STDOUT: &str = "-";
 pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     if args.from_lock && args.providers.is_given() {
-        return Err(
-            Failure::user("`--from-lock` takes the providers that are locked").hint("name no providers")
-        );
+        return Err(Failure::user("`--from-lock` cannot be combined with provider flags")
+            .hint("omit the provider flags"));
     }
     let is_stdout = args.file == STDOUT;
     if is_stdout && format != OutputFormat::Text {
-        return Err(Failure::user("`--output` prints where the bundle goes")
-            .hint("leave `--output` out, or name a file"));
+        return Err(Failure::user("`--output` cannot be combined with a bundle on standard output")
+            .hint("omit `--output`, or write the bundle to a file with `--file FILE`"));
     }
     if is_stdout && session.printer().is_terminal() {
-        return Err(
-            Failure::user("cannot write a bundle to a terminal").hint("redirect the output, or name a file")
-        );
+        return Err(Failure::user("cannot write a bundle to a terminal")
+            .hint("redirect the output, or use `--file FILE`"));
     }
     let before = session
         .repositories()?
@@ -136,7 +133,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     writer.add_configuration(settings).with_context(unwritten)?;
     let size_bytes = writer.finish().with_context(unwritten)?;
     let wrote = format!(
-        "wrote {shown}, {}; variables and credentials of the configuration are not in it",
+        "wrote {shown}, {}, without the variables and credentials of the configuration",
         format_bytes(size_bytes)
     );
     if is_stdout {
@@ -170,8 +167,8 @@ fn add_release(writer: &BundleWriter, one: &CollectedRelease, session: &Session)
     let form = session.block_on(writer.add_release_from(&context, &one.url, label, version, files))?;
     if form == ReleaseArtifact::Repackaged && context.release_settings().verify_keys.contains_key(label) {
         session.messages().warning(format!(
-            "`{label}` {version} goes without its signature: the artifact that was signed has other files than the bundle, \
-             which has overrides in place and none that is never read"
+            "the bundle contains `{label}` {version} without its signature, because its files differ from the signed \
+             artifact"
         ));
     }
     Ok(())
@@ -203,7 +200,7 @@ fn add_images(
             }
             Err(failure) if !is_run && failure.kind() != crate::failure::Kind::Interrupted => {
                 session.messages().warning(format!(
-                    "without `{reference}`, which no container runs: {}",
+                    "skipped `{reference}`, which no container uses: {}",
                     failure.message()
                 ));
             }
@@ -283,7 +280,9 @@ fn providers(
     config: &Config,
 ) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
     if args.from_lock && lock.providers.is_empty() {
-        return Err(Failure::user("there is nothing locked").hint("lock providers with `capstan lock`"));
+        return Err(
+            Failure::user("the lock is missing or empty").hint("run `capstan lock` to lock providers")
+        );
     }
     if args.providers.is_given() || lock.providers.is_empty() {
         return Ok(args.providers.first_installation()?.providers);
@@ -294,8 +293,8 @@ fn providers(
         .map(|label| {
             let found = known.iter().find(|provider| provider.id.label() == *label);
             let found = found.ok_or_else(|| {
-                Failure::user(format!("`{label}` is locked, and there is no such provider"))
-                    .hint("add it to clusterctl.yaml, or take it out of the lock")
+                Failure::user(format!("the locked provider `{label}` is not configured"))
+                    .hint("add the provider to clusterctl.yaml, or remove it from the lock")
             })?;
             Ok((found.id.clone(), None))
         })

@@ -21,29 +21,28 @@ use crate::{
     ui::{format_count, write_file_atomically},
 };
 
-/// Bring a bundle to where a closed site uses it
+/// Load a bundle into a folder or a registry
 ///
-/// Into a folder: a local repository with a clusterctl.yaml that uses it and its capstan.lock. Into a registry: the same
-/// artifacts and images, by digest; what clusterctl.yaml must say is printed. All of the bundle is verified first. What
-/// is there already is left alone, so that a second time changes nothing.
+/// The command verifies the complete bundle first and keeps existing content. A folder becomes a local repository with
+/// clusterctl.yaml and capstan.lock. For a registry, the command prints the configuration that uses it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle load lab.tar --to-folder /srv/capi
   {bin} bundle load lab.tar --to-registry oci://registry.lab/capi")]
 pub(crate) struct Load {
-    /// The file; `-` for standard input
+    /// Bundle file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
 
-    /// The folder of a local repository
+    /// Folder of the local repository
     #[arg(long, value_name = "DIR", conflicts_with = "to_registry", required_unless_present = "to_registry")]
     to_folder: Option<String>,
 
-    /// Registry, and what stands before all repositories in it
+    /// Registry with a common prefix of all repositories
     #[arg(long, value_name = "oci://HOST[/PREFIX]")]
     to_registry: Option<String>,
 
-    /// Put it in place of something else that is there under the same version
+    /// Replace different content of the same version
     #[arg(long)]
     force: bool,
 
@@ -55,7 +54,7 @@ pub(crate) struct Load {
 /// user.
 const GENERATED_HEADER: &str = "# Written by `bundle load`; it is kept once it is changed. ";
 
-const RESUME_HINT: &str = "run it again: what has arrived stays there, and is not sent again";
+const RESUME_HINT: &str = "re-run the same command to upload the remaining content";
 
 pub(super) const FILE_MODE: u32 = 0o644;
 
@@ -70,12 +69,14 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
             load_to_folder(&bundle, &folder, existing, session).with_context(within)?
         }
         (None, Some(target)) => load_to_registry(&bundle, target, existing, session).with_context(within)?,
-        (None, None) => return Err(Failure::user("give `--to-folder` or `--to-registry`")),
+        (None, None) => {
+            return Err(Failure::user("the target is missing: use `--to-folder` or `--to-registry`"));
+        }
     };
     for content in &loaded.contents {
         let what = match content.state {
             LoadedContentState::New => "loaded",
-            LoadedContentState::Unchanged => "there already:",
+            LoadedContentState::Unchanged => "unchanged:",
             LoadedContentState::Replaced => "replaced",
         };
         session.messages().status(format!(
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
     })?;
     let news = loaded.contents.iter().filter(|it| it.state != LoadedContentState::Unchanged).count();
     session.show_result(match news {
-        0 => format!("nothing to load: `{}` has all of it", loaded.target),
+        0 => format!("nothing to load: `{}` already has everything", loaded.target),
         news => format!("loaded {} to `{}`", format_count(news, "part"), loaded.target),
     });
     Ok(())
@@ -133,14 +134,14 @@ fn load_to_registry(
         site::configuration(bundle, |it| place.provider_url(it.label), registry_map(bundle, &place)?)?;
     if site::has_kustomizations(bundle) {
         session.messages().warning(
-            "the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes \
-             them beside clusterctl.yaml",
+            "a registry cannot store the kustomizations of the bundle; run `capstan bundle load FILE --to-folder DIR` to \
+             write them beside clusterctl.yaml",
         );
     }
     let context = session.repositories()?;
     let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing));
     let contents = loaded.map_err(|failure| match failure.kind() {
-        Kind::Interrupted => failure.with_resume_hint("while it was sent", RESUME_HINT),
+        Kind::Interrupted => failure.with_resume_hint("during the upload", RESUME_HINT),
         _ => failure,
     })?;
     Ok(BundleLoad { target: transport::address::redact_text(target), contents, configuration })
@@ -175,7 +176,7 @@ fn write_configuration(
         && !is_ours(&there)
     {
         session.messages().warning(format!(
-            "`{}` is somebody's own and stays as it is; `-o yaml` shows what it must say, `--force` writes it",
+            "kept `{}`, which you changed; print the new configuration with `-o yaml`, or replace it with `--force`",
             path.display()
         ));
         return Ok(());

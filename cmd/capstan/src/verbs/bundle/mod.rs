@@ -7,7 +7,7 @@ mod site;
 
 use crate::{Failure, session::Session};
 
-/// Carry releases, settings and images to a closed site in one file
+/// Transfer releases, settings and images to an air-gapped site in one file
 #[derive(clap::Subcommand)]
 pub(crate) enum Bundle {
     Create(Box<create::Create>),

@@ -10,13 +10,13 @@ use crate::{
     ui::{NarrowingStep, format_bytes, table},
 };
 
-/// Show what is in a bundle
+/// Show the contents of a bundle
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle inspect lab.tar
   {bin} bundle inspect lab.tar -o json")]
 pub(crate) struct Inspect {
-    /// The file; `-` for standard input
+    /// Bundle file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
 
@@ -30,13 +30,13 @@ pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failu
     session.print(format, &bundle_report(&args.file, &bundle), report_text)
 }
 
-/// Hold everything in a bundle against its digest, and its releases against its lock
+/// Verify the digests of a bundle and its releases against its lock
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle verify lab.tar
   {bin} bundle verify lab.tar -o json")]
 pub(crate) struct Verify {
-    /// The file; `-` for standard input
+    /// Bundle file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
 
@@ -49,12 +49,10 @@ pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure
     let bundle = open(&args.file, session)?;
     let unreferenced: Vec<String> = bundle.verify()?.iter().map(ToString::to_string).collect();
     for stray in &unreferenced {
-        session.messages().warning(format!("nothing in `{}` names {stray}", args.file));
+        session.messages().warning(format!("nothing in `{}` refers to {stray}", args.file));
     }
     let entries = bundle.entries().len();
-    session
-        .messages()
-        .status(format!("`{}` is whole: {entries} entries have the digests they should have", args.file));
+    session.messages().status(format!("verified `{}`: the digests of {entries} entries match", args.file));
     let report = BundleVerification { file: args.file.clone(), entries, unreferenced };
     session.print(format, &report, |_, _| String::new())
 }

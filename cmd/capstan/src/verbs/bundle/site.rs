@@ -156,9 +156,11 @@ pub(super) fn bundle_kustomization(
     };
     let names = one.supply.kustomization.keys();
     if let Some(elsewhere) = names.clone().find(|name| name.contains("://")) {
-        let message =
-            format!("the kustomization of `{}` needs `{elsewhere}`, which a site cannot reach", one.label);
-        return Err(Failure::user(message).hint("copy it beside the kustomization, and name the copy there"));
+        let message = format!(
+            "the kustomization of `{}` refers to `{elsewhere}`, which an air-gapped site cannot reach",
+            one.label
+        );
+        return Err(Failure::user(message).hint("copy it beside the kustomization, and refer to the copy"));
     }
     let above = folder_names(&place, environment);
     let levels = names.map(|name| name.split('/').take_while(|part| *part == "..").count()).max();
@@ -177,10 +179,13 @@ pub(super) fn bundle_kustomization(
         files_read_by_overlay(tree, folder).iter().eq(files.keys())
     };
     let Some((folder, files)) = laid_out.into_iter().find(is_whole) else {
-        let message =
-            format!("the kustomization of `{}` cannot go elsewhere: its files lose each other", one.label);
-        return Err(Failure::user(message)
-            .hint("it must name them by relative paths, and by their own instead of those of links"));
+        let message = format!(
+            "the kustomization of `{}` cannot be relocated: its files no longer find each other",
+            one.label
+        );
+        return Err(
+            Failure::user(message).hint("use relative paths without symbolic links in the kustomization")
+        );
     };
     let shown = |path: &TreePath| path.as_str().trim_start_matches('/').to_owned();
     let files = files.iter().map(|(path, bytes)| (shown(path), bytes.clone())).collect();
@@ -218,7 +223,7 @@ pub(super) fn write_kustomizations(
             Ok(there) if there == bytes => continue,
             Ok(_) if existing == ExistingContent::Refuse => {
                 session.messages().warning(format!(
-                    "`{}` differs from the one in the bundle and stays as it is; `--force` writes it",
+                    "kept `{}`, which differs from the bundle; replace it with `--force`",
                     path.display()
                 ));
                 continue;

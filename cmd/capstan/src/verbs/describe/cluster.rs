@@ -25,47 +25,47 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Show a workload cluster as a tree
 ///
-/// Shows the objects of the cluster, whether they are well, and why not. What cannot be read is shown as such. Nothing is
+/// Shows the objects of the cluster, their health and the reasons for problems. Unreadable objects are marked. Nothing is
 /// written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} describe cluster test-1
 
-  # With all conditions of the control plane, or of a machine those that matter
+  # All conditions of the control plane, or important conditions of a machine
   {bin} describe cluster test-1 --show-conditions KubeadmControlPlane
   {bin} describe cluster test-1 --show-conditions Machine/m1+
 
-  # Each machine for itself
+  # Without grouping machines
   {bin} describe cluster test-1 --grouping=false
 
   # In a script
   {bin} describe cluster test-1 --exit-status -o json
 
-  # Live; and until it is healthy
+  # Live, or until the cluster is healthy
   {bin} describe cluster test-1 --watch
   {bin} describe cluster test-1 --watch --exit-status --timeout 20m")]
 pub(crate) struct DescribeCluster {
-    /// Name of the workload cluster
+    /// Workload cluster name
     #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
     name: String,
 
-    /// Namespace of the workload cluster [default: that of the kubeconfig's context]
+    /// Namespace of the workload cluster [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Output format: text, json or yaml; json and yaml hold everything, whatever is chosen for the tree
+    /// Output format: text, json or yaml; json and yaml ignore the tree flags
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// End with status 3 when the cluster is not healthy; with `--watch`, end as soon as it is
+    /// Exit with status 3 if the cluster is not healthy; with `--watch`, exit when it is
     #[arg(long)]
     exit_status: bool,
 
-    /// Show it again after every change, until `q` or Ctrl-C; json is one document a line
+    /// Update after every change until `q` or Ctrl-C; json prints one document per line
     #[arg(short, long)]
     watch: bool,
 
-    /// How long to watch [default: for ever]
+    /// Maximum time to watch [default: unlimited]
     #[arg(long, value_name = "DURATION", requires = "watch")]
     timeout: Option<String>,
 
@@ -80,7 +80,7 @@ pub(crate) struct DescribeCluster {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Tree")]
 struct TreeFlags {
-    /// Objects whose conditions are shown: all, kinds, or kind/name; with a + behind, those that tell something
+    /// Objects to show conditions of: all, KIND or KIND/NAME; a suffix + shows only important conditions
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     show_conditions: String,
 
@@ -92,7 +92,7 @@ struct TreeFlags {
     #[arg(long)]
     show_resourcesets: bool,
 
-    /// Show templates of infrastructure and bootstrap configs
+    /// Show infrastructure and bootstrap templates
     #[arg(long)]
     show_templates: bool,
 
@@ -100,11 +100,11 @@ struct TreeFlags {
     #[arg(long)]
     show_machinehealthchecks: bool,
 
-    /// Show infrastructure and bootstrap configs of machines also when they are ready or say what the machine says
+    /// Show infrastructure and bootstrap objects even if they repeat the state of their machine
     #[arg(long)]
     echo: bool,
 
-    /// Show machines that say the same as one; `--grouping=false` shows each for itself
+    /// Group machines with the same state; `--grouping=false` shows each machine
     #[arg(
         long,
         value_name = "BOOL",
@@ -115,7 +115,7 @@ struct TreeFlags {
     )]
     grouping: Option<bool>,
 
-    /// Take conditions of contract v1beta2; false takes those of v1beta1
+    /// Show conditions of contract v1beta2, or of v1beta1 with false
     #[arg(
         long = "v1beta2",
         num_args = 0..=1,
@@ -126,7 +126,7 @@ struct TreeFlags {
     )]
     current_conditions: Option<bool>,
 
-    /// When to use colour: auto, always or never; true stands for always, false for never
+    /// When to use colour: auto, always (true) or never (false)
     // In place of the flag of all commands, as clusterctl has a switch of this name here.
     #[arg(
         id = "color",
@@ -150,8 +150,7 @@ fn colour(text: &str) -> Result<ColourChoice, String> {
         "always" => Ok(ColourChoice::Always),
         "never" => Ok(ColourChoice::Never),
         text => {
-            let is_on =
-                switch(text).map_err(|_| "auto, always, never, true or false is expected".to_owned())?;
+            let is_on = switch(text).map_err(|_| "expected auto, always, never, true or false".to_owned())?;
             Ok(if is_on { ColourChoice::Always } else { ColourChoice::Never })
         }
     }
@@ -161,7 +160,7 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     let format = OutputFormat::parse(&args.output)?;
     let shown = args.tree.shown_conditions()?;
     if args.tree.current_conditions.is_some() {
-        session.messages().warning("`--v1beta2` goes when contract v1beta1 goes");
+        session.messages().warning("`--v1beta2` is deprecated; it will be removed with contract v1beta1");
     }
     let request = args.request(format, session);
     if args.watch {
@@ -239,7 +238,7 @@ impl TreeFlags {
         self.show_conditions.parse().map_err(|error| {
             Failure::user("invalid value for `--show-conditions`")
                 .because(&error)
-                .hint("separate kinds and names with commas alone: `--show-conditions Cluster,Machine/m1`")
+                .hint("separate values only with commas: `--show-conditions Cluster,Machine/m1`")
         })
     }
 }
@@ -256,7 +255,7 @@ fn check_health(tree: &ClusterTree) -> Result<(), Failure> {
             Err(Failure::new(Kind::Unhealthy, format!("cluster `{name}` is not available")))
         }
         ClusterHealth::Unknown => {
-            Err(Failure::new(Kind::Unhealthy, format!("not all of cluster `{name}` can be read")))
+            Err(Failure::new(Kind::Unhealthy, format!("some objects of cluster `{name}` cannot be read")))
         }
     }
 }

@@ -138,7 +138,7 @@ impl ClusterWatch<'_> {
             }
             ClusterEvent::Reachable => {
                 if !is_drawn {
-                    session.messages().status("the server answers again");
+                    session.messages().status("the API server answers again");
                 }
                 state.outage = None;
             }
@@ -181,7 +181,7 @@ impl ClusterWatch<'_> {
         let size = Size { width: width.into(), height: height.into() };
         let changed = at.strftime("%Y-%m-%d %H:%M:%S UTC");
         let keys = if reads_keys { "q or Ctrl-C" } else { "Ctrl-C" };
-        let mut header = vec![format!("live, last change {changed}; {keys} ends it")];
+        let mut header = vec![format!("live, last change {changed}; press {keys} to quit")];
         if let Some((since, why)) = &state.outage {
             header[0] = format!("not live, last change {changed}");
             header.push(crate::ui::sanitize(&outage_text(*since, why)).into_owned());
@@ -194,7 +194,7 @@ impl ClusterWatch<'_> {
 
     fn timeout_failure(&self) -> Failure {
         let seconds = self.timeout.unwrap_or_default().as_secs();
-        Failure::new(Kind::Environment, format!("the server did not answer within {seconds}s"))
+        Failure::new(Kind::Environment, format!("the API server did not answer within {seconds}s"))
     }
 }
 
@@ -262,7 +262,7 @@ fn frame(header: &[String], body: &str, size: Size) -> Vec<String> {
     let room = size.height.saturating_sub(header.len() + 1).max(1);
     let shown = if body.len() > room { room - 1 } else { body.len() };
     let more = (shown < body.len())
-        .then(|| format!("… {} more lines; make the window larger or use --grouping", body.len() - shown));
+        .then(|| format!("… {} more lines; enlarge the window or use --grouping", body.len() - shown));
     let lines = header.iter().map(String::as_str).chain(body[..shown].iter().copied()).chain(more.as_deref());
     lines.map(|line| truncate(line.trim_end(), size.width)).collect()
 }
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_is_too_long_shows_its_top_and_says_how_much_is_missing() {
+    fn a_long_tree_shows_its_top_and_the_number_of_hidden_lines() {
         assert_eq!(framed("1\n2\n3\n"), ["head", "1", "2", "3"]);
         let wide = Size { width: 80, ..SIZE };
         assert_data_eq!(
@@ -311,21 +311,21 @@ mod tests {
 head
 1
 2
-… 3 more lines; make the window larger or use --grouping
+… 3 more lines; enlarge the window or use --grouping
 "#]]
         );
         assert_eq!(frame(&[], "1\n2\n", Size { width: 3, height: 0 }), ["… 2"]);
     }
 
     #[test]
-    fn lines_end_at_the_edge_and_colours_with_them() {
+    fn long_lines_are_truncated_with_their_colours() {
         assert_eq!(framed("12345678\n123456789  \n"), ["head", "12345678", "12345678"]);
         assert_eq!(framed("1234\u{1b}[1m56789\u{1b}[0m"), ["head", "1234\u{1b}[1m5678\u{1b}[0m"]);
     }
 
     // Row: D-170
     #[test]
-    fn a_frame_is_drawn_over_the_one_before_and_not_when_it_is_the_same() {
+    fn a_frame_overwrites_the_previous_one_only_if_it_differs() {
         let mut screen = Screen::default();
         let line = |text: &str| vec![text.to_owned()];
         assert_eq!(

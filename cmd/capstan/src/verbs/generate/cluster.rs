@@ -21,33 +21,33 @@ use crate::{
 
 /// Generate the objects of a workload cluster
 ///
-/// The template is read from the repository of an infrastructure provider, from a file or URL, or from standard input.
-/// ClusterClasses that a template of a provider uses are included.
+/// Reads the template from a provider release, a file, a URL, a ConfigMap or standard input. The output includes the
+/// ClusterClasses that a provider template uses.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  # The plain template of a provider
+  # The default template of a provider
   {bin} generate cluster demo --infrastructure docker:v1.14.0 -n default \\
     --kubernetes-version v1.35.0
 
-  # A flavor, and what it needs
+  # The variables of a flavor
   {bin} generate cluster demo -i aws:v2.11.1 --flavor eks -n default \\
     --list-variables
 
-  # A template of one's own
+  # A template file
   {bin} generate cluster demo --from ./template.yaml -n default")]
 pub(crate) struct GenerateCluster {
-    /// Name of the workload cluster
+    /// Workload cluster name
     #[arg(value_name = "NAME")]
     name: String,
 
     #[command(flatten)]
     kube: KubeFlags,
 
-    /// Namespace of the workload cluster [default: that of the kubeconfig's context]
+    /// Namespace of the workload cluster [default: the namespace of the context]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
 
-    /// Kubernetes version of the workload cluster [default: KUBERNETES_VERSION of environment or configuration]
+    /// Kubernetes version of the workload cluster [default: KUBERNETES_VERSION]
     #[arg(long, value_name = "VERSION")]
     kubernetes_version: Option<String>,
 
@@ -59,23 +59,23 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     worker_machine_count: Option<i64>,
 
-    /// Infrastructure provider to read the template from, as docker:v1.14.0
+    /// Infrastructure provider of the template, such as docker:v1.14.0
     #[arg(short, long, value_name = "NAME:VERSION")]
     infrastructure: Option<String>,
 
-    /// Flavor of the template [default: the plain template]
+    /// Flavor of the template [default: the default template]
     #[arg(short, long, value_name = "FLAVOR")]
     flavor: Option<String>,
 
-    /// Path or URL of a template; `-` is standard input
+    /// Path or URL of a template, or `-` for standard input
     #[arg(long, value_name = "PATH|URL")]
     from: Option<String>,
 
-    /// ConfigMap to read the template from
+    /// ConfigMap that contains the template
     #[arg(long, value_name = "NAME")]
     from_config_map: Option<String>,
 
-    /// Namespace of the ConfigMap [default: that of the kubeconfig's context]
+    /// Namespace of the ConfigMap [default: the namespace of the context]
     #[arg(long, value_name = "NAMESPACE")]
     from_config_map_namespace: Option<String>,
 
@@ -83,7 +83,7 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "KEY")]
     from_config_map_key: Option<String>,
 
-    /// Kustomization or component to lay over the objects, ClusterClasses included
+    /// Kustomization or component to apply to the objects and ClusterClasses
     #[arg(long, value_name = "DIR")]
     kustomization: Option<String>,
 
@@ -94,11 +94,11 @@ pub(crate) struct GenerateCluster {
     #[arg(long)]
     list_variables: bool,
 
-    /// Text (yaml documents), yaml or json (one List; with --list-variables: defaults, places, origins)
+    /// Output format: text (YAML documents), yaml or json (one List)
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// File to write to, replaced when all is ready [default: standard output]
+    /// File to write, replaced after success [default: standard output]
     #[arg(long, value_name = "PATH")]
     write_to: Option<String>,
 }
@@ -173,7 +173,7 @@ fn provider_hint(error: &DefaultReleaseError) -> Option<String> {
         }
     };
     let flags: Vec<String> = choices.iter().map(|choice| format!("`--infrastructure {choice}`")).collect();
-    Some(format!("name one: {}", flags.join(" or ")))
+    Some(format!("add the provider: {}", flags.join(" or ")))
 }
 
 impl GenerateCluster {
@@ -185,8 +185,8 @@ impl GenerateCluster {
             .any(given);
         let repository = given(&self.infrastructure) || given(&self.flavor);
         if [repository, url.is_some(), config_map].into_iter().filter(|given| *given).count() > 1 {
-            return Err(Failure::user("more than one source of the template is given").hint(
-                "give either `--infrastructure` with `--flavor`, or `--from`, or `--from-config-map`",
+            return Err(Failure::user("several template sources are given").hint(
+                "use only one of `--infrastructure` with `--flavor`, `--from`, or `--from-config-map`",
             ));
         }
         Ok(match url {
@@ -210,11 +210,11 @@ impl GenerateCluster {
             None => None,
         };
         let hint = match &named {
-            None => "name it with its version: `--infrastructure docker:v1.14.0`".to_owned(),
-            Some(id) => format!("name the version: `--infrastructure {}:VERSION`", id.name),
+            None => "add the provider and version: `--infrastructure docker:v1.14.0`".to_owned(),
+            Some(id) => format!("add the version: `--infrastructure {}:VERSION`", id.name),
         };
         let cluster = self
-            .cluster("finding out which provider is installed", session)
+            .cluster("detecting the installed provider", session)
             .map_err(|failure| failure.hint(&hint))?;
         let installed = async {
             let id = match named {
@@ -247,8 +247,9 @@ impl GenerateCluster {
         session: &Session,
     ) -> Result<TemplateText, Failure> {
         let given = |flag: &Option<String>| flag.clone().filter(|text| !text.is_empty());
-        let name = given(&self.from_config_map)
-            .ok_or_else(|| Failure::user("no ConfigMap is named").hint("name it with `--from-config-map`"))?;
+        let name = given(&self.from_config_map).ok_or_else(|| {
+            Failure::user("the name of the ConfigMap is missing").hint("add it with `--from-config-map NAME`")
+        })?;
         let of_context = || context.and_then(|context| context.namespace.clone());
         let source = ConfigMapSource {
             namespace: given(&self.from_config_map_namespace)
@@ -267,9 +268,9 @@ impl GenerateCluster {
             (Some(namespace), _) => namespace,
             (None, Ok(context)) => context.namespace.clone().unwrap_or_else(|| "default".to_owned()),
             (None, Err(error)) => {
-                return Err(Failure::user("cannot tell the namespace of the workload cluster")
+                return Err(Failure::user("cannot choose the namespace of the workload cluster")
                     .because(error)
-                    .hint("give it with `--target-namespace`"));
+                    .hint("add `--target-namespace NAMESPACE`"));
             }
         };
         Ok(ClusterRequest {
@@ -331,7 +332,7 @@ fn warn_about_classes(
 ) {
     for class in classes {
         session.messages().warning(format!(
-            "ClusterClass `{}/{}` is included; the cluster of context `{}` may have it already: {}",
+            "the output includes ClusterClass `{}/{}`, which may already exist in context `{}`: {}",
             class.namespace,
             class.name,
             context.name,
@@ -416,19 +417,25 @@ fn shown_default(args: &GenerateCluster, variable: &Variable, config: &Config) -
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
-    fn where_several_could_be_meant_each_is_named_as_it_has_to_be_typed() {
+    fn an_ambiguous_provider_gets_a_hint_with_every_choice() {
         let texts = |texts: [&str; 2]| texts.map(str::to_owned).into();
         let several = DefaultReleaseError::SeveralProviders(texts(["aws", "docker"]));
-        let hint = "name one: `--infrastructure aws` or `--infrastructure docker`";
-        assert_eq!(provider_hint(&several).as_deref(), Some(hint));
+        assert_data_eq!(
+            provider_hint(&several).unwrap(),
+            str!["add the provider: `--infrastructure aws` or `--infrastructure docker`"]
+        );
         let provider = ProviderId::new(ProviderType::Infrastructure, "aws");
         let versions =
             DefaultReleaseError::SeveralVersions { provider, versions: texts(["v1.0.0", "v1.1.0"]) };
-        let hint = "name one: `--infrastructure aws:v1.0.0` or `--infrastructure aws:v1.1.0`";
-        assert_eq!(provider_hint(&versions).as_deref(), Some(hint));
+        assert_data_eq!(
+            provider_hint(&versions).unwrap(),
+            str!["add the provider: `--infrastructure aws:v1.0.0` or `--infrastructure aws:v1.1.0`"]
+        );
         assert_eq!(provider_hint(&DefaultReleaseError::NotInstalled(ProviderType::Infrastructure)), None);
     }
 }

@@ -7,7 +7,7 @@ mod yaml;
 
 use crate::{Failure, session::Session};
 
-/// Generate yaml from provider components, cluster templates and other templates
+/// Generate YAML from provider components, cluster templates and other templates
 #[derive(clap::Subcommand)]
 pub(crate) enum Generate {
     Cluster(Box<cluster::GenerateCluster>),

@@ -129,7 +129,7 @@ mod tests {
     use super::go_quoted;
 
     #[test]
-    fn defaults_are_quoted_as_the_peer_quotes_them() {
+    fn defaults_are_quoted_as_by_clusterctl() {
         assert_eq!(go_quoted("plain"), r#""plain""#);
         assert_eq!(go_quoted("a\"b\\c\nd\te\u{1}f"), r#""a\"b\\c\nd\te\x01f""#);
         assert_eq!(go_quoted("it's ü \u{a0}\u{85}"), r#""it's ü \u00a0\u0085""#);

@@ -18,29 +18,29 @@ use crate::{
 
 /// Generate the components of a provider
 ///
-/// Prints what installing the provider would apply: variables, image overrides, namespace and labels are in place.
+/// Prints the objects that `init` would apply, with variables, image overrides, namespace and labels.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # The newest release
   {bin} generate provider --infrastructure aws
 
-  # A release, into another namespace
+  # A release in another namespace
   {bin} generate provider --infrastructure aws:v2.11.1 -n capa
 
-  # What does it need, which images does it run?
+  # The variables and images of a release
   {bin} generate provider --infrastructure aws:v2.11.1 --describe")]
 pub(crate) struct GenerateProvider {
     #[command(flatten)]
     provider: OneProvider,
 
-    /// Namespace the provider is to run in [default: the one of its components]
+    /// Namespace of the provider [default: the namespace in its components]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
 
     #[command(flatten)]
     customisation: KustomizationFlags,
 
-    /// Leave `${VARIABLES}` as they are written
+    /// Keep `${VARIABLES}` without substitution
     #[arg(long)]
     raw: bool,
 
@@ -55,11 +55,11 @@ pub(crate) struct GenerateProvider {
     #[command(flatten)]
     provenance: ProvenanceFlag,
 
-    /// Text (yaml documents), yaml or json (one List)
+    /// Output format: text (YAML documents), yaml or json (one List)
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// File to write to, replaced when all is ready [default: standard output]
+    /// File to write, replaced after success [default: standard output]
     #[arg(long, value_name = "PATH")]
     write_to: Option<String>,
 }

@@ -5,18 +5,18 @@ use crate::{
     Failure, WithContext as _, session::Session, settings::OutputFormat, verbs::provenance::Provenance,
 };
 
-/// Put values into a template and print it
+/// Print a template with substituted variables
 ///
-/// Variables are taken from the environment, then from the configuration file.
+/// Values come from the environment, then from the configuration file.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # Values from the environment
   NAME=demo {bin} generate yaml --from template.yaml
 
-  # Which variables does a template have?
+  # The variables of a template
   cat template.yaml | {bin} generate yaml --list-variables")]
 pub(crate) struct GenerateYaml {
-    /// Path or URL of the template; `-` is standard input
+    /// Path or URL of the template, or `-` for standard input
     #[arg(long, value_name = "PATH|URL", default_value = "-")]
     from: String,
 
@@ -24,11 +24,11 @@ pub(crate) struct GenerateYaml {
     #[arg(long)]
     list_variables: bool,
 
-    /// With `--list-variables`: text, json or yaml, the latter two with defaults, places and origins. Else text
+    /// Output format of `--list-variables`: text, json or yaml; otherwise text
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// Passed over, as the peer does
+    /// Ignored, as by clusterctl
     #[arg(hide = true, num_args = 0..)]
     ignored: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct GenerateYaml {
 pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     if args.from.is_empty() {
-        return Err(Failure::user("`--from` is empty").hint("name a file or URL, or `-` for standard input"));
+        return Err(Failure::user("`--from` is empty").hint("use a file or URL, or `-` for standard input"));
     }
     let config = session.config()?;
     let variables = Variables::new(&config);

@@ -12,7 +12,7 @@ use crate::{
 
 /// List workload clusters with their health
 ///
-/// Shows health, version and machines of every Cluster, a line each. Nothing is written.
+/// Shows the health, version and machines of every Cluster. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} get clusters
@@ -20,7 +20,7 @@ use crate::{
   {bin} get clusters -A -l environment=production -o wide
   {bin} get clusters -A -o json")]
 pub(crate) struct Clusters {
-    /// Namespace of the Clusters [default: that of the kubeconfig's context]
+    /// Namespace of the Clusters [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
     namespace: Option<String>,
 
@@ -32,7 +32,7 @@ pub(crate) struct Clusters {
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "", hide_default_value = true)]
     selector: String,
 
-    /// Output format: text, wide, json or yaml; wide adds the ClusterClass and the reason and message of the health
+    /// Output format: text, wide, json or yaml; wide adds the ClusterClass and health details
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     let format = if is_wide {
         OutputFormat::Text
     } else {
-        OutputFormat::parse(&args.output).map_err(|failure| failure.hint("`-o wide` shows more columns"))?
+        OutputFormat::parse(&args.output).map_err(|failure| failure.hint("use `-o wide` for more columns"))?
     };
     let namespace = if args.all_namespaces {
         None
@@ -85,13 +85,13 @@ fn no_clusters_text(fleet: &ClusterOverview, request: &ClusterOverviewRequest) -
     let count: usize = fleet.other_namespaces.values().sum();
     let elsewhere = match (count, fleet.other_namespaces.keys().next()) {
         (0, _) | (_, None) => return nothing,
-        (1, Some(other)) => format!("there is one in namespace `{other}`"),
+        (1, Some(other)) => format!("namespace `{other}` has one"),
         (count, Some(other)) if fleet.other_namespaces.len() == 1 => {
-            format!("there are {count} in namespace `{other}`")
+            format!("namespace `{other}` has {count}")
         }
-        (count, _) => format!("there are {count} in {} other namespaces", fleet.other_namespaces.len()),
+        (count, _) => format!("{} other namespaces have {count}", fleet.other_namespaces.len()),
     };
-    format!("{nothing}; {elsewhere}: `capstan get clusters -A` lists them")
+    format!("{nothing}; {elsewhere}: run `capstan get clusters -A` to list them")
 }
 
 fn listed_cluster(cluster: &ClusterSummary) -> ListedCluster {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cluster_is_a_line() {
+    fn every_cluster_has_a_line() {
         assert_data_eq!(
             shown(false, None),
             str![[r"
@@ -310,20 +310,20 @@ prod…tion  new               Unknown,Deleting     -
     }
 
     #[test]
-    fn an_empty_namespace_says_where_clusters_are() {
+    fn an_empty_namespace_names_other_namespaces_with_clusters() {
         let request = ClusterOverviewRequest { namespace: Some("default".to_owned()), labels: String::new() };
-        let told = |elsewhere: &[(&str, usize)]| {
+        let text = |elsewhere: &[(&str, usize)]| {
             let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
             no_clusters_text(&ClusterOverview { clusters: Vec::new(), other_namespaces: elsewhere }, &request)
         };
         let elsewhere = [&[][..], &[("a", 1)], &[("a", 2)], &[("a", 2), ("b", 1)]];
         assert_data_eq!(
-            elsewhere.map(told).join("\n"),
+            elsewhere.map(text).join("\n"),
             str![[r#"
 no Clusters found in namespace `default`
-no Clusters found in namespace `default`; there is one in namespace `a`: `capstan get clusters -A` lists them
-no Clusters found in namespace `default`; there are 2 in namespace `a`: `capstan get clusters -A` lists them
-no Clusters found in namespace `default`; there are 3 in 2 other namespaces: `capstan get clusters -A` lists them
+no Clusters found in namespace `default`; namespace `a` has one: run `capstan get clusters -A` to list them
+no Clusters found in namespace `default`; namespace `a` has 2: run `capstan get clusters -A` to list them
+no Clusters found in namespace `default`; 2 other namespaces have 3: run `capstan get clusters -A` to list them
 "#]]
         );
     }

@@ -12,44 +12,43 @@ use crate::{
 
 /// Print the kubeconfig of a workload cluster
 ///
-/// It is printed as its control plane left it on the management cluster. With `--merge` it is added to a kubeconfig
-/// instead, and the name of its context is printed; the current context of that file stays what it is. Entries that other
-/// contexts use are never changed.
+/// Prints the kubeconfig that the control plane provider stored on the management cluster. `--merge` adds it to a kubeconfig
+/// instead and prints its context name. The current context and the entries of other contexts stay unchanged.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} get kubeconfig demo > demo.kubeconfig
   {bin} get kubeconfig demo -n team --wait
   kubectl --context $({bin} get kubeconfig demo --merge) get nodes")]
 pub(crate) struct Kubeconfig {
-    /// Name of the workload cluster
+    /// Workload cluster name
     #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
     name: String,
 
-    /// Namespace of the workload cluster [default: that of the current context]
+    /// Namespace of the workload cluster [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Take the kubeconfig for users that some managed control planes make, with a login of the cloud
+    /// Use the user kubeconfig of a managed control plane, with a cloud login
     #[arg(long)]
     user: bool,
 
-    /// Wait until there is one
+    /// Wait until the kubeconfig exists
     #[arg(long)]
     wait: bool,
 
-    /// How long to wait [default: 15m]
+    /// Maximum time to wait [default: 15m]
     #[arg(long, value_name = "DURATION", requires = "wait")]
     timeout: Option<String>,
 
-    /// Add it to a kubeconfig instead of printing it [default file: that of $KUBECONFIG, else ~/.kube/config]
+    /// Add it to a kubeconfig instead [default file: $KUBECONFIG, else ~/.kube/config]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     merge: Option<OsString>,
 
-    /// Name it gets when it is merged [default: that of its own context]
+    /// Name of the merged context [default: the original name]
     #[arg(long, value_name = "NAME", requires = "merge")]
     context_name: Option<String>,
 
-    /// Also merge fields that run commands, read files, or change the proxy or the trust in certificates
+    /// Also merge fields that run commands, read files, or change the proxy or TLS trust
     #[arg(long, requires = "merge")]
     allow_unsafe_fields: bool,
 
@@ -95,11 +94,11 @@ fn merge(
     let unsafe_fields = if args.allow_unsafe_fields { UnsafeFields::Allow } else { UnsafeFields::Reject };
     let name = args.context_name.as_deref().filter(|name| !name.is_empty());
     let workload = WorkloadContext::parse(content, name, unsafe_fields)
-        .with_context(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
+        .with_context(|| format!("cannot use the kubeconfig in Secret {}/{secret}", request.namespace))?;
     let path = settings::merge_workload(&workload, file, session.environment())?;
     let name = workload.name();
     session.messages().status(format!(
-        "added context `{name}` to `{}`; `kubectl --kubeconfig {} config use-context {}` makes it the current one",
+        "added context `{name}` to `{}`; switch to it with `kubectl --kubeconfig {} config use-context {}`",
         path.display(),
         quoted(&path.display().to_string(), session.environment().home()),
         quoted(name, None)

@@ -5,7 +5,7 @@ mod kubeconfig;
 
 use crate::{Failure, session::Session};
 
-/// List workload clusters, and get the kubeconfig of one
+/// List workload clusters and get their kubeconfigs
 #[derive(clap::Subcommand)]
 pub(crate) enum Get {
     Clusters(clusters::Clusters),

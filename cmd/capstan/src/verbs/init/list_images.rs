@@ -21,23 +21,23 @@ use repository::{LockSettings, RepositoryContext};
 
 /// List the container images that an installation needs
 ///
-/// Lists those of cert-manager, Cluster API and the named providers, each once, with image overrides in place. No
-/// management cluster is asked: the list is that of a first installation. Images that arguments, variables or annotations
-/// name are warned of; -o json and -o yaml list them too, each image with its places and its digest where it is known.
+/// Lists every image of a first installation once: cert-manager, Cluster API and the named providers, with image overrides
+/// applied. The command needs no management cluster. It warns about images in arguments, variables and annotations;
+/// `-o json` also lists them, and the objects and the digest of every image.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} init list-images --infrastructure aws:v2.11.1
 
-  # What to mirror, by digest
+  # Images to mirror, by digest
   {bin} init list-images --infrastructure aws --digests
 
-  # For scripts: who runs what, and where
+  # For scripts, with the objects that use each image
   {bin} init list-images --infrastructure aws -o json")]
 pub(crate) struct ListImages {
     #[command(flatten)]
     output: OutputFlag,
 
-    /// Ask registries for the digests that are neither written nor locked; in the text they stand behind the images
+    /// Add digests to the images; read unknown digests from the registries
     #[arg(long)]
     digests: bool,
 
@@ -62,7 +62,9 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let format = args.output.format()?;
     if args.kube.is_given() {
-        session.messages().log(1, "the list is that of a first installation; no management cluster is asked");
+        session
+            .messages()
+            .log(1, "the list is for a first installation and does not depend on a management cluster");
     }
     let mut images = Images::new();
     let sources = ReleaseSources::new(session)?;
@@ -129,7 +131,7 @@ fn warn_unlisted(images: &Images, format: OutputFormat, session: &Session) {
     for (image, uses) in images.iter().filter(|(_, uses)| !uses.is_listed) {
         let places = uses.places.iter().map(|it| format!("{} of `{}`", it.place, it.object));
         let places: Vec<String> = places.collect();
-        session.messages().warning(format!("`{image}` is not in the list: {}", places.join(", ")));
+        session.messages().warning(format!("the list does not include `{image}`: {}", places.join(", ")));
     }
 }
 

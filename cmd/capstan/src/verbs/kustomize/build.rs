@@ -16,30 +16,30 @@ use crate::{
 
 /// Print the objects of a kustomization
 ///
-/// Builds the kustomization in a folder, or behind the url of a repository, as `kustomize build` and `kubectl kustomize`
-/// do, and takes their flags. Nothing is printed unless everything could be built; all that is wrong is told at once.
+/// Builds a kustomization in a folder or a Git repository like `kustomize build`, with the same flags. The command reports all
+/// errors at once, and prints objects only without errors.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} kustomize build config/default
   {bin} kustomize build 'https://github.com/my/repo//prod?ref=v1.0.0'
   {bin} kustomize build overlays/prod -o out.yaml
 
-  # Which file or patch set which field?
+  # The file or patch that set each field
   {bin} kustomize build overlays/prod --provenance")]
 pub(crate) struct Build {
-    /// Folder with a kustomization, or url of a repository with the folder in it; the current folder without
+    /// Folder with a kustomization, or URL of a repository [default: the current folder]
     #[arg(value_name = "DIR|URL")]
     place: Option<String>,
 
-    /// Write to this file, or, into a folder that is there, a file for each object
+    /// File to write, or existing folder for one file per object
     #[arg(short, long, value_name = "FILE|DIR", default_value = "")]
     output: String,
 
-    /// Order of the objects where the kustomization has no sortOptions: legacy, or none for the order they are listed in
+    /// Order of objects without sortOptions: legacy, or none for the listed order
     #[arg(long, value_name = "ORDER", default_value = "legacy")]
     reorder: String,
 
-    /// Label every object as managed by kustomize
+    /// Add the label of kustomize to every object
     #[arg(long)]
     enable_managedby_label: bool,
 
@@ -81,8 +81,10 @@ impl Build {
         match self.reorder.as_str() {
             "legacy" => Ok(Reorder::Legacy),
             "none" => Ok(Reorder::None),
-            other => Err(Failure::user(format!("invalid value `{other}` of `--reorder`"))
-                .hint("take one of legacy, none")),
+            other => {
+                Err(Failure::user(format!("invalid value `{other}` for `--reorder`"))
+                    .hint("use legacy or none"))
+            }
         }
     }
 }
@@ -97,7 +99,7 @@ fn failure(place: &str, report: &BuildReport, names: &FileNames) -> Failure {
     let problems = distinct_problems(&report.errors);
     let message = match problems.len() {
         1 => format!("cannot build `{place}`"),
-        count => format!("cannot build `{place}`, for {count} reasons"),
+        count => format!("cannot build `{place}`: {count} errors"),
     };
     let causes = problems.into_iter().map(|it| names.problem_text(it));
     causes.fold(Failure::user(message), Failure::cause)
@@ -129,7 +131,8 @@ fn write_files(output: &BuildOutput, folder: &Path) -> Result<(), Failure> {
     for (name, text) in output.files() {
         let is_free = !name.contains(['/', '\\']) && !files.contains_key(&name);
         if !is_free {
-            let message = format!("`{name}` cannot be the name of one object's file, nothing was written");
+            let message =
+                format!("`{name}` is not a unique and valid file name for an object; nothing was written");
             return Err(Failure::user(message).hint("write to one file instead of a folder"));
         }
         files.insert(name, text);
@@ -140,30 +143,30 @@ fn write_files(output: &BuildOutput, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `build` and `lint` take alike.
+/// The flags common to `build` and `lint`.
 #[derive(clap::Args)]
 pub(super) struct LoadFlags {
-    /// Which files a kustomization may name: those in its folder and below, or all, with LoadRestrictionsNone
+    /// Files that a kustomization may read: its own folder, or all with LoadRestrictionsNone
     #[arg(long, value_name = "WHICH", default_value = ROOT_ONLY)]
     load_restrictor: String,
 
-    /// Render charts with the program helm
+    /// Allow helm to render charts
     #[arg(long, help_heading = HELM)]
     enable_helm: bool,
 
-    /// Name or path of that program
+    /// Name or path of the helm program
     #[arg(long, value_name = "PROGRAM", default_value = "helm", help_heading = HELM)]
     helm_command: String,
 
-    /// Kubernetes API version the charts see, unless their kustomization names some; may be given several times
+    /// Default Kubernetes API version for charts; repeatable
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',', help_heading = HELM)]
     helm_api_versions: Vec<String>,
 
-    /// Kubernetes version the charts see, unless their kustomization names one
+    /// Default Kubernetes version for charts
     #[arg(long, value_name = "VERSION", help_heading = HELM)]
     helm_kube_version: Option<String>,
 
-    /// Let helm tell more of what goes wrong
+    /// Show debug output of helm
     #[arg(long, help_heading = HELM)]
     helm_debug: bool,
 }
@@ -179,8 +182,8 @@ impl LoadFlags {
             ROOT_ONLY => LoadRestrictor::RootOnly,
             NONE => LoadRestrictor::None,
             other => {
-                return Err(Failure::user(format!("invalid value `{other}` of `--load-restrictor`"))
-                    .hint(format!("take one of {ROOT_ONLY}, {NONE}")));
+                return Err(Failure::user(format!("invalid value `{other}` for `--load-restrictor`"))
+                    .hint(format!("use {ROOT_ONLY} or {NONE}")));
             }
         };
         let helm = self.enable_helm.then(|| HelmProgram {
@@ -198,8 +201,8 @@ impl LoadFlags {
     }
 }
 
-/// Flags for functions in containers and for programs, which are not run: scripts may give them all the same, and a
-/// kustomization that needs one is told of in the build.
+/// Accepted flags for functions in containers and programs, which capstan never runs. The build reports a kustomization
+/// that needs one.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of kustomize")]
 pub(super) struct FunctionFlags {

@@ -18,28 +18,28 @@ use crate::{
     settings::OutputFlag,
 };
 
-/// Find what is wrong with kustomizations, and what may not be meant
+/// Check kustomizations for errors and likely mistakes
 ///
-/// Builds each, and tells all errors and warnings: what is missing or there twice, patches that match nothing, variables
-/// that nothing uses, fields that are deprecated. Each has its file and line. Ends with status 1 when one cannot be built.
+/// Builds each kustomization and reports errors and warnings with file and line: missing or duplicate objects, patches without
+/// a match, unused variables and deprecated fields. Exits with status 1 if a build fails.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} kustomize lint config/default overlays/prod
   {bin} kustomize lint --recursive
   {bin} kustomize lint -o json --exit-status")]
 pub(crate) struct Lint {
-    /// Folders with a kustomization, or urls of repositories with the folder in it; the current folder without
+    /// Folders with a kustomization, or URLs of repositories [default: the current folder]
     #[arg(value_name = "DIR|URL")]
     places: Vec<String>,
 
-    /// Take every kustomization in these folders and below, components apart; links are not followed
+    /// Check all kustomizations below these folders, without components and symbolic links
     #[arg(short, long)]
     recursive: bool,
 
     #[command(flatten)]
     output: OutputFlag,
 
-    /// End with status 3 when there are warnings
+    /// Exit with status 3 if there are warnings
     #[arg(long)]
     exit_status: bool,
 
@@ -129,7 +129,7 @@ fn check_findings(report: &KustomizationLint, args: &Lint) -> Result<(), Failure
     match (count(FindingSeverity::Error), count(FindingSeverity::Warning)) {
         (0, 0) => Ok(()),
         (0, warnings) if args.exit_status => {
-            Err(Failure::new(Kind::Unhealthy, format!("{}, no error", count_text(warnings, "warning"))))
+            Err(Failure::new(Kind::Unhealthy, format!("{}, no errors", count_text(warnings, "warning"))))
         }
         (0, _) => Ok(()),
         (errors, warnings) => {
@@ -166,7 +166,7 @@ pub(super) fn find_kustomizations(place: &str, session: &Session) -> Result<Vec<
         }
     }
     if found.is_empty() {
-        return Err(Failure::user(format!("there is no kustomization in `{place}` or below")));
+        return Err(Failure::user(format!("`{place}` and its subfolders contain no kustomization")));
     }
     found.sort();
     Ok(found)

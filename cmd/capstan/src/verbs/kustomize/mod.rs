@@ -5,7 +5,7 @@ mod lint;
 
 use crate::{Failure, session::Session};
 
-/// Build kustomizations, and find what is wrong with them
+/// Build and check kustomizations
 #[derive(clap::Subcommand)]
 pub(crate) enum Kustomize {
     Build(Box<build::Build>),

@@ -189,7 +189,7 @@ fn check_unchanged(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
     if differences.is_empty() {
         return Ok(());
     }
-    let failure = Failure::new(Kind::Conflict, "the plan no longer holds, nothing was written");
+    let failure = Failure::new(Kind::Conflict, "the plan is outdated; nothing was written");
     let shown = differences.iter().take(MAX_SHOWN).map(PlanDifference::to_string);
     let failure = shown.fold(failure, Failure::cause);
     let failure = match differences.len().saturating_sub(MAX_SHOWN) {
@@ -197,9 +197,9 @@ fn check_unchanged(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
         more => failure.cause(format!("and {more} more")),
     };
     let is_of_another_user = differences.iter().any(|one| matches!(one, PlanDifference::User { .. }));
-    let failure = failure.hint("make a new one with `--out`, and look at it before it is carried out");
+    let failure = failure.hint("create a new plan with `--out FILE`, and review it before you execute it");
     Err(if is_of_another_user {
-        failure.hint("to carry out a plan that another user made, add `--any-user`")
+        failure.hint("add `--any-user` to execute a plan of another user")
     } else {
         failure
     })

@@ -25,19 +25,19 @@ const DEFAULT_WAIT: Duration = Duration::from_mins(5);
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = WAITING)]
 pub(crate) struct WaitFlags {
-    /// Fail when something is not ready in time; else it is a warning
+    /// Fail, instead of warning, if a provider is not ready in time
     #[arg(long)]
     wait_providers: bool,
 
-    /// How many seconds to wait until all is ready [default: 300]
+    /// Maximum time to wait until providers are ready, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     wait_provider_timeout: Option<i64>,
 
-    /// The same as a span of time, such as 90s or 10m
+    /// The same as a duration, such as 90s or 10m
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Do not wait for providers; cert-manager is waited for all the same when they need it
+    /// Do not wait for providers, only for cert-manager if they need it
     #[arg(long)]
     no_wait: bool,
 }
@@ -45,13 +45,13 @@ pub(crate) struct WaitFlags {
 impl WaitFlags {
     pub(crate) fn wait_for(&self) -> Result<WaitOptions, Failure> {
         if self.no_wait && self.wait_providers {
-            return Err(Failure::user("`--no-wait` cannot be used together with `--wait-providers`"));
+            return Err(Failure::user("`--no-wait` cannot be combined with `--wait-providers`"));
         }
         let seconds = match self.wait_provider_timeout {
             None | Some(0) => None,
             Some(seconds) => Some(u64::try_from(seconds).map(Duration::from_secs).map_err(|_| {
                 Failure::user(format!("invalid value `{seconds}` for `--wait-provider-timeout`"))
-                    .cause("a number of seconds is expected")
+                    .cause("expected a number of seconds")
             })?),
         };
         let timeout =
@@ -65,7 +65,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, Failure> {
     let nanoseconds = manifest::duration::nanoseconds(text).and_then(|number| u64::try_from(number).ok());
     nanoseconds.map(Duration::from_nanos).ok_or_else(|| {
         Failure::user(format!("invalid value `{text}` for `--timeout`"))
-            .cause("a span of time such as 90s or 10m is expected")
+            .cause("expected a duration such as 90s or 10m")
     })
 }
 
@@ -78,9 +78,9 @@ pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<Wa
 /// The detail of `--diff`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DiffFormat {
-    /// Images, arguments, permissions and definitions in words, everything else as short diffs.
+    /// Describes images, arguments, permissions and CRDs in words, and everything else as short diffs.
     Summary,
-    /// Every line.
+    /// Shows every line.
     Full,
 }
 
@@ -88,12 +88,11 @@ pub(crate) enum DiffFormat {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = PLAN)]
 pub(crate) struct ShowFlags {
-    /// Show what would be done, and write nothing
+    /// Show the plan, and write nothing to the cluster
     #[arg(long)]
     dry_run: bool,
 
-    /// Also show the changes: images, arguments, permissions, definitions; `--diff=full` shows every line. Values of
-    /// Secrets are masked
+    /// Also show the changes as a summary, or every line with `full`; masks Secrets
     #[arg(
         long,
         value_name = "FORM",
@@ -140,15 +139,15 @@ pub(crate) struct PlanFlags {
     #[command(flatten)]
     pub(super) show: ShowFlags,
 
-    /// File to save the plan to; nothing is written to the cluster
+    /// File to save the plan in; nothing is written to the cluster
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Saved plan to carry out; refused when anything it was made from has changed
+    /// Saved plan to execute; the command refuses an outdated plan
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Also carry out a plan that another user made
+    /// Also execute a plan of another user
     #[arg(long, requires = "plan")]
     any_user: bool,
 }
@@ -178,7 +177,7 @@ impl PlanFlags {
         session: &Session,
     ) -> Result<Option<SavedPlan>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
-        let cannot = || format!("cannot carry out the plan `{}`", path.display());
+        let cannot = || format!("cannot execute the plan `{}`", path.display());
         // The configuration does not affect local files.
         let context = repository::RepositoryContext::default();
         let file =
@@ -210,7 +209,7 @@ impl PlanFlags {
 
 fn execute_hint(command: &str, plan: &Path, session: &Session) -> String {
     let plan = quoted(&plan.display().to_string(), session.environment().home());
-    format!("carry it out with `capstan {command} --plan {plan}`")
+    format!("execute it with `capstan {command} --plan {plan}`")
 }
 
 pub(crate) fn providers_request(saved: &[SavedReference]) -> ProvidersRequest {
@@ -236,12 +235,12 @@ pub(crate) fn planned_references(plan: &LifecyclePlan) -> Vec<SavedReference> {
 }
 
 pub(crate) fn wrong_command(request: &SavedRequest) -> Failure {
-    Failure::user(format!("it is a plan of `{}`", request.command()))
+    Failure::user(format!("the plan is for `{}`", request.command()))
 }
 
 pub(crate) fn check_plan_alone(names_anything: bool, flags: &str) -> Result<(), Failure> {
     if names_anything {
-        return Err(Failure::user(format!("`--plan` says it all: it cannot be used together with {flags}")));
+        return Err(Failure::user(format!("`--plan` cannot be combined with {flags}")));
     }
     Ok(())
 }
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_seconds_are_the_default_and_a_span_wins() {
+    fn zero_seconds_mean_the_default_and_a_duration_wins() {
         let seconds = |seconds| WaitFlags { wait_provider_timeout: Some(seconds), ..WaitFlags::default() };
         assert_eq!(waits(&WaitFlags::default()), Some((Some(300), false)));
         assert_eq!(waits(&seconds(0)), Some((Some(300), false)));
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn not_waiting_and_insisting_exclude_each_other() {
+    fn no_wait_cannot_be_combined_with_wait_providers() {
         let no_wait = WaitFlags { no_wait: true, ..WaitFlags::default() };
         assert_eq!(waits(&no_wait), Some((None, false)));
         assert_eq!(waits(&WaitFlags { wait_providers: true, ..no_wait }), None);

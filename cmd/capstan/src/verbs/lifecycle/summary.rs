@@ -27,7 +27,7 @@ pub(super) fn add(steps: &[&StepReport], text: &mut String) {
         *kinds.entry(&step.object.kind).or_default() += 1;
     }
     for (kind, count) in kinds {
-        let _ = writeln!(text, "  update {count} {kind}: labels, annotations or descriptions alone");
+        let _ = writeln!(text, "  update {count} {kind}: only labels, annotations or descriptions");
     }
     for line in metadata(steps) {
         let _ = writeln!(text, "  {line}");

@@ -31,9 +31,9 @@ fn cert_manager(report: &CertManagerPlan) -> Option<String> {
     let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
     let line = match report.action {
         CertManagerAction::None => return None,
-        CertManagerAction::External => "somebody else takes care of it".to_owned(),
+        CertManagerAction::External => "managed by another tool".to_owned(),
         CertManagerAction::Keep => match report.from.as_deref() {
-            None => "stays as it is".to_owned(),
+            None => "unchanged".to_owned(),
             Some(version) => format!("stays at {version}"),
         },
         CertManagerAction::Install => format!("install {}", version(&report.to)),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_listed_and_the_rest_is_counted() {
+    fn changes_are_listed_and_unchanged_objects_are_counted() {
         let steps = vec![
             step(StepAction::Create, "Namespace", "", "capi-system"),
             StepReport {
@@ -208,7 +208,7 @@ objects: 1 to create, 1 to recreate
     }
 
     #[test]
-    fn the_kustomization_stands_beneath_its_provider() {
+    fn the_kustomization_is_listed_below_its_provider() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
         assert_data_eq!(
@@ -227,7 +227,7 @@ no object would change
     }
 
     #[test]
-    fn a_plan_without_a_change_says_so() {
+    fn a_plan_without_changes_is_reported() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.changes = false;
         assert_data_eq!(

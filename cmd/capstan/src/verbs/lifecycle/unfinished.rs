@@ -43,8 +43,8 @@ pub(crate) fn lease_report(lease: &LeaseState) -> LeaseReport {
 pub(crate) fn move_text(unfinished: &UnfinishedMove) -> String {
     let UnfinishedMove { begun, phase, source, target, command } = unfinished;
     format!(
-        "the move begun at {begun} is not finished ({phase}):\n  from {source}\n  to {target}\n\
-         on the source cluster, `{command}` completes it\n"
+        "the move started at {begun} is unfinished ({phase}):\n  from {source}\n  to {target}\n\
+         run `{command}` on the source cluster to complete it\n"
     )
 }
 
@@ -58,11 +58,11 @@ pub(crate) fn lease_text(lease: &LeaseReport) -> String {
 }
 
 pub(crate) fn init_text(installations: &[UnfinishedInstallation]) -> String {
-    let mut text = "an `init` was begun and is not finished:\n".to_owned();
+    let mut text = "an installation is unfinished:\n".to_owned();
     for UnfinishedInstallation { provider, version, namespace } in installations {
         let _ = writeln!(text, "  {provider} {version} in {namespace}");
     }
-    let _ = writeln!(text, "the command it was begun with completes it; so does `capstan init`");
+    let _ = writeln!(text, "run `capstan init` to complete it");
     text
 }
 
@@ -78,16 +78,18 @@ pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
 }
 
 pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade) -> String {
-    let (what, goes_on) = if upgrade.rolling_back {
-        ("going back from the upgrade begun at", "goes on with that")
+    let (what, next) = if upgrade.rolling_back {
+        ("the rollback of the upgrade", "run `capstan upgrade resume` to complete the rollback")
     } else {
-        ("the upgrade begun at", "goes on")
+        (
+            "the upgrade",
+            "run `capstan upgrade resume` to complete it, or `capstan upgrade rollback` to undo it",
+        )
     };
-    let mut text = format!("{what} {} is not finished:\n{}", upgrade.begun, upgrade_versions(upgrade));
-    let _ = write!(text, "`capstan upgrade resume` {goes_on}, ");
-    if !upgrade.rolling_back {
-        let _ = write!(text, "`capstan upgrade rollback` goes back, ");
-    }
-    let _ = writeln!(text, "`capstan upgrade abort` leaves things as they are");
-    text
+    let versions = upgrade_versions(upgrade);
+    format!(
+        "{what} started at {} is unfinished:\n{versions}{next}\n\
+         run `capstan upgrade abort` to forget the upgrade and keep its changes\n",
+        upgrade.begun
+    )
 }

@@ -178,7 +178,8 @@ const ALL: &str = "all";
 
 pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec<LockTarget>, Failure> {
     if args.check && args.providers.is_given() {
-        return Err(Failure::user("`--check` looks at everything that is locked").hint("name no providers"));
+        return Err(Failure::user("`--check` cannot be combined with provider flags")
+            .hint("omit the provider flags; `--check` verifies every locked provider"));
     }
     let mut wanted = WantedVersions::new();
     let of_lock = || lock.providers.keys().map(|label| (label.clone(), (None, false)));
@@ -226,8 +227,8 @@ fn target(
 ) -> Result<LockTarget, Failure> {
     if label == CertManager::LABEL {
         if version.is_some() {
-            return Err(Failure::user("the version of cert-manager is that of the configuration").hint(
-                "set `cert-manager.version` in clusterctl.yaml, then `capstan lock --update cert-manager`",
+            return Err(Failure::user("`--update` cannot set the version of cert-manager").hint(
+                "set `cert-manager.version` in clusterctl.yaml, then run `capstan lock --update cert-manager`",
             ));
         }
         return Ok(LockTarget { label, id: None, version, may_replace: is_anew });
@@ -235,12 +236,12 @@ fn target(
     let providers = config.providers()?;
     let Some(provider) = providers.iter().find(|provider| provider.id.label() == label) else {
         let labels: Vec<String> = providers.iter().map(|provider| provider.id.label()).collect();
-        let failure = Failure::user(format!("there is no provider with the label `{label}`"));
+        let failure = Failure::user(format!("no provider has the label `{label}`"));
         let near = similar_names(&label, labels.iter().map(String::as_str));
         return Err(match near.first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint(
-                "a label is written as `infrastructure-aws`; `capstan config repositories` lists the providers",
+                "use a label such as `infrastructure-aws`; run `capstan config repositories` to list the providers",
             ),
         });
     };

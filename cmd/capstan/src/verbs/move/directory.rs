@@ -89,7 +89,9 @@ fn save_into(
     let mut keep = |object: mover::SavedObject| staging.write(&object.file, &object.content);
     let again = {
         let folder = quoted(shown, session.environment().home());
-        format!("the same command or `capstan move --abort --to-directory {folder}` resumes them")
+        format!(
+            "re-run the same command or run `capstan move --abort --to-directory {folder}` to resume them"
+        )
     };
     let saved = saving.execute(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
@@ -100,8 +102,8 @@ fn save_into(
 
 pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     if flags.how.abort {
-        return Err(Failure::user("what was restored from a folder is not taken away again")
-            .hint("the same command without `--abort` completes it"));
+        return Err(Failure::user("cannot undo a restore from a folder")
+            .hint("re-run the command without `--abort` to complete the restore"));
     }
     flags.check_restoring()?;
     let format = flags.how.format()?;
@@ -137,22 +139,22 @@ fn read_files(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure>
     for path in paths {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if name == STAGING {
-            return Err(Failure::user(format!("`{}` was not written to its end", path.display()))
-                .hint("run the command again that was to write it"));
+            return Err(Failure::user(format!("the save in `{}` is incomplete", path.display()))
+                .hint("re-run the command that writes the save"));
         }
         if name.starts_with('.') {
-            session.messages().warning(format!("`{name}` is left out: it is hidden"));
+            session.messages().warning(format!("skipped the hidden file `{name}`"));
             continue;
         }
         let is_file = fs::metadata(&path).map_err(|error| Failure::io("read", &path, &error))?.is_file();
         if !is_file {
-            return Err(Failure::user(format!("`{}` is no file", path.display()))
-                .hint("a save has no folders in its folder; name the folder that holds the files"));
+            return Err(Failure::user(format!("`{}` is not a file", path.display()))
+                .hint("use the folder that directly contains the files of the save"));
         }
         if !path.extension().is_some_and(|ending| EXTENSIONS.iter().any(|known| ending == *known)) {
             session
                 .messages()
-                .warning(format!("`{name}` is left out: it ends in none of {}", EXTENSIONS.join(", ")));
+                .warning(format!("skipped `{name}`: the extension is none of {}", EXTENSIONS.join(", ")));
             continue;
         }
         let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
@@ -171,10 +173,8 @@ impl MoveFlags {
     fn check_restoring(&self) -> Result<(), Failure> {
         match &self.server.kube.kubeconfig {
             None => Ok(()),
-            Some(path) => {
-                Err(Failure::user("`--from-directory` cannot be used together with `--kubeconfig`")
-                    .hint(format!("name the target with `--to-kubeconfig {}`", path.display())))
-            }
+            Some(path) => Err(Failure::user("`--from-directory` cannot be combined with `--kubeconfig`")
+                .hint(format!("use `--to-kubeconfig {}` for the target", path.display()))),
         }
     }
 

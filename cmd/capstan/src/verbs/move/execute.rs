@@ -48,12 +48,12 @@ fn plan(
     flags: &MoveFlags,
     session: &Session,
 ) -> Result<MovePlan, Failure> {
-    session.messages().progress().begin("looking at both clusters");
+    session.messages().progress().begin("reading both clusters");
     let plan = session.block_on(Box::pin(mover::plan_move(source, target, request)))?;
     warn(&plan, &session.cluster_events(flags.server.pace.progress));
     if let Some(finished) = &plan.finished {
         session.messages().status(format!(
-            "nothing to move: the move begun at {} has moved {} to the target; `capstan move report` shows each",
+            "nothing to move: the move started at {} has already moved {}; run `capstan move report` to list them",
             finished.begun,
             format_count(finished.objects, "object"),
         ));
@@ -105,7 +105,7 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
 /// Warns about objects that the target stores differently, and returns the result in words.
 pub(super) fn result_text(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
-        events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
+        events.warning(format!("the target stores {object} differently: {what}"));
     }
     format!("moved {}", format_count(outcome.journal.objects, "object"))
 }
@@ -138,21 +138,19 @@ impl PhaseTracker {
 
     fn with_resume_hint(&self, failure: Failure) -> Failure {
         let phase = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let both = "Clusters stay paused until the move is resumed or undone: `capstan move status` prints the command that \
-                    resumes it, and `--abort` in addition undoes it";
-        let on = "Clusters stay paused until the move is resumed: `capstan move status` prints the command; it can no longer \
-                  be undone";
+        let both = "the Clusters stay paused; run `capstan move status` for the command that resumes the move, and add \
+                    `--abort` to undo it instead";
+        let on = "the Clusters stay paused; run `capstan move status` for the command that resumes the move, which can \
+                  no longer be undone";
         match phase {
             None => failure,
-            Some(MovePhase::Pausing) => failure.with_resume_hint("while it paused Clusters", both),
+            Some(MovePhase::Pausing) => failure.with_resume_hint("while pausing Clusters", both),
             Some(MovePhase::Creating) => {
-                failure.with_resume_hint("while it created objects on the target", both)
+                failure.with_resume_hint("while creating objects on the target", both)
             }
-            Some(MovePhase::Verifying) => failure.with_resume_hint("while it verified the target", both),
-            Some(MovePhase::Deleting) => {
-                failure.with_resume_hint("while it deleted objects on the source", on)
-            }
-            Some(_) => failure.with_resume_hint("while it resumed Clusters", on),
+            Some(MovePhase::Verifying) => failure.with_resume_hint("while verifying the target", both),
+            Some(MovePhase::Deleting) => failure.with_resume_hint("while deleting objects on the source", on),
+            Some(_) => failure.with_resume_hint("while resuming Clusters", on),
         }
     }
 }

@@ -23,15 +23,15 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Target")]
 pub(super) struct TargetFlags {
-    /// Path to the kubeconfig of the management cluster to move to
+    /// Kubeconfig of the target management cluster
     #[arg(id = "to_kubeconfig", long = "to-kubeconfig", value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
-    /// Context of that kubeconfig to use [default: its current context]
+    /// Context of the target kubeconfig [default: its current context]
     #[arg(id = "to_kubeconfig_context", long = "to-kubeconfig-context", value_name = "CONTEXT")]
     context: Option<String>,
 
-    /// Use a sandbox of this machine as the target
+    /// Sandbox to use as the target
     #[arg(
         id = "to_sandbox",
         long = "to-sandbox",
@@ -43,37 +43,37 @@ pub(super) struct TargetFlags {
 
 /// The flags that choose what moves.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "What moves")]
+#[command(next_help_heading = "Selection")]
 pub(super) struct ScopeFlags {
-    /// Namespace to move out of; may be given several times [default: that of the context, else default]
+    /// Namespace to move; repeatable [default: the namespace of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to move, as NAME or NAMESPACE/NAME; may be given several times [default: all of the namespace]
+    /// Cluster to move, NAME or NAMESPACE/NAME; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
-    /// Move the Clusters with these labels
+    /// Move only Clusters with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
     selector: Option<String>,
 
-    /// Move objects of one namespace into another; may be given several times
+    /// Change the namespace of objects on the target; repeatable
     #[arg(long, value_name = "FROM=TO")]
     map_namespace: Vec<String>,
 
-    /// Kind whose status is taken along, such as dockermachine; may be given several times
+    /// Kind whose status moves too, such as dockermachine; repeatable
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
-    /// Replace Clusters and Secrets on the target that have other content and that no move created
+    /// Overwrite different Clusters and Secrets on the target that no move created
     #[arg(long, help_heading = "Move", conflicts_with_all = ["to_directory", "from_directory"])]
     overwrite: bool,
 
-    /// Write the objects into files in a folder, and leave them where they are
+    /// Save the objects to files in a folder, and keep them on the source
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_kubeconfig", "to_sandbox"])]
     pub(super) to_directory: Option<PathBuf>,
 
-    /// Read the objects from such a folder; without a target, create them on the cluster of `KUBECONFIG`
+    /// Restore the objects from such a folder [default target: the cluster of KUBECONFIG]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "selector"])]
     pub(super) from_directory: Option<PathBuf>,
 }
@@ -82,28 +82,28 @@ pub(super) struct ScopeFlags {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Move")]
 pub(super) struct ExecutionFlags {
-    /// Show what would be done with every object, and write nothing; with a target each is tried there
+    /// Show the action for every object, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    /// Undo a move that has deleted nothing yet
+    /// Undo a move that has not yet deleted objects
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) abort: bool,
 
-    /// Resume the Clusters of an unfinished move on one cluster, because the other cluster no longer exists
+    /// Finish a move on one cluster because the other cluster no longer exists
     #[arg(long, value_name = "CLUSTER", value_enum)]
     #[arg(conflicts_with_all = ["dry_run", "abort", "to_directory", "from_directory"])]
     pub(super) lost: Option<LostCluster>,
 
-    /// Go on when the target keeps something in another way than it was sent
+    /// Continue if the target stores an object differently
     #[arg(long)]
     accept_differences: bool,
 
-    /// How long to wait, in all, for what holds the move up [default: 10m]
+    /// Total time to wait for objects that block the move [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Warnings of the servers to leave out: default (deprecations and names of finalizers), all or none
+    /// API warnings to hide: default (deprecations and finalizer names), all or none
     #[arg(long, value_name = "SET", default_value = "default")]
     hide_api_warnings: String,
 
@@ -114,9 +114,9 @@ pub(super) struct ExecutionFlags {
 /// A cluster of an unfinished move that no longer exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum LostCluster {
-    /// Complete the move on the target.
+    /// Complete the move on the target cluster.
     Source,
-    /// Undo the move on the source.
+    /// Undo the move on the source cluster.
     Target,
 }
 
@@ -136,8 +136,8 @@ impl TargetFlags {
         if kube.kubeconfig.is_none() && kube.sandbox.is_none() {
             return match kube.kubeconfig_context {
                 None => Ok(None),
-                Some(_) => Err(Failure::user("`--to-kubeconfig-context` does not say which file it is in")
-                    .hint("name the file too, with `--to-kubeconfig`")),
+                Some(_) => Err(Failure::user("`--to-kubeconfig-context` requires `--to-kubeconfig`")
+                    .hint("add the kubeconfig with `--to-kubeconfig FILE`")),
             };
         }
         Ok(Some(kube))
@@ -176,8 +176,8 @@ impl MoveClusters {
 /// Returns the failure for a missing target.
 /// Source: clusterctl v1.14 client/move.go requires a target too.
 fn missing_target() -> Failure {
-    Failure::user("nothing says where to move to")
-        .hint("name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`")
+    Failure::user("the target cluster is missing")
+        .hint("add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`")
 }
 
 impl ExecutionFlags {
@@ -188,7 +188,7 @@ impl ExecutionFlags {
     pub(super) fn hidden_warnings(&self) -> Result<ApiWarnings, Failure> {
         ApiWarnings::parse(&self.hide_api_warnings).ok_or_else(|| {
             Failure::user(format!("invalid value `{}` for `--hide-api-warnings`", self.hide_api_warnings))
-                .hint("take one of default, all, none")
+                .hint("use default, all or none")
         })
     }
 }
@@ -201,8 +201,8 @@ impl ScopeFlags {
             (false, _) => "--map-namespace",
             (true, false) => "--include-status",
         };
-        Err(Failure::user(format!("`{flag}` has no meaning for `--to-directory`"))
-            .hint("files hold objects as they are, status and all; give it when they are restored"))
+        Err(Failure::user(format!("`{flag}` cannot be combined with `--to-directory`"))
+            .hint("use the flag with `--from-directory` instead; the files contain the unchanged objects with their status"))
     }
 
     fn namespaces(&self, kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
@@ -330,13 +330,13 @@ pub(in crate::verbs) fn namespace_map(pairs: &[String]) -> Result<BTreeMap<Strin
     for pair in non_empty(pairs) {
         let invalid = || Failure::user(format!("invalid value `{pair}` for `--map-namespace`"));
         let Some((from, to)) = pair.split_once('=') else {
-            return Err(invalid().cause("two namespaces as FROM=TO are expected"));
+            return Err(invalid().cause("expected two namespaces as FROM=TO"));
         };
         for name in [from, to] {
             check_dns_label(name).map_err(|why| invalid().because(&why))?;
         }
         if let Some(other) = map.insert(from.to_owned(), to.to_owned()) {
-            return Err(invalid().cause(format!("`{from}` is mapped to `{other}` too")));
+            return Err(invalid().cause(format!("`{from}` is also mapped to `{other}`")));
         }
     }
     Ok(map)
@@ -392,7 +392,7 @@ invalid value `a=b=c` for `--map-namespace`
     }
 
     #[test]
-    fn a_context_alone_is_no_target() {
+    fn a_context_without_a_kubeconfig_is_not_a_target() {
         let context = Some("other".to_owned());
         let alone = TargetFlags { context: context.clone(), ..TargetFlags::default() };
         assert!(alone.kube().is_err());

@@ -99,7 +99,7 @@ fn write_json(folder: Option<&Path>, run: &str, ending: &str, content: &impl Ser
 fn journal_path(folder: &Path, run: &str, ending: &str) -> io::Result<PathBuf> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if run.is_empty() || run.len() > MAX_RUN_ID_CHARS || !run.chars().all(is_plain) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{run}` is no id of a move")));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{run}` is not a valid move ID")));
     }
     Ok(folder.join(format!("{run}.{ending}")))
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_private_and_named_after_its_move() {
+    fn files_of_a_move_are_private_and_named_by_its_id() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_str().unwrap();
         let keeper = journal_store(&Environment::new([("XDG_STATE_HOME", home)], "/"));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_all_moves_those_between_two_clusters_are_forgotten() {
+    fn only_moves_between_the_two_clusters_are_deleted() {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join("capstan/moves");
         fs::create_dir_all(&folder).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn no_id_of_a_move_leads_out_of_the_folder() {
+    fn a_move_id_cannot_leave_the_folder() {
         for run in ["../x", "a/b", "", "a.b", "c:d", &"x".repeat(65)] {
             assert!(journal_path(Path::new("/moves"), run, "json").is_err(), "{run}");
         }

@@ -18,30 +18,28 @@ pub(crate) use status::unfinished_move;
 
 use flags::MoveFlags;
 
-/// Move Clusters and all that belongs to them to another management cluster
+/// Move Clusters and their objects to another management cluster
 ///
-/// What moves is what belongs to a Cluster by owner references, by name, or by label. Everything is checked on both sides
-/// first; then Clusters are paused, objects are created on the target, compared there with what was sent, and only then
-/// deleted on the source. A move that was cut off is gone on with by the same command; before the first deletion it can be
-/// undone with --abort.
+/// The command pauses the Clusters, creates their objects on the target, verifies them there, and then deletes them on the
+/// source. Re-run the same command to resume an interrupted move. Until the first deletion, `--abort` undoes the move.
 #[derive(clap::Args)]
 #[command(
     subcommand_value_name = "COMMAND",
     after_help = "Examples:
-  # Look first: every object, what is done with it, and why
+  # Preview the move: every object, its action, and the reason
   {bin} move --to-kubeconfig target.yaml --dry-run
   {bin} move --to-kubeconfig target.yaml
 
-  # Some Clusters alone, into another namespace
+  # Only some Clusters, to another namespace
   {bin} move --to-kubeconfig target.yaml --cluster blue,green
   {bin} move --to-kubeconfig target.yaml -n team-a -l env=test \\
     --map-namespace team-a=tests
 
-  # Into files, and back; see `{bin} backup` for one file with check sums
+  # To files and back; `{bin} backup` writes one verified file instead
   {bin} move --to-directory saved
   {bin} move --from-directory saved --to-kubeconfig target.yaml
 
-  # One that was cut off
+  # An interrupted move
   {bin} move status --to-kubeconfig target.yaml
   {bin} move --to-kubeconfig target.yaml --abort
   {bin} move --lost source --to-kubeconfig target.yaml"

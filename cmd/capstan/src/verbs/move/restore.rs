@@ -55,7 +55,7 @@ pub(in crate::verbs) fn run(
 fn result_text(restored: &RestoreOutcome, from: &str) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
-        kept => format!("; {} existed", format_count(kept, "object")),
+        kept => format!("; {} already existed", format_count(kept, "object")),
     };
     format!("restored {} from `{from}`{existed}", format_count(restored.created.len(), "object"))
 }
@@ -67,7 +67,7 @@ fn plan(
     how: &RestoreSettings<'_>,
     session: &Session,
 ) -> Result<MovePlan, Failure> {
-    session.messages().progress().begin("looking at the cluster");
+    session.messages().progress().begin("reading the cluster");
     let plan = mover::plan_restore(target, source.objects, request, how.options);
     let plan = session.block_on(Box::pin(plan))?;
     warn(&plan, &session.cluster_events(how.progress));
@@ -83,7 +83,7 @@ fn execute(
 ) -> Result<RestoreResult, Failure> {
     let plan = plan(source, target, request, how, session)?;
     let restore = mover::restore_objects(target, request, &plan, source.objects, how.options);
-    let resume_hint = "re-run the same command to complete the restore; until then new Clusters stay paused";
+    let resume_hint = "re-run the same command to complete the restore; new Clusters stay paused until then";
     let restored = session.execute(Box::pin(restore), resume_hint)?;
     let events = session.cluster_events(how.progress);
     if let Some(paused) = restored.paused_text() {
@@ -118,10 +118,8 @@ pub(super) fn report(restored: &RestoreOutcome) -> MoveReport {
         let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };
         keys.iter().map(one).collect()
     };
-    let objects = [
-        moved_objects(&restored.created, "created"),
-        moved_objects(&restored.kept, "was there, and stays as it is"),
-    ];
+    let objects =
+        [moved_objects(&restored.created, "created"), moved_objects(&restored.kept, "existed, unchanged")];
     MoveReport {
         run: "restore".to_owned(),
         journal: None,

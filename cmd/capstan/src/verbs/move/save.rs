@@ -27,7 +27,7 @@ pub(in crate::verbs) struct SaveResult {
 
 impl SaveRun<'_> {
     pub(in crate::verbs) fn plan(&self, session: &Session) -> Result<MovePlan, Failure> {
-        session.messages().progress().begin("looking at the cluster");
+        session.messages().progress().begin("reading the cluster");
         let store = journal_store_under_lease(session.environment());
         let plan = mover::plan_save(self.source, self.request, self.how, self.into, &store);
         session.block_on(Box::pin(plan))
@@ -80,7 +80,7 @@ impl SaveRun<'_> {
                     Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
                     Err(_) => format!("Clusters may still be paused; {resume_hint}"),
                 };
-                return Err(failure.with_resume_hint("while it saved objects", hint));
+                return Err(failure.with_resume_hint("while saving objects", hint));
             }
             saved => saved?,
         };
@@ -103,7 +103,7 @@ impl SaveResult {
     /// Warns about objects that disappeared during the save.
     pub(in crate::verbs) fn warn_disappeared(&self, session: &Session) {
         for LeftOutObject { object, why } in &self.disappeared {
-            session.messages().warning(format!("{object} is left out: {why}"));
+            session.messages().warning(format!("skipped {object}: {why}"));
         }
     }
 }

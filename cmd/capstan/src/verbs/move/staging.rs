@@ -23,7 +23,7 @@ impl Staging {
     pub(super) fn new(folder: &Path) -> Result<Self, Failure> {
         match fs::metadata(folder) {
             Ok(found) if !found.is_dir() => {
-                Err(Failure::user(format!("`{}` is no folder", folder.display())))
+                Err(Failure::user(format!("`{}` is not a folder", folder.display())))
             }
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io("use", folder, &error)),
             _ => Ok(Self { folder: folder.to_owned() }),
@@ -53,9 +53,8 @@ impl Staging {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let text = format!("`{}` holds other files: {}{more}", self.folder.display(), named.join(", "));
-        Err(Failure::user(text)
-            .hint("they would be restored along with it; empty the folder, or name another"))
+        let text = format!("`{}` contains other files: {}{more}", self.folder.display(), named.join(", "));
+        Err(Failure::user(text).hint("use an empty folder; a restore would include these files"))
     }
 
     /// Creates the staging folder. Deletes leftovers of an interrupted run.
@@ -123,7 +122,7 @@ mod tests {
 
     // Row: D-162
     #[test]
-    fn files_come_all_at_once_and_private() {
+    fn files_are_published_together_and_are_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/save");
         let staging = Staging::new(&path).unwrap();
@@ -143,7 +142,7 @@ mod tests {
 
     // Row: D-162
     #[test]
-    fn files_of_another_save_are_in_the_way_and_those_of_this_one_are_written_anew() {
+    fn other_files_are_refused_and_files_of_the_save_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let staging = Staging::new(folder.path()).unwrap();
         for name in ["a.yaml", "b.yaml"] {
@@ -154,7 +153,7 @@ mod tests {
         let path = folder.path().display().to_string();
         assert_data_eq!(
             refused.message().replace(&path, "[FOLDER]"),
-            str!["`[FOLDER]` holds other files: `b.yaml`"]
+            str!["`[FOLDER]` contains other files: `b.yaml`"]
         );
         staging.check(&names(&["a.yaml", "b.yaml"])).unwrap();
         staging.write("a.yaml", b"new").unwrap();
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_no_folder() {
+    fn a_file_is_not_a_folder() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(Staging::new(file.path()).is_err());
     }

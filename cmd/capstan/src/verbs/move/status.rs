@@ -15,12 +15,10 @@ use crate::{
     ui::sanitize,
 };
 
-/// Show how far the last move is, the process that worked on it, and what to do next
+/// Show the progress of the last move and the next step
 ///
-/// The journal is read from the cluster that is moved out of, and from the target when one is named; one of them is
-/// enough. Saves to files that are at work on the source, or were cut off there, are shown with what they have paused;
-/// what may not be looked at for that is told.
-/// Nothing is written.
+/// Reads the journal from the source or the target cluster; one of them is sufficient. Also shows running and interrupted
+/// saves to files with the Clusters that they paused. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} move status
@@ -81,10 +79,10 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
 
 fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
     let next = if save.has_ended {
-        "it was cut off: the same save goes on with it, and the command resumes what it has paused"
+        "the save was interrupted; re-run it to complete it, or run the command below to resume the paused Clusters"
     } else {
-        "wait until it is done; if that process is on another machine and was cut off there, take the annotation \
-         `capstan.dev/move` off the Clusters and resume them"
+        "wait until the save has ended; if it was interrupted on another machine, remove the annotation \
+         `capstan.dev/move` from the Clusters and resume them"
     };
     let namespaces: BTreeSet<&str> = save.paused.iter().map(|key| key.namespace.as_str()).collect();
     let flags: Vec<String> = namespaces.iter().map(|name| format!("--namespace {name}")).collect();
@@ -103,32 +101,30 @@ fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> Open
 fn next_step(phase: MovePhase) -> &'static str {
     match phase {
         MovePhase::Pausing | MovePhase::Creating | MovePhase::Verifying => {
-            "the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it"
+            "run the command below to resume the move, or add `--abort` to undo it; nothing is deleted yet"
         }
         MovePhase::Deleting | MovePhase::Resuming => {
-            "the command goes on with it; it can no longer be undone"
+            "run the command below to resume the move; it can no longer be undone"
         }
-        MovePhase::Aborting => "the command completes undoing it",
-        MovePhase::Finished => {
-            "nothing is left to do; `capstan move report` tells what became of every object"
-        }
-        MovePhase::Aborted => "nothing is left to do",
+        MovePhase::Aborting => "run the command below to finish undoing the move",
+        MovePhase::Finished => "nothing to do; run `capstan move report` for the outcome of every object",
+        MovePhase::Aborted => "nothing to do",
     }
 }
 
 fn text(status: &MoveStatus) -> String {
     let mut text = match &status.last {
         Some(last) => move_text(last),
-        None => "there was no move\n".to_owned(),
+        None => "no move found\n".to_owned(),
     };
     for save in &status.saves {
-        let over = if save.over { "cut off" } else { "not at its end" };
+        let over = if save.over { "interrupted" } else { "running" };
         let _ = writeln!(text, "\nsave of process {}: {over}", save.process);
         add_paused(&save.paused, &mut text);
         add_next(&save.next, save.command.as_deref(), &mut text);
     }
     if !status.unseen.is_empty() {
-        text += "\nsaves that have paused any of this are not seen\n";
+        text += "\nthese saves cannot be checked for paused Clusters\n";
         for why in &status.unseen {
             let _ = writeln!(text, "  {why}");
         }
@@ -138,7 +134,7 @@ fn text(status: &MoveStatus) -> String {
 
 fn move_text(last: &MoveProgress) -> String {
     let (run, state) = (&last.run, &last.state);
-    let mut text = format!("move {run}, begun at {}: {}\n", state.begun, state.phase);
+    let mut text = format!("move {run}, started at {}: {}\n", state.begun, state.phase);
     let clusters = match &last.clusters {
         None => "all".to_owned(),
         Some(clusters) => clusters.join(", "),
@@ -149,7 +145,7 @@ fn move_text(last: &MoveProgress) -> String {
         ("namespaces", &last.namespaces.join(", ")),
         ("clusters", &clusters),
         ("objects", &last.objects.to_string()),
-        ("worked on by", &format!("process {} on {}", last.process, last.host)),
+        ("process", &format!("{} on {}", last.process, last.host)),
     ] {
         let _ = writeln!(text, "  {name:<13} {value}");
     }
@@ -164,7 +160,7 @@ fn add_paused(paused: &[ObjectName], text: &mut String) {
     if paused.is_empty() {
         return;
     }
-    let _ = writeln!(text, "\npaused by it");
+    let _ = writeln!(text, "\npaused by this run");
     for object in paused {
         let _ = writeln!(text, "  {object}");
     }
@@ -210,30 +206,30 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_can_be_undone_says_so_with_the_command_that_goes_on() {
+    fn an_undoable_move_is_shown_with_the_command_that_resumes_it() {
         assert_data_eq!(
             shown("creating"),
-            str![[r"
-move 5f3a, begun at 2026-01-02T03:04:05Z: creating
+            str![[r#"
+move 5f3a, started at 2026-01-02T03:04:05Z: creating
   from          https://one
   to            https://two
   namespaces    team
   clusters      team/one
   objects       31
-  worked on by  process 4711-0-1 on here
+  process       4711-0-1 on here
 
-paused by it
+paused by this run
   Cluster team/one
 
-the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it
+run the command below to resume the move, or add `--abort` to undo it; nothing is deleted yet
   capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE
 
-"]]
+"#]]
         );
     }
 
     #[test]
-    fn what_is_to_be_done_depends_on_how_far_it_is() {
+    fn the_next_step_depends_on_the_phase() {
         let next = ["deleting", "aborting", "finished", "aborted"].map(|phase| {
             let text = shown(phase);
             format!("{phase}:\n{}", text.split_once("\n\n").unwrap().1)
@@ -242,42 +238,42 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
             next.join("\n"),
             str![[r#"
 deleting:
-paused by it
+paused by this run
   Cluster team/one
 
-the command goes on with it; it can no longer be undone
+run the command below to resume the move; it can no longer be undone
   capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE
 
 aborting:
-paused by it
+paused by this run
   Cluster team/one
 
-the command completes undoing it
+run the command below to finish undoing the move
   capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE --abort
 
 finished:
-nothing is left to do; `capstan move report` tells what became of every object
+nothing to do; run `capstan move report` for the outcome of every object
 
 aborted:
-nothing is left to do
+nothing to do
 
 "#]]
         );
     }
 
     #[test]
-    fn without_a_journal_there_was_no_move() {
+    fn without_a_journal_no_move_is_found() {
         assert_data_eq!(
             text(&MoveStatus { last: None, saves: Vec::new(), unseen: Vec::new() }),
             str![[r#"
-there was no move
+no move found
 
 "#]]
         );
     }
 
     #[test]
-    fn a_save_that_was_cut_off_is_shown_with_the_command_that_resumes_and_one_at_work_is_to_be_waited_for() {
+    fn interrupted_and_running_saves_are_shown_with_the_next_step() {
         let save = |process: &str, is_over| {
             let key = |kind: &str, namespace: &str| apply::ObjectKey {
                 group: "cluster.x-k8s.io".to_owned(),
@@ -297,27 +293,27 @@ there was no move
                 saves: vec![save("7-0-1", true), save("8-1-1", false)],
                 unseen: Vec::new()
             }),
-            str![[r"
-there was no move
+            str![[r#"
+no move found
 
-save of process 7-0-1: cut off
+save of process 7-0-1: interrupted
 
-paused by it
+paused by this run
   Cluster team/one
   ClusterClass classes/one
 
-it was cut off: the same save goes on with it, and the command resumes what it has paused
+the save was interrupted; re-run it to complete it, or run the command below to resume the paused Clusters
   capstan move --namespace classes --namespace team --to-directory DIR --abort
 
-save of process 8-1-1: not at its end
+save of process 8-1-1: running
 
-paused by it
+paused by this run
   Cluster team/one
   ClusterClass classes/one
 
-wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them
+wait until the save has ended; if it was interrupted on another machine, remove the annotation `capstan.dev/move` from the Clusters and resume them
 
-"]]
+"#]]
         );
     }
 }

@@ -26,10 +26,10 @@ const MAX_NAMED: usize = 5;
 pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(state) = &plan.unfinished {
-        let _ = writeln!(text, "goes on with the move begun at {}, which was {}\n", state.begun, state.phase);
+        let _ = writeln!(text, "resumes the move started at {} ({})\n", state.begun, state.phase);
     }
     if !plan.new_namespaces.is_empty() {
-        let _ = writeln!(text, "namespaces to make: {}\n", plan.new_namespaces.join(", "));
+        let _ = writeln!(text, "namespaces to create: {}\n", plan.new_namespaces.join(", "));
     }
     if !plan.moving.is_empty() {
         let rows: Vec<[String; 3]> = plan.moving.iter().map(row).collect();
@@ -52,7 +52,7 @@ fn row(moving: &MovingObject) -> [String; 3] {
         None => moving.object.to_string(),
     };
     let why = match &moving.kept {
-        Some(kept) => format!("{}; stays on the source too: {kept}", moving.why),
+        Some(kept) => format!("{}; kept on the source: {kept}", moving.why),
         None => moving.why.clone(),
     };
     [moving.action.as_str().to_owned(), object, why]
@@ -91,14 +91,14 @@ pub(super) fn report_text(report: &MoveReport, width: Option<usize>) -> String {
     if let Some(state) = &report.journal {
         let _ = writeln!(
             text,
-            "move begun at {}, {}\nfrom {}\nto {}\n",
+            "move started at {}, {}\nfrom {}\nto {}\n",
             state.begun, state.phase, state.source, state.target
         );
     }
     let rows: Vec<[String; 2]> = report.objects.iter().map(outcome).collect();
     text.push_str(&table(width, &[NarrowingStep::Shorten("OBJECT", 24)], ["OBJECT", "OUTCOME"], &rows));
     if !report.differences.is_empty() {
-        text.push_str("\nkept by the target in another way than it was sent\n");
+        text.push_str("\nstored differently by the target\n");
         for one in &report.differences {
             let _ = writeln!(text, "  {}: {}", one.object, one.outcome);
         }
@@ -117,10 +117,10 @@ fn first_few(objects: &[String]) -> String {
     }
 }
 
-/// Show what became of every object of the last move
+/// Show the outcome of every object of the last move
 ///
-/// The report is read from the cluster that was moved out of, or from the target when one is named. When no cluster has it,
-/// or none answers, that of the last move from this machine is shown.
+/// Reads the report from the source or the target cluster. If neither has a report or answers, the command shows the report
+/// of the last move from this machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} move report
@@ -157,7 +157,7 @@ fn read_from_disk(
         last_report(session.environment(), |journal| ends.is_none_or(|ends| is_between(journal, ends)))
             .filter(|_| failure.kind() != Kind::Interrupted);
     let Some((report, journal, path)) = kept else { return Err(failure) };
-    session.messages().status(format!("{}; this is from `{}`", failure.message(), path.display()));
+    session.messages().status(format!("{}; showing the report in `{}`", failure.message(), path.display()));
     Ok(report.report(journal.as_ref()))
 }
 
@@ -225,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_lists_what_moves_and_says_by_reason_what_stays() {
+    fn a_plan_lists_moving_objects_and_staying_ones_by_reason() {
         let identity = MovingObject {
-            kept: Some("it is of the whole cluster".to_owned()),
-            ..moving(MoveAction::LeaveAlone, object("Identity", "", "main"), "moves by itself")
+            kept: Some("cluster-scoped".to_owned()),
+            ..moving(MoveAction::LeaveAlone, object("Identity", "", "main"), "labelled for moves")
         };
         let secret = MovingObject {
             target_namespace: Some("team".to_owned()),
@@ -242,7 +242,7 @@ mod tests {
             object: object("ConfigMap", "default", name),
             why: why.to_owned(),
         };
-        let unlinked = "nothing links it to what moves";
+        let unlinked = "no link to a moving object";
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let mut staying: Vec<StayingObject> = names.iter().map(|name| stays(name, unlinked)).collect();
         staying.push(stays("x", "its owner Cluster default/other stays"));
@@ -255,22 +255,22 @@ mod tests {
         };
         assert_data_eq!(
             plan(&full, None),
-            str![[r"
-goes on with the move begun at 2026-01-02T03:04:05Z, which was creating
+            str![[r#"
+resumes the move started at 2026-01-02T03:04:05Z (creating)
 
-namespaces to make: team
+namespaces to create: team
 
 ACTION      OBJECT                           WHY
-leave       Identity main                    moves by itself; stays on the source too: it is of the whole cluster
+leave       Identity main                    labelled for moves; kept on the source: cluster-scoped
 overwrite   Secret default/demo-ca to team   belongs to Cluster default/demo
 
 stays
   its owner Cluster default/other stays: ConfigMap default/x
-  nothing links it to what moves: ConfigMap default/a, ConfigMap default/b, ConfigMap default/c, ConfigMap default/d, ConfigMap default/e and 2 more
+  no link to a moving object: ConfigMap default/a, ConfigMap default/b, ConfigMap default/c, ConfigMap default/d, ConfigMap default/e and 2 more
 
 objects: 1 to overwrite, 1 to leave; 8 stay
 
-"]]
+"#]]
         );
         assert_data_eq!(
             plan(&empty(), None),
@@ -282,7 +282,7 @@ nothing would move
     }
 
     #[test]
-    fn a_report_says_what_became_of_every_object() {
+    fn a_report_shows_the_outcome_of_every_object() {
         let one = |name: &str, outcome: &str| MovedObject {
             object: object("Secret", "default", name),
             outcome: outcome.to_owned(),
@@ -290,24 +290,24 @@ nothing would move
         let of = MoveReport {
             run: "r".to_owned(),
             journal: Some(state()),
-            objects: vec![one("demo-ca", "moved"), one("stray", "stayed: nothing links it to what moves")],
+            objects: vec![one("demo-ca", "moved"), one("stray", "stayed: no link to a moving object")],
             differences: vec![one("demo-ca", ".data.extra")],
         };
         assert_data_eq!(
             report_text(&of, None),
-            str![[r"
-move begun at 2026-01-02T03:04:05Z, creating
+            str![[r#"
+move started at 2026-01-02T03:04:05Z, creating
 from https://one
 to https://two
 
 OBJECT                   OUTCOME
 Secret default/demo-ca   moved
-Secret default/stray     stayed: nothing links it to what moves
+Secret default/stray     stayed: no link to a moving object
 
-kept by the target in another way than it was sent
+stored differently by the target
   Secret default/demo-ca: .data.extra
 
-"]]
+"#]]
         );
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn abort(
 ) -> Result<(), Failure> {
     let store = journal_store(session.environment());
     let undo = Box::pin(mover::abort_move(route, request.timeout, &store));
-    let aborted = session.execute(undo, "the same command goes on undoing it")?;
+    let aborted = session.execute(undo, "re-run the same command to finish undoing the move")?;
     print(&aborted, format, session)?;
     session.show_cluster_result(progress, result_text(&aborted));
     Ok(())
@@ -57,7 +57,7 @@ fn aborted_report(aborted: &AbortOutcome) -> MoveAborted {
 
 fn text(aborted: &MoveAborted) -> String {
     let objects = if aborted.removed == 1 { "object" } else { "objects" };
-    let mut text = format!("the move is undone: {} {objects} removed from the target\n", aborted.removed);
+    let mut text = format!("undid the move: removed {} {objects} from the target\n", aborted.removed);
     let mut add = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
@@ -68,8 +68,8 @@ fn text(aborted: &MoveAborted) -> String {
     };
     let names = |objects: &[ObjectName]| objects.iter().map(ToString::to_string).collect();
     add("resumed on the source", names(&aborted.resumed));
-    add("on the target before, and still there; a Cluster stays paused", names(&aborted.overwritten));
-    add("namespaces of the target that others use by now", aborted.namespaces_left.clone());
+    add("existed on the target before and are kept; Clusters stay paused", names(&aborted.overwritten));
+    add("namespaces kept on the target because others use them", aborted.namespaces_left.clone());
     sanitize(&text).into_owned()
 }
 
@@ -83,7 +83,7 @@ pub(super) fn finish_without_lost_cluster(
     let remaining = flags.connect_remaining(lost, session)?;
     flags.lease.hold("move --lost", &[&remaining], session, |clusters, session| {
         let (store, remaining) = (journal_store(session.environment()), &clusters[0]);
-        let hint = "run the same command again to complete it";
+        let hint = "re-run the same command to complete it";
         let progress = flags.server.pace.progress;
         match lost {
             LostCluster::Source => {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_and_what_is_left_on_the_target_is_told() {
+    fn resumed_and_remaining_objects_are_listed() {
         let aborted = MoveAborted {
             removed: 31,
             resumed: vec![cluster("one"), cluster("two")],
@@ -129,31 +129,31 @@ mod tests {
         };
         assert_data_eq!(
             text(&aborted),
-            str![[r"
-the move is undone: 31 objects removed from the target
+            str![[r#"
+undid the move: removed 31 objects from the target
 
 resumed on the source
   Cluster team/one
   Cluster team/two
 
-on the target before, and still there; a Cluster stays paused
+existed on the target before and are kept; Clusters stay paused
   Cluster team/two
 
-namespaces of the target that others use by now
+namespaces kept on the target because others use them
   team
 
-"]]
+"#]]
         );
     }
 
     #[test]
-    fn a_move_that_had_created_nothing_is_undone_in_a_line() {
+    fn an_undone_move_without_created_objects_has_one_line() {
         let aborted =
             MoveAborted { removed: 0, resumed: vec![], overwritten: vec![], namespaces_left: vec![] };
         assert_data_eq!(
             text(&aborted),
             str![[r#"
-the move is undone: 0 objects removed from the target
+undid the move: removed 0 objects from the target
 
 "#]]
         );

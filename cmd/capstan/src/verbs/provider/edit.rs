@@ -19,10 +19,9 @@ use crate::{
     ui::write_file_atomically,
 };
 
-/// Write a provider into clusterctl.yaml
+/// Add a provider to clusterctl.yaml
 ///
-/// Nothing else in the file changes: comments, order and layout stay. The file is made when there is none, and written
-/// only when it is right as a whole. Doing it again changes nothing.
+/// Keeps the comments, order and layout of the file. The command creates a missing file, and writes only a valid one.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} provider add my-cloud --type infrastructure \\
@@ -30,7 +29,7 @@ use crate::{
   {bin} provider add aws --type infrastructure --replace \\
     --url /srv/infrastructure-aws/v2.9.0/infrastructure-components.yaml")]
 pub(crate) struct Add {
-    /// Name of the provider
+    /// Provider name
     #[arg(value_name = "NAME", required = true)]
     name: String,
 
@@ -38,15 +37,15 @@ pub(crate) struct Add {
     #[arg(long = "type", value_name = "TYPE", default_value = "", hide_default_value = true)]
     provider_type: String,
 
-    /// Where its components file is: a GitHub release, a GitLab package, a web folder or a local path
+    /// Components file: a GitHub release, a GitLab package, a web folder or a local path
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     url: String,
 
-    /// What the host of the url is, where its form does not say it: github, gitlab or folder
+    /// Kind of the host, if the URL does not show it: github, gitlab or folder
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
 
-    /// Take the place of an entry of this name and type with another url
+    /// Replace an entry with the same name and type and another URL
     #[arg(long)]
     replace: bool,
 }
@@ -68,7 +67,7 @@ pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
         Edit::Unchanged => {
             session
                 .messages()
-                .status(format!("`{label}` is already in `{shown}` with this url; nothing was written"));
+                .status(format!("`{shown}` already contains `{label}` with this URL; nothing was written"));
             return Ok(());
         }
         Edit::Added(edited) => (edited, "added"),
@@ -86,7 +85,7 @@ fn required_type(text: &str) -> Result<ProviderType, Failure> {
     if text.is_empty() {
         let types = ProviderType::ALL.map(ProviderType::flag).join(", ");
         return Err(Failure::user("the type of the provider is missing")
-            .hint(format!("add `--type` with one of {types}")));
+            .hint(format!("add `--type TYPE`, with one of {types}")));
     }
     parse_type(text)
 }
@@ -97,8 +96,8 @@ fn parse_host_kind(text: &str) -> Result<HostKind, Failure> {
 
 fn url(args: &Add) -> Result<String, Failure> {
     match args.url.trim() {
-        "" => Err(Failure::user("the url of the provider is missing")
-            .hint("add `--url` with the address or path of its components file")),
+        "" => Err(Failure::user("the URL of the provider is missing")
+            .hint("add `--url URL` with the address or path of the components file")),
         url => Ok(url.to_owned()),
     }
 }
@@ -140,31 +139,30 @@ fn refusal_failure(refusal: &EditError, entry: &ConfigEntry, path: &Path) -> Fai
         Failure::new(kind, format!("cannot add the provider `{}` to `{}`", entry.name, path.display()));
     let failure = failure.because_foreign(refusal);
     match refusal {
-        EditError::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
+        EditError::OtherUrl { .. } => failure.hint("add `--replace` to replace the entry"),
         EditError::OtherKind { .. } => {
-            failure.hint("change `kind` in the file, or give the same with `--kind`")
+            failure.hint("change `kind` in the file, or use the same value for `--kind`")
         }
         EditError::Layout { .. } => {
-            failure.hint(format!("write these lines into it by hand:\nproviders:\n{}", entry.lines("")))
+            failure.hint(format!("add these lines manually:\nproviders:\n{}", entry.lines("")))
         }
         EditError::Invalid(_) => failure,
     }
 }
 
-/// Take a provider out of clusterctl.yaml
+/// Remove a provider from clusterctl.yaml
 ///
-/// Nothing else in the file changes: comments, order and layout stay. A built-in provider that the entry replaced counts
-/// again.
+/// Keeps the comments, order and layout of the file. A built-in provider that the entry replaced becomes effective again.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} provider remove my-cloud
   {bin} provider remove kubeadm --type bootstrap")]
 pub(crate) struct Remove {
-    /// Name of the provider
+    /// Provider name
     #[arg(value_name = "NAME", required = true)]
     name: String,
 
-    /// Type, where several have a provider of this name [default: the only one]
+    /// Type, if several types have a provider of this name
     #[arg(long = "type", value_name = "TYPE")]
     provider_type: Option<String>,
 }
@@ -180,7 +178,7 @@ pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure
     let edited = entry::remove_entries(&file.text, &args.name, of).map_err(|refusal| {
         let failure = Failure::user(cannot()).because_foreign(&refusal);
         match refusal {
-            EditError::Layout { .. } => failure.hint("take the entry out by hand"),
+            EditError::Layout { .. } => failure.hint("remove the entry manually"),
             _ => failure,
         }
     })?;
@@ -188,7 +186,7 @@ pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure
     file.write(&edited)?;
     let id = ProviderId::new(of, &args.name);
     let built_in = match left.iter().find(|provider| provider.id == id) {
-        Some(_) => "; the built-in one counts again",
+        Some(_) => "; the built-in provider is effective again",
         None => "",
     };
     session.messages().status(format!("removed `{}` from `{shown}`{built_in}", id.label()));
@@ -204,14 +202,13 @@ fn type_of(name: &str, given: Option<ProviderType>, listed: &[ListedEntry]) -> R
         (None, [of]) => Ok(*of),
         (None, [_, _, ..]) => {
             let types = named.iter().map(|of| format!("`--type {}`", of.flag())).collect::<Vec<_>>();
-            Err(Failure::user("several of its entries have this name")
-                .hint(format!("add {}", types.join(" or "))))
+            Err(Failure::user("several entries have this name").hint(format!("add {}", types.join(" or "))))
         }
         (_, []) | (Some(_), _) => {
-            let failure = Failure::user("it has no such entry");
+            let failure = Failure::user("the file has no such entry");
             let names = listed.iter().map(|entry| &*entry.name);
             Err(match (&*named, similar_names(name, names).first()) {
-                ([of, ..], _) => failure.hint(format!("it has one of type {}", of.flag())),
+                ([of, ..], _) => failure.hint(format!("use `--type {}`", of.flag())),
                 ([], Some(near)) => failure.hint(format!("did you mean `{near}`?")),
                 ([], None) => failure,
             })
@@ -258,7 +255,7 @@ impl EditedFile {
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+                .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
         }
         Ok(write_file_atomically(&self.path, text.as_bytes(), MODE)?)
     }
@@ -270,19 +267,21 @@ fn config_path(session: &Session) -> Result<PathBuf, Failure> {
         ConfigSource::None => settings::config_home(session.environment())
             .map(|folder| folder.join("cluster-api").join("clusterctl.yaml"))
             .ok_or_else(|| {
-                Failure::user("there is no home folder to keep clusterctl.yaml in")
-                    .hint("set HOME, or name a file with `--config`")
+                Failure::user("cannot choose a folder for clusterctl.yaml")
+                    .hint("set HOME, or use `--config FILE`")
             })?,
         ConfigSource::Url(url) => {
             let url = transport::address::redact_text(&url);
-            return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
+            return Err(
+                Failure::user(format!("cannot write to `{url}`")).hint("use a file with `--config FILE`")
+            );
         }
     };
     let extension = path.extension().and_then(std::ffi::OsStr::to_str);
     match extension.and_then(ConfigFormat::from_extension) {
         Some(ConfigFormat::Yaml) => Ok(path),
-        _ => Err(Failure::user(format!("cannot edit `{}`: it is not YAML", path.display()))
-            .hint("edit its `providers` by hand, or name a YAML file with `--config`")),
+        _ => Err(Failure::user(format!("cannot edit `{}`: the file is not YAML", path.display()))
+            .hint("edit `providers` in the file manually, or use a YAML file with `--config FILE`")),
     }
 }
 
@@ -294,7 +293,7 @@ pub(super) fn parse_type(text: &str) -> Result<ProviderType, Failure> {
         let failure = Failure::user(format!("unknown provider type `{text}`"));
         match similar_names(text, types()).first() {
             Some(near) => failure.hint(format!("did you mean `--type {near}`?")),
-            None => failure.hint(format!("take one of {} with `--type`", types().join(", "))),
+            None => failure.hint(format!("use `--type` with one of {}", types().join(", "))),
         }
     })
 }

@@ -24,13 +24,13 @@ pub(super) enum Edit {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EditError {
-    #[error("it is not valid YAML")]
+    #[error("the file is not valid YAML")]
     Invalid(#[source] YamlError),
-    #[error("it has `{name}` with the url `{url}`")]
+    #[error("the file contains `{name}` with the URL `{url}`")]
     OtherUrl { name: String, url: String },
-    #[error("it has `{name}` with {kind}")]
+    #[error("the file contains `{name}` with {kind}")]
     OtherKind { name: String, kind: String },
-    #[error("its `providers` {found}")]
+    #[error("the field `providers` {found}")]
     Layout { found: &'static str },
 }
 
@@ -66,7 +66,7 @@ pub(super) fn add_entry(text: &str, entry: &ConfigEntry, replace: bool) -> Resul
     let place = list.iter().rposition(|value| entry.matches(value));
     let kind = |at: usize| field(&list[at], "kind").filter(|kind| !kind.is_empty());
     if let Some(at) = place.filter(|at| kind(*at) != entry.kind.map(|kind| kind.to_string()).as_deref()) {
-        let kind = kind(at).map_or("no kind of host".to_owned(), |kind| format!("the kind of host `{kind}`"));
+        let kind = kind(at).map_or("no host kind".to_owned(), |kind| format!("the host kind `{kind}`"));
         return Err(EditError::OtherKind { name: entry.name.clone(), kind });
     }
     let edit = match place {
@@ -87,7 +87,7 @@ pub(super) fn add_entry(text: &str, entry: &ConfigEntry, replace: bool) -> Resul
     match (list.as_array_mut(), place) {
         (Some(list), Some(at)) => list[at]["url"] = Value::from(entry.url.as_str()),
         (Some(list), None) => list.push(entry.value()),
-        (None, _) => return Err(EditError::Layout { found: "is no list" }),
+        (None, _) => return Err(EditError::Layout { found: "is not a list" }),
     }
     if read(edited).ok().as_ref() == Some(&expected) {
         Ok(edit)
@@ -96,13 +96,14 @@ pub(super) fn add_entry(text: &str, entry: &ConfigEntry, replace: bool) -> Resul
     }
 }
 
-const LAYOUT: &str = "is laid out in a way that cannot be edited safely";
+const ONE_LINE: &str = "is on one line";
+const LAYOUT: &str = "has a layout that capstan cannot edit safely";
 
 fn read(text: &str) -> Result<Map<String, Value>, EditError> {
     match yaml::read_value(text, &YamlLimits::default()).map_err(EditError::Invalid)? {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
-        _ => Err(EditError::Layout { found: "cannot be added: the file holds no keys with values" }),
+        _ => Err(EditError::Layout { found: "cannot be added because the file is not a mapping" }),
     }
 }
 
@@ -112,7 +113,7 @@ fn provider_list(fields: &Map<String, Value>) -> Result<(Option<String>, &[Value
     match key.as_ref().and_then(|key| fields.get(key)) {
         None | Some(Value::Null) => Ok((key, &[])),
         Some(Value::Array(list)) => Ok((key, list)),
-        Some(_) => Err(EditError::Layout { found: "is no list" }),
+        Some(_) => Err(EditError::Layout { found: "is not a list" }),
     }
 }
 
@@ -193,7 +194,7 @@ fn append_entry(text: &str, has_key: bool, entry: &ConfigEntry) -> Result<String
         ("", true) => (key_line.to_owned(), "  "),
         ("[]" | "~" | "null", true) => (key_line.replacen(&format!(" {behind_key}"), "", 1), "  "),
         ("", false) => (key_line.to_owned(), block.indent),
-        _ => return Err(EditError::Layout { found: "is written in one line" }),
+        _ => return Err(EditError::Layout { found: ONE_LINE }),
     };
     let end = block.starts.last().copied().unwrap_or(block.key + 1);
     edited.extend(block.lines[..block.key].iter().copied());
@@ -212,7 +213,7 @@ fn replace_url(text: &str, at: usize, url: &str) -> Result<String, EditError> {
         .starts
         .get(at..at + 2)
         .and_then(|two| two.try_into().ok())
-        .ok_or(EditError::Layout { found: "is written in one line" })?;
+        .ok_or(EditError::Layout { found: ONE_LINE })?;
     let is_url = |line: &&str| {
         let key = line.trim_start_matches([' ', '-']).split_once(':').map_or("", |(key, _)| key);
         key.trim_end().trim_matches(['"', '\'']).eq_ignore_ascii_case("url")
@@ -255,7 +256,7 @@ pub(super) fn remove_entries(text: &str, name: &str, of: ProviderType) -> Result
         |value: &Value| field(value, "name") == Some(name) && field(value, "type") == Some(of.as_str());
     let block = Block::find(text).ok_or(EditError::Layout { found: LAYOUT })?;
     if block.starts.len() != list.len() + 1 {
-        return Err(EditError::Layout { found: "is written in one line" });
+        return Err(EditError::Layout { found: ONE_LINE });
     }
     let mut is_removed = vec![false; block.lines.len()];
     for (at, _) in list.iter().enumerate().filter(|(_, value)| is_meant(value)) {

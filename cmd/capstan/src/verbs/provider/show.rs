@@ -16,16 +16,16 @@ use crate::{
     verbs::provider_flags::OneProvider,
 };
 
-/// Show a release of a provider: its contract, its templates, its ClusterClasses
+/// Show the contract, templates and ClusterClasses of a provider release
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # The newest release
   {bin} provider show docker
 
-  # Which flavors does a release have?
+  # The flavors of a release
   {bin} provider show --infrastructure aws:v2.11.1 -o json")]
 pub(crate) struct Show {
-    /// Provider, as aws or aws:v2.11.1; the newest release without a version
+    /// Provider, such as aws or aws:v2.11.1 [default version: the newest release]
     #[arg(value_name = "NAME[:VERSION]")]
     name: Option<String>,
 
@@ -46,7 +46,7 @@ pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
     shown.kustomization = session.config()?.kustomization(&id)?.map(|place| shown_location(&place));
     if !lists_files {
         session.messages().warning(format!(
-            "files in `{}` cannot be listed, so its versions, flavors and ClusterClasses are not known",
+            "`{}` does not list files, so versions, flavors and ClusterClasses are unknown",
             shown.place
         ));
     }
@@ -59,31 +59,29 @@ fn selected_release(args: &Show, session: &Session) -> Result<(ProviderId, Optio
         return args.provider.provider_and_version();
     };
     if args.provider.is_given() {
-        return Err(Failure::user(format!("`{name}` and a flag name two providers, only one can be given")));
+        return Err(Failure::user(format!("the provider `{name}` cannot be combined with a provider flag")));
     }
     let reference = ProviderRef::parse(name).with_context(|| format!("invalid provider `{name}`"))?;
     let known: Vec<ProviderId> =
         session.config()?.providers()?.into_iter().map(|provider| provider.id).collect();
     let mut named = known.iter().filter(|id| id.name == reference.name || id.label() == reference.name);
-    let failure = match (named.next(), named.next()) {
-        (Some(id), None) => return Ok((id.clone(), reference.version)),
-        (Some(id), Some(other)) => {
-            let flag = |id: &ProviderId| format!("`--{} {name}`", id.provider_type.flag());
-            Failure::user(format!("several types have a provider `{}`", reference.name)).hint(format!(
-                "name it with {} or {}",
-                flag(id),
-                flag(other)
-            ))
-        }
-        (None, _) => {
-            let failure = Failure::user(format!("there is no provider `{}`", reference.name));
-            if let Some(near) = similar_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
-                failure.hint(format!("did you mean `{near}`?"))
-            } else {
-                failure.hint("`capstan provider list` shows the providers")
+    let failure =
+        match (named.next(), named.next()) {
+            (Some(id), None) => return Ok((id.clone(), reference.version)),
+            (Some(id), Some(other)) => {
+                let flag = |id: &ProviderId| format!("`--{} {name}`", id.provider_type.flag());
+                Failure::user(format!("several types have a provider named `{}`", reference.name))
+                    .hint(format!("use {} or {}", flag(id), flag(other)))
             }
-        }
-    };
+            (None, _) => {
+                let failure = Failure::user(format!("the provider `{}` does not exist", reference.name));
+                if let Some(near) = similar_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
+                    failure.hint(format!("did you mean `{near}`?"))
+                } else {
+                    failure.hint("run `capstan provider list` to list the providers")
+                }
+            }
+        };
     Err(failure)
 }
 
@@ -156,7 +154,7 @@ fn text(shown: &ProviderRelease) -> String {
     text
 }
 
-/// List the providers, where their releases are, and who says so
+/// List the providers with the URLs of their releases and the origin of each entry
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} provider list
@@ -189,7 +187,7 @@ fn row(entry: &ProviderEntry) -> [&str; 4] {
     let source = match entry.source {
         ProviderSource::BuiltIn => "built in",
         ProviderSource::Config => "config",
-        ProviderSource::ConfigOverBuiltIn => "config, in place of the built-in one",
+        ProviderSource::ConfigOverBuiltIn => "config, replaces the built-in provider",
     };
     [&entry.name, entry.provider_type.as_str(), source, &entry.url]
 }

@@ -33,7 +33,7 @@ pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Resul
         [verb, _, cluster, _] if verb == "wait" => {
             wait_for(cluster.trim_start_matches("cluster/"), &server, session)
         }
-        _ => Err(Failure::new(Kind::Bug, "the tour shows no objects")),
+        _ => Err(Failure::new(Kind::Bug, "the tour supports only `kubectl apply` and `kubectl wait`")),
     }
 }
 

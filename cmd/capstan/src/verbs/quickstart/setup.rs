@@ -100,9 +100,8 @@ impl TourSetup {
         let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
         match file.try_lock() {
             Ok(()) => Ok(TourLock { _file: file }),
-            Err(TryLockError::WouldBlock) => {
-                Err(Failure::new(Kind::Conflict, "another tour is under way").hint("wait until it has ended"))
-            }
+            Err(TryLockError::WouldBlock) => Err(Failure::new(Kind::Conflict, "another tour is running")
+                .hint("wait until the other tour has ended")),
             Err(TryLockError::Error(error)) => Err(Failure::io("lock", &path, &error)),
         }
     }
@@ -161,8 +160,8 @@ impl TourSetup {
 
 fn sandbox_exists_failure(folder: &SandboxFolder) -> Failure {
     let name = folder.name();
-    Failure::new(Kind::Conflict, format!("there is a sandbox `{name}` already, and no tour has made it"))
-        .hint(format!("when it is not needed any more, remove it with `capstan sandbox delete {name}`"))
+    Failure::new(Kind::Conflict, format!("sandbox `{name}` already exists, and no tour created it"))
+        .hint(format!("if you no longer need the sandbox, delete it with `capstan sandbox delete {name}`"))
 }
 
 #[cfg(test)]
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_newer_releases_is_carried() {
+    fn every_file_of_the_newer_releases_is_bundled() {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/fixtures");
         let prefix = format!("{}/", shipped.display());
         let of_newer = |path: &String| !path.contains("/v1.0.0/") || path.contains("/cert-manager/");
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_of_the_user_is_not_taken_for_one_of_the_tour() {
+    fn a_sandbox_of_the_user_does_not_belong_to_the_tour() {
         let state = tempfile::tempdir().unwrap();
         let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
         assert!(stage.is_empty().unwrap());
@@ -208,17 +207,17 @@ mod tests {
         assert_eq!(stage.sandboxes().unwrap(), [TARGET]);
         assert_data_eq!(
             stage.check_names().unwrap_err().message(),
-            str!["there is a sandbox `tour-a` already, and no tour has made it"]
+            str!["sandbox `tour-a` already exists, and no tour created it"]
         );
         assert!(stage.create_sandboxes().is_err());
     }
 
     #[test]
-    fn one_tour_goes_on_at_a_time() {
+    fn only_one_tour_runs_at_a_time() {
         let state = tempfile::tempdir().unwrap();
         let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
         let lock = stage.lock().unwrap();
-        assert_data_eq!(stage.lock().unwrap_err().message(), str!["another tour is under way"]);
+        assert_data_eq!(stage.lock().unwrap_err().message(), str!["another tour is running"]);
         stage.remove(&lock).unwrap();
         assert!(stage.is_empty().unwrap());
     }

@@ -54,8 +54,8 @@ fn start_failure(failure: Failure, ended: io::Result<ExitStatus>, log_text: &str
     }
     let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
     failure
-        .cause(format!("its process ended and could not write why to its log ({how})"))
-        .hint("look whether the disk is full; with `--foreground` the reason is shown here")
+        .cause(format!("the process ended without an error in its log ({how})"))
+        .hint("check the free disk space, or add `--foreground` to see the error")
 }
 
 fn spawn(args: &Start, folder: &SandboxFolder, log: File, session: &Session) -> io::Result<Child> {
@@ -167,7 +167,7 @@ mod tests {
 
     const STDERR: &str = "sandbox `lab` serves at https://127.0.0.1:1
 warning: one
-    goes on
+    more
 a status line
     of two lines
 error: cannot use the data directory
@@ -184,7 +184,7 @@ hint: put a copy back
     }
 
     #[test]
-    fn warnings_are_passed_on_whole_and_status_lines_are_not() {
-        assert_eq!(warnings(STDERR).collect::<Vec<_>>(), ["one\ngoes on"]);
+    fn warnings_are_passed_on_and_status_lines_are_not() {
+        assert_eq!(warnings(STDERR).collect::<Vec<_>>(), ["one\nmore"]);
     }
 }

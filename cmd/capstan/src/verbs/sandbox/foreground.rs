@@ -24,16 +24,15 @@ pub(super) fn serve(
     let Some(lock) = folder.lock()? else {
         return Err(Failure::new(
             Kind::Conflict,
-            format!("sandbox `{}` was started by another process just now", folder.name()),
+            format!("another process has just started sandbox `{}`", folder.name()),
         ));
     };
     // A leftover record of a killed process would look valid while the lock is held.
     folder.delete_process(&lock);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Kind::Environment, "cannot start serving").because(&error))?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(
+            |error| Failure::new(Kind::Environment, "cannot start the asynchronous runtime").because(&error),
+        )?;
     let ended = runtime.block_on(async {
         let server = Server::start(folder, plan, session.messages()).await?;
         let termination = Termination::listen();
@@ -72,7 +71,7 @@ impl Server {
         let sandbox = Sandbox::start(options).await.map_err(|error| start_failure(&error))?;
         if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.truncated_end) {
             messages.warning(format!(
-                "the last change in `{}` was not whole and is left out ({} bytes): its writer was killed meanwhile",
+                "ignored an incomplete last change in `{}` ({} bytes); the previous process was killed",
                 cut_off.file.display(),
                 cut_off.bytes
             ));
@@ -91,7 +90,7 @@ impl Server {
         let now = listener.address().port();
         if let Some(last) = port.filter(|last| *last != 0 && *last != now) {
             messages.warning(format!(
-                "port {last} of the last start is taken, it is {now} now: copies of its kubeconfig lead nowhere"
+                "port {last} of the last start is in use; the new port is {now}, and copies of the old kubeconfig no longer work"
             ));
         }
         folder.write_settings(&SandboxSettings { port: Some(now), data_dir })?;
@@ -108,7 +107,7 @@ impl Server {
             () = self.control.wait_for_stop() => {}
             () = termination.requested() => {}
             () = self.sandbox.wait_until_killed() => {
-                return Err(Failure::new(Kind::Environment, "the sandbox was killed, as a fault asked for"));
+                return Err(Failure::new(Kind::Environment, "an injected fault killed the sandbox"));
             }
         }
         // Watches stop first, because the listener would wait for them.
@@ -121,11 +120,11 @@ impl Server {
 fn start_failure(error: &StartError) -> Failure {
     let hint = match error {
         StartError::Open(OpenError::InUse { .. }) => {
-            Some("stop the sandbox that uses it, or name another folder with `--data-dir`")
+            Some("stop the sandbox that uses the folder, or use another folder with `--data-dir DIR`")
         }
-        StartError::Bootstrap(_) | StartError::Open(OpenError::Io { .. }) => {
-            Some("name another folder with `--data-dir`, or keep nothing with `--in-memory`")
-        }
+        StartError::Bootstrap(_) | StartError::Open(OpenError::Io { .. }) => Some(
+            "use another folder with `--data-dir DIR`, or keep objects only in memory with `--in-memory`",
+        ),
         // These errors already contain a hint.
         StartError::Open(
             OpenError::Foreign { .. } | OpenError::UnknownFormat { .. } | OpenError::Damaged { .. },
@@ -138,11 +137,9 @@ fn start_failure(error: &StartError) -> Failure {
 fn listen_failure(error: &ListenError) -> Failure {
     let hint = match error {
         ListenError::Bind { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-            Some("take a port above 1023 with `--port`, or leave it out to get one that is free")
+            Some("use a port above 1023 with `--port`, or omit `--port` for a free port")
         }
-        ListenError::Bind { .. } => {
-            Some("take another port with `--port`, or leave it out to get one that is free")
-        }
+        ListenError::Bind { .. } => Some("use another port with `--port`, or omit `--port` for a free port"),
         ListenError::Identity(_) => None,
     };
     hint.into_iter().fold(Failure::foreign(error), Failure::hint)

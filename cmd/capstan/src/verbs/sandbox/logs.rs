@@ -16,21 +16,21 @@ use crate::{
 
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Print what a sandbox had to say, or what it was asked
+/// Print the log or the requests of a sandbox
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox logs lab
   {bin} sandbox logs lab --requests --follow")]
 pub(crate) struct Logs {
-    /// Name of the sandbox
+    /// Sandbox name
     #[arg(default_value = "capstan")]
     name: String,
 
-    /// Go on until Ctrl-C, or until the sandbox stops
+    /// Follow until Ctrl-C, or until the sandbox stops
     #[arg(short, long)]
     follow: bool,
 
-    /// Print the requests it has answered since its start instead: number, status, verb, path, client
+    /// Print answered requests instead: number, status, verb, path, client
     #[arg(long)]
     requests: bool,
 }
@@ -62,9 +62,9 @@ fn log(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Result<(),
 
 fn requests(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     let (Some(process), Some(identity)) = (folder.process()?, folder.identity()?) else {
-        let message = format!("sandbox `{}` does not run", folder.name());
+        let message = format!("sandbox `{}` is not running", folder.name());
         return Err(Failure::new(Kind::Conflict, message)
-            .cause("requests are told by its process, and forgotten with it"));
+            .cause("the requests are kept only in the memory of the running sandbox"));
     };
     let mut since = 0;
     loop {
@@ -75,7 +75,7 @@ fn requests(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Resul
             Ok(asked) => asked,
             Err(_) if args.follow && !folder.is_running()? => return Ok(()),
             Err(error) => {
-                let message = format!("cannot ask sandbox `{}` for its requests", folder.name());
+                let message = format!("cannot read the requests of sandbox `{}`", folder.name());
                 return Err(Failure::new(Kind::Environment, message).because_foreign(&error));
             }
         };

@@ -92,12 +92,12 @@ fn table_text(list: &SandboxList, width: Option<usize>) -> String {
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Stop a sandbox; what it keeps in its data folder is there at the next start
+/// Stop a sandbox and keep its data folder
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox stop lab")]
 pub(crate) struct Stop {
-    /// Name of the sandbox
+    /// Sandbox name
     #[arg(default_value = "capstan")]
     name: String,
 }
@@ -120,16 +120,16 @@ pub(super) fn stop(folder: &SandboxFolder, session: &Session) -> Result<bool, Fa
         return Ok(false);
     }
     let Some(process) = folder.process()? else {
-        return Err(Failure::new(Kind::Conflict, format!("sandbox `{}` is just starting", folder.name()))
-            .hint("try again in a moment"));
+        return Err(Failure::new(Kind::Conflict, format!("sandbox `{}` is still starting", folder.name()))
+            .hint("retry in a few seconds"));
     };
     let does_not_stop = || {
         Failure::new(Kind::Environment, format!("sandbox `{}` does not stop", folder.name()))
-            .hint(format!("end its process with `kill -9 {}`; what it keeps is not lost", process.pid))
+            .hint(format!("end its process with `kill -9 {}`; its data is kept", process.pid))
     };
     let identity = folder
         .identity()?
-        .ok_or_else(|| does_not_stop().cause("the identity it was started with is gone"))?;
+        .ok_or_else(|| does_not_stop().cause("the identity file of the sandbox is missing"))?;
     session.block_on(async {
         let mut unheard = None;
         let stopped = async {
@@ -143,17 +143,19 @@ pub(super) fn stop(folder: &SandboxFolder, session: &Session) -> Result<bool, Fa
         tokio::time::timeout(STOP_TIMEOUT, stopped).await.unwrap_or_else(|_| {
             Err(match unheard {
                 Some(error) => does_not_stop().because_foreign(&error),
-                None => does_not_stop()
-                    .cause(format!("it still runs {} seconds after it was told to", STOP_TIMEOUT.as_secs())),
+                None => does_not_stop().cause(format!(
+                    "the sandbox is still running {} seconds after the stop request",
+                    STOP_TIMEOUT.as_secs()
+                )),
             })
         })
     })?;
     Ok(true)
 }
 
-/// Stop sandboxes and remove all they kept; data folders of your own choice stay
+/// Stop and delete sandboxes, except data folders that you chose
 ///
-/// If one of the names is no sandbox, none is deleted.
+/// If a sandbox does not exist, the command deletes none.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox delete lab
@@ -181,7 +183,7 @@ fn delete_one(folder: &SandboxFolder, session: &mut Session) -> Result<(), Failu
     let elsewhere = folder.settings().ok().flatten().and_then(|settings| settings.data_dir);
     let elsewhere = elsewhere.filter(|dir| !dir.starts_with(folder.path()));
     let Some(lock) = folder.lock()? else {
-        let message = format!("sandbox `{}` was started again while it was to be deleted", folder.name());
+        let message = format!("sandbox `{}` was started again during the deletion", folder.name());
         return Err(Failure::new(Kind::Conflict, message));
     };
     // Unmerging reads a file of the sandbox, so it comes first. An unchangeable kubeconfig does not prevent the
@@ -189,7 +191,7 @@ fn delete_one(folder: &SandboxFolder, session: &mut Session) -> Result<(), Failu
     let unmerged = unmerge_kubeconfig(&folder.kubeconfig(), session.environment());
     folder.remove(&lock)?;
     if let Some(dir) = elsewhere {
-        session.messages().status(format!("its data is still in `{}`", dir.display()));
+        session.messages().status(format!("kept the data of the sandbox in `{}`", dir.display()));
     }
     if let Some(path) = unmerged? {
         session.messages().status(format!("removed context `{}` from `{}`", folder.name(), path.display()));
@@ -203,11 +205,11 @@ fn delete_one(folder: &SandboxFolder, session: &mut Session) -> Result<(), Failu
   export KUBECONFIG=$({bin} sandbox kubeconfig lab)
   {bin} sandbox kubeconfig lab --merge")]
 pub(crate) struct Kubeconfig {
-    /// Name of the sandbox
+    /// Sandbox name
     #[arg(default_value = "capstan")]
     name: String,
 
-    /// Add it to your kubeconfig and make it the current context; the path of that file is printed
+    /// Add the sandbox to your kubeconfig as the current context, and print that path
     #[arg(long)]
     merge: bool,
 }
@@ -216,8 +218,11 @@ pub(crate) fn kubeconfig(args: &Kubeconfig, session: &mut Session) -> Result<(),
     let folder = SandboxesFolder::of(session.environment())?.find(&args.name)?;
     let own = folder.kubeconfig();
     if !own.is_file() {
-        return Err(Failure::user(format!("sandbox `{}` has never been ready", folder.name()))
-            .hint(format!("start it with `capstan sandbox start {}`", folder.name())));
+        return Err(Failure::user(format!(
+            "sandbox `{}` has no kubeconfig because it has never been ready",
+            folder.name()
+        ))
+        .hint(format!("start it with `capstan sandbox start {}`", folder.name())));
     }
     let path = if args.merge { merge_kubeconfig(&own, session.environment())? } else { own };
     session.printer().write(format!("{}\n", path.display()))

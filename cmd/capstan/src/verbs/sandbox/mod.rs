@@ -10,7 +10,7 @@ use crate::{Failure, session::Session};
 
 pub(crate) use start::start_unless_running;
 
-/// Run an embedded Kubernetes API server, for trying things and for tests
+/// Run embedded Kubernetes API servers, for experiments and tests
 #[derive(clap::Subcommand)]
 pub(crate) enum Sandbox {
     Start(Box<start::Start>),

@@ -20,52 +20,50 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 const IGNORE: &str = "ignore";
 
-/// Start a sandbox: an API server on this machine, with controllers that are played
+/// Start a sandbox: a local Kubernetes API server with simulated controllers
 ///
-/// Its objects are kept over stop and start, unless --in-memory is given. Every client works with it: set KUBECONFIG to
-/// what `sandbox kubeconfig` prints.
+/// The sandbox keeps its objects when it stops, unless `--in-memory` is given. Every Kubernetes client can use the kubeconfig
+/// that `sandbox kubeconfig` prints.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox start lab
   export KUBECONFIG=$({bin} sandbox kubeconfig lab)
   {bin} sandbox start lab --in-memory --fault 429,times=3")]
 pub(crate) struct Start {
-    /// Name of the sandbox
+    /// Sandbox name
     #[arg(default_value = "capstan")]
     pub(super) name: String,
 
-    /// Serve in this process until Ctrl-C instead of in the background
+    /// Run in the foreground until Ctrl-C
     #[arg(long)]
     pub(super) foreground: bool,
 
-    /// Folder to keep its objects in [default: the one of its last start, else one of its own]
+    /// Folder for the objects [default: the folder of the last start, else a new one]
     #[arg(long, value_name = "DIR", conflicts_with = "in_memory")]
     pub(super) data_dir: Option<PathBuf>,
 
-    /// Keep its objects in memory alone; they are gone when it stops
+    /// Keep objects only in memory; they are lost when the sandbox stops
     #[arg(long)]
     pub(super) in_memory: bool,
 
-    /// Port to listen on [default: the one of its last start, else any that is free]
+    /// Port to listen on [default: the port of the last start, else a free one]
     #[arg(long, value_name = "PORT")]
     pub(super) port: Option<u16>,
 
-    /// Trouble on demand, such as 429:1,verb=create,times=3: an effect (latency:20ms, a status code, cut-before,
-    /// cut-after, drop-watch, forbid, kill), which requests (verb=, resource=, namespace=, name=), and when (skip=,
-    /// times=); may be given several times, or with semicolons between
+    /// Fault to inject, such as 429:1,verb=create,times=3; repeatable. Effects: latency:20ms, a status code, cut-before,
+    /// cut-after, drop-watch, forbid, kill. Filters: verb=, resource=, namespace=, name=, skip=, times=
     #[arg(long, value_name = "FAULT", value_delimiter = ';')]
     pub(super) fault: Vec<String>,
 
-    /// Controllers that are not to be played: workloads, api-services, cert-manager, cluster-api, garbage
+    /// Controllers not to simulate: workloads, api-services, cert-manager, cluster-api, garbage
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',')]
     pub(super) without: Vec<String>,
 
-    /// What becomes of admission webhooks behind a service: ignore lets every request pass, refuse answers as a server
-    /// does that reaches nobody
+    /// Webhooks behind a Service: ignore them, or refuse requests because they are unreachable
     #[arg(long, value_name = "POLICY", default_value = IGNORE)]
     pub(super) service_webhooks: String,
 
-    /// Add it to your kubeconfig and make it the current context
+    /// Add the sandbox to your kubeconfig as the current context
     #[arg(long)]
     pub(super) merge: bool,
 }
@@ -143,13 +141,13 @@ pub(super) fn show_access(
     if args.merge {
         let path = merge_kubeconfig(&folder.kubeconfig(), session.environment())?;
         session.messages().status(format!(
-            "context `{}` is the current one of `{}`",
+            "context `{}` is now the current context of `{}`",
             folder.name(),
             path.display()
         ));
     } else {
         let kubeconfig = session.complete_command(&format!("capstan sandbox kubeconfig {}", folder.name()));
-        session.messages().status(format!("reach it with: export KUBECONFIG=$({kubeconfig})"));
+        session.messages().status(format!("use the sandbox with: export KUBECONFIG=$({kubeconfig})"));
     }
     Ok(())
 }
@@ -157,17 +155,21 @@ pub(super) fn show_access(
 /// Succeeds if the command has no options that a running sandbox would ignore. Otherwise fails.
 fn handle_running(args: &Start, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     let process = session.block_on(wait_until_ready(folder))?;
-    let message =
-        format!("sandbox `{}` runs already at {} (process {})", folder.name(), process.server, process.pid);
+    let message = format!(
+        "sandbox `{}` is already running at {} (process {})",
+        folder.name(),
+        process.server,
+        process.pid
+    );
     if args.has_default_options() {
         session.messages().status(message);
         show_access(args, folder, session)?;
-        session.show_result(format!("nothing to start: sandbox `{}` runs", folder.name()));
+        session.show_result(format!("nothing to start: sandbox `{}` is running", folder.name()));
         return Ok(());
     }
     Err(Failure::new(Kind::Conflict, message)
-        .cause("what these flags ask for takes effect at its next start")
-        .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
+        .cause("the flags take effect only at the next start")
+        .hint(format!("stop the sandbox first with `capstan sandbox stop {}`", folder.name())))
 }
 
 async fn wait_until_ready(folder: &SandboxFolder) -> Result<SandboxProcess, Failure> {
@@ -177,9 +179,12 @@ async fn wait_until_ready(folder: &SandboxFolder) -> Result<SandboxProcess, Fail
             return Ok(process);
         }
         if !folder.is_running()? || Instant::now() > deadline {
-            let message = format!("another process starts sandbox `{}`, and it is not ready", folder.name());
+            let message = format!(
+                "another process is starting sandbox `{}`, and the sandbox is not ready",
+                folder.name()
+            );
             return Err(Failure::new(Kind::Conflict, message)
-                .hint(format!("what it has to say is in `{}`", folder.log().display())));
+                .hint(format!("read the log of the sandbox in `{}`", folder.log().display())));
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
@@ -244,8 +249,8 @@ fn switches(without: &[String]) -> Result<ControllerSwitches, Failure> {
             "cert-manager" => &mut switches.cert_manager,
             "cluster-api" => &mut switches.cluster_api,
             other => {
-                return Err(Failure::user(format!("there is no controller `{other}`"))
-                    .hint("take some of garbage, workloads, api-services, cert-manager, cluster-api"));
+                return Err(Failure::user(format!("unknown controller `{other}`"))
+                    .hint("use garbage, workloads, api-services, cert-manager or cluster-api"));
             }
         };
         *switch = false;
@@ -257,7 +262,7 @@ fn service_webhooks(policy: &str) -> Result<ServiceWebhooks, Failure> {
     match policy {
         IGNORE => Ok(ServiceWebhooks::Ignore),
         "refuse" => Ok(ServiceWebhooks::Refuse),
-        other => Err(Failure::user(format!("`{other}` is no policy for webhooks behind a service"))
-            .hint("take `--service-webhooks ignore` or `--service-webhooks refuse`")),
+        other => Err(Failure::user(format!("invalid value `{other}` for `--service-webhooks`"))
+            .hint("use `--service-webhooks ignore` or `--service-webhooks refuse`")),
     }
 }

@@ -16,21 +16,21 @@ use crate::{
     },
 };
 
-/// Upgrade providers to the newest versions of a contract, or to versions that are named
+/// Upgrade providers to the newest versions of a contract, or to named versions
 ///
-/// All new versions are fetched, rendered and tried as dry runs first. Then provider by provider is upgraded in place,
-/// and what it was before is kept: `upgrade rollback` goes back.
+/// The command first validates all new versions in a dry run, then upgrades the providers in place, one after the other.
+/// `upgrade resume` completes an interrupted upgrade, and `upgrade rollback` restores the previous versions.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} upgrade apply --contract v1beta2
   {bin} upgrade apply --core cluster-api:v1.14.0 \\
     --infrastructure docker:v1.14.0
 
-  # Look first, then do exactly that
+  # Review a plan, then execute it
   {bin} upgrade apply --contract v1beta2 --out plan.json
   {bin} upgrade apply --plan plan.json")]
 pub(crate) struct Apply {
-    /// Contract to go to with all providers
+    /// Contract to upgrade all providers to
     #[arg(long, value_name = "CONTRACT")]
     contract: Option<String>,
 
@@ -62,23 +62,23 @@ pub(crate) struct Apply {
 #[derive(Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Upgrade")]
 struct UpgradeOptionFlags {
-    /// Take a lower version too
+    /// Allow lower versions
     #[arg(long)]
     allow_downgrade: bool,
 
-    /// Take a version more than three minor versions ahead too
+    /// Allow versions that are more than three minor versions ahead
     #[arg(long)]
     allow_skip: bool,
 
-    /// Keep the replicas that users gave to Deployments
+    /// Keep replica counts that users set in Deployments
     #[arg(long)]
     keep_replicas: bool,
 
-    /// Keep the node selectors, tolerations and affinities that users gave to Deployments
+    /// Keep node selectors, tolerations and affinities that users set in Deployments
     #[arg(long)]
     keep_placement: bool,
 
-    /// Leave cert-manager alone
+    /// Do not upgrade cert-manager
     #[arg(long)]
     skip_cert_manager: bool,
 }
@@ -114,25 +114,23 @@ impl Apply {
             let names_anything = contract.is_some()
                 || !named.is_empty()
                 || self.switches.saved() != SavedUpgradeOptions::default();
-            let flags = "`--contract`, providers or what may be done to them";
+            let flags = "`--contract`, provider flags or upgrade options";
             lifecycle::check_plan_alone(names_anything, flags)?;
             let request = request_from_saved(&saved.request, wait)?;
             return Ok(UpgradeRequest { unfinished: self.unfinished.on_unfinished(), ..request });
         }
         let target = match contract {
             Some(_) if !named.is_empty() => {
-                return Err(Failure::user(
-                    "`--contract` cannot be used together with flags that name providers",
-                ));
+                return Err(Failure::user("`--contract` cannot be combined with provider flags"));
             }
             Some(Contract::CURRENT) => UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
             Some(other) => {
                 return Err(Failure::user(format!("cannot upgrade to contract `{other}`"))
-                    .hint(format!("the only one is `--contract {}`", Contract::CURRENT)));
+                    .hint(format!("use `--contract {}`", Contract::CURRENT)));
             }
             None if named.is_empty() => {
-                return Err(Failure::user("nothing says what to upgrade").hint(format!(
-                    "give `--contract {}`, or name providers with their versions, as `--infrastructure aws:v2.11.1`",
+                return Err(Failure::user("the upgrade target is missing").hint(format!(
+                    "use `--contract {}`, or name providers and versions, such as `--infrastructure aws:v2.11.1`",
                     Contract::CURRENT
                 )));
             }
@@ -198,7 +196,7 @@ fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<Upgrade
 fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
     let SavedReference { provider, version } = saved.clone();
     let Some(version) = version else {
-        return Err(Failure::user(format!("the plan names no version for `{provider}`")));
+        return Err(Failure::user(format!("the plan has no version for `{provider}`")));
     };
     Ok(UpgradeItem { provider, namespace: None, version })
 }
@@ -240,7 +238,8 @@ impl LifecycleChange for Upgrade {
     }
 
     fn resume_hint(&self) -> String {
-        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back".to_owned()
+        "run `capstan upgrade resume` to complete the upgrade, or `capstan upgrade rollback` to undo it"
+            .to_owned()
     }
 
     fn result_words(&self) -> ResultWords {

@@ -13,17 +13,17 @@ pub(crate) use apply::Apply;
 pub(crate) enum Upgrade {
     Plan(plan::UpgradePlanFlags),
     Apply(Box<Apply>),
-    /// Go on with an upgrade that was begun
+    /// Complete an interrupted upgrade
     ///
-    /// It ends at the versions it was begun for.
+    /// The upgrade ends at the versions that it was started for.
     #[command(after_help = "Examples:
   {bin} upgrade resume --dry-run
   {bin} upgrade resume")]
     Resume(resume::Resume),
-    /// Go back to what was there before the last upgrade
+    /// Undo the last upgrade
     ///
-    /// Works for one that is finished and for one that is not, as long as no object is stored in a version that the
-    /// older definitions do not have.
+    /// Restores the previous versions of the providers after a finished or an interrupted upgrade. The command refuses a
+    /// rollback if objects are stored in a version that the previous CRDs do not have.
     #[command(after_help = "Examples:
   {bin} upgrade rollback --diff
   {bin} upgrade rollback")]

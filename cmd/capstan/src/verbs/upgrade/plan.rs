@@ -18,9 +18,9 @@ use crate::{
     verbs::lifecycle::{ReleaseSources, unfinished_upgrade},
 };
 
-/// Show which newer versions there are
+/// Show available upgrades
 ///
-/// Lists the installed providers with their next versions, for each contract that can be gone to. Nothing is written.
+/// Lists the installed providers and their next versions for each available contract. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} upgrade plan
@@ -40,8 +40,8 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
     let outlook = session.block_on(management::find_upgrades(&cluster, &sources.sources()))?;
     if let Some(unfinished) = &outlook.unfinished {
         session.messages().warning(format!(
-            "an upgrade begun at {} is not finished: `capstan upgrade resume` goes on, `capstan upgrade rollback` \
-             goes back",
+            "the upgrade started at {} is unfinished; run `capstan upgrade resume` to complete it, or \
+             `capstan upgrade rollback` to undo it",
             unfinished.begun
         ));
     }
@@ -121,7 +121,7 @@ fn text(plan: &UpgradePlan, width: Option<usize>, program: Program, commands: &S
         .collect();
     if !kustomized.is_empty() {
         let list = kustomized.into_iter().collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "Kustomizations are laid over: {list}");
+        let _ = writeln!(text, "Applied kustomizations: {list}");
     }
     text
 }
@@ -209,7 +209,7 @@ mod tests {
 
     // Row: D-242, D-317
     #[test]
-    fn under_the_peers_name_the_table_is_the_peers() {
+    fn under_the_name_clusterctl_the_table_is_identical() {
         let plan = upgrade_plan(&outlook(NextVersion::To("v1.14.0".to_owned())));
         assert_data_eq!(
             shown(&plan, Program::Clusterctl),
@@ -234,7 +234,7 @@ clusterctl upgrade apply --contract v1beta2
 
     // Row: D-242
     #[test]
-    fn kustomizations_are_named_below_the_table_once_for_all_contracts() {
+    fn kustomizations_are_listed_once_below_the_table() {
         let mut plan = upgrade_plan(&outlook(NextVersion::UpToDate));
         plan.contracts[0].providers[1].kustomization = Some("/etc/capi/core".to_owned());
         let contract = plan.contracts[0].clone();
@@ -252,7 +252,7 @@ cluster-api         capi-system                     CoreProvider        v1.13.5 
 
 You are already up to date!
 
-Kustomizations are laid over: cluster-api (/etc/capi/core)
+Applied kustomizations: cluster-api (/etc/capi/core)
 
 "#]]
         );
@@ -261,7 +261,7 @@ Kustomizations are laid over: cluster-api (/etc/capi/core)
     }
 
     #[test]
-    fn a_provider_without_a_next_version_says_why() {
+    fn a_provider_without_a_next_version_has_a_reason() {
         let why = "no release series of contract v1beta2".to_owned();
         let text = shown(&upgrade_plan(&outlook(NextVersion::None { why })), Program::Capstan);
         assert_data_eq!(

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-const RESUME_HINT: &str = "the same command goes on from there";
+const RESUME_HINT: &str = "re-run the same command to complete it";
 
 /// The flags of going on and of going back.
 #[derive(clap::Args)]
@@ -45,15 +45,15 @@ pub(crate) struct Resume {
     flags: ResumeFlags,
 }
 
-/// Forget an upgrade that was begun
+/// Forget an interrupted upgrade and keep its changes
 ///
-/// What it did stays as it is; there is no going on and no going back any more.
+/// Afterwards, the upgrade can be neither completed nor undone.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} upgrade abort --dry-run
   {bin} upgrade abort")]
 pub(crate) struct Abort {
-    /// Show the upgrade that would be forgotten, and write nothing
+    /// Show the upgrade to forget, and write nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -88,7 +88,7 @@ pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure
         let sources = sources.sources();
         let resumed = management::resume_upgrade(&clusters[0], &sources, &mut plan, wait);
         let not_ready = session.execute(Box::pin(resumed), RESUME_HINT)?;
-        let words = ResultWords { past_tense: "finished the upgrade:", no_changes: "finished the upgrade" };
+        let words = ResultWords { past_tense: "completed the upgrade:", no_changes: "completed the upgrade" };
         end.report_execution(plan.plan(), not_ready.as_ref(), words, session)
     })
 }
@@ -128,7 +128,7 @@ pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> 
     let upgrade = args.lease.hold("upgrade abort", &[&cluster], session, |clusters, session| {
         forget(&clusters[0], WriteMode::Real, session)
     })?;
-    let result = format!("forgot the upgrade begun at {}; its changes stay", upgrade.begun);
+    let result = format!("forgot the upgrade started at {}; its changes are kept", upgrade.begun);
     print_aborted(&UpgradeAborted { carried_out: true, upgrade }, format, session)?;
     session.show_cluster_result(args.server.pace.progress, result);
     Ok(())
@@ -146,8 +146,8 @@ fn print_aborted(
 }
 
 fn abort_preview(upgrade: &UnfinishedUpgrade) -> String {
-    let what = if upgrade.rolling_back { "going back from the upgrade" } else { "the upgrade" };
-    format!("would forget {what} begun at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
+    let what = if upgrade.rolling_back { "the rollback of the upgrade" } else { "the upgrade" };
+    format!("would forget {what} started at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
 }
 
 struct UpgradeCompletion<'a> {

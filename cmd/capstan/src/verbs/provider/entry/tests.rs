@@ -34,7 +34,7 @@ fn an_empty_file_gets_the_list() {
 }
 
 #[test]
-fn a_file_without_the_key_keeps_all_it_has() {
+fn a_file_without_the_key_keeps_its_content() {
     let text = "# tokens\ngithub-token: abc   # secret\n\nWHO: \"me\"\n";
     assert_eq!(added(text), format!("{text}providers:\n{LINES}"));
 }
@@ -47,7 +47,7 @@ fn an_empty_list_is_filled() {
 }
 
 #[test]
-fn the_entry_goes_behind_the_last_one_in_its_indentation() {
+fn the_entry_follows_the_last_one_with_its_indentation() {
     let text = "providers:\n- name: a # first\n  url: x\n  type: CoreProvider\n\n# about B\nB: 2\n";
     let expected = "providers:\n- name: a # first\n  url: x\n  type: CoreProvider\n- name: mine\n  type: \
                     InfrastructureProvider\n  url: /srv/mine/v1.0.0/c.yaml\n\n# about B\nB: 2\n";
@@ -75,7 +75,7 @@ fn a_second_time_changes_nothing() {
 }
 
 #[test]
-fn another_url_is_replaced_only_when_asked_and_alone() {
+fn another_url_is_replaced_only_on_request() {
     let text = "providers:\n  - name: \"mine\"\n    url: 'old'   # mirror\n    type: InfrastructureProvider\n  - name: b\n    url: y\n    type: CoreProvider\n";
     assert!(matches!(add_entry(text, &entry(), false), Err(EditError::OtherUrl { url, .. }) if url == "old"));
     assert_eq!(replaced(text), text.replace("'old'  ", "/srv/mine/v1.0.0/c.yaml"));
@@ -84,12 +84,12 @@ fn another_url_is_replaced_only_when_asked_and_alone() {
 }
 
 #[test]
-fn what_cannot_be_edited_safely_is_refused() {
+fn an_unsafe_layout_is_refused() {
     let one_line = "providers: [{name: a, url: x, type: CoreProvider}]\n";
     let Err(EditError::Layout { found }) = add_entry(one_line, &entry(), false) else {
         panic!("it was edited")
     };
-    assert_data_eq!(found, str!["is written in one line"]);
+    assert_data_eq!(found, str!["is on one line"]);
     for text in [
         "{A: 1}\n",
         "providers:\n  name: a\n  url: x\n  type: CoreProvider\n",
@@ -104,14 +104,14 @@ fn what_cannot_be_edited_safely_is_refused() {
 }
 
 #[test]
-fn a_url_that_yaml_would_read_otherwise_is_quoted() {
+fn a_url_with_special_yaml_characters_is_quoted() {
     let odd = ConfigEntry { url: "a: b #c".into(), ..entry() };
     let Ok(Edit::Added(text)) = add_entry("", &odd, false) else { panic!() };
     assert_eq!(add_entry(&text, &odd, false).unwrap(), Edit::Unchanged);
 }
 
 #[test]
-fn a_kind_of_host_is_written_and_never_changed_in_passing() {
+fn a_host_kind_is_written_and_never_changed() {
     let entry = ConfigEntry { kind: Some(HostKind::GitLab), ..entry() };
     let Ok(Edit::Added(text)) = add_entry("", &entry, false) else { panic!("it was not added") };
     assert!(text.ends_with("  kind: gitlab\n"), "{text}");
