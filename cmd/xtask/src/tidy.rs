@@ -7,6 +7,7 @@ mod map;
 mod members;
 mod module_files;
 mod permissions;
+mod prose;
 mod sizes;
 mod words;
 
@@ -16,7 +17,7 @@ use self::finding::Finding;
 use crate::{print::print_line, workspace::Workspace};
 
 /// All rules that need only the files.
-const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
+const RULES: [fn(&Workspace) -> Vec<Finding>; 22] = [
     cycles::import_cycles_are_small,
     map::crates_depend_along_the_arrows,
     map::every_crate_is_on_the_map,
@@ -35,6 +36,10 @@ const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
     docs::cases_that_differ_have_rows,
     docs::rows_and_their_tests_agree,
     docs::changelog_has_unreleased_section,
+    prose::doc_comments_name_things,
+    prose::public_items_have_more_than_fragments,
+    prose::texts_use_plain_phrases,
+    prose::sentences_are_short,
 ];
 
 /// Check the project rules, as `cargo test` does, and report large files.

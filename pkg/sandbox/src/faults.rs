@@ -33,7 +33,7 @@ pub struct RequestFilter {
     pub group: String,
     /// The plural, with a subresource if needed: `pods`, `pods/status`. `*` matches any resource.
     pub resource: String,
-    /// The namespace.
+    /// The namespace of the object.
     pub namespace: String,
     /// The object's name.
     pub name: String,

@@ -46,7 +46,7 @@ pub(crate) struct Subresource {
     pub group: Arc<str>,
     pub version: Arc<str>,
     pub kind: Arc<str>,
-    /// Supported verbs.
+    /// The verbs that the kind supports.
     pub verbs: Vec<Arc<str>>,
 }
 

@@ -15,7 +15,7 @@ pub struct Options {
     pub history_limit: usize,
     /// The number of requests in the audit log.
     pub audit_limit: usize,
-    /// Simulated controllers.
+    /// The controllers that the sandbox simulates.
     pub controllers: ControllerSwitches,
     /// The handling of admission webhooks behind a service.
     pub service_webhooks: ServiceWebhooks,

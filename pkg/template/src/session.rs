@@ -65,7 +65,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Helm's options.
+    /// The settings that Helm uses.
     pub fn helm() -> Self {
         Self { missing_key: MissingKey::Zero, omit_no_value: true, ..Self::default() }
     }
@@ -116,7 +116,7 @@ impl Session {
         self.host.clone()?.downcast().ok()
     }
 
-    /// The options.
+    /// The settings of this session.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

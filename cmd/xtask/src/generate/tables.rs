@@ -18,8 +18,8 @@ pub(super) fn exit_codes() -> Page {
         "\nA plugin ends with a code of its own.\n\n\
          | Command | Status 3 with `--exit-status` |\n|---|---|\n\
          | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade or move is \
-         unfinished, or one of these cannot be looked for |\n\
-         | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read as a whole |\n",
+         unfinished, or an object cannot be read |\n\
+         | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read completely |\n",
     );
     (format!("{REFERENCE}/exit-codes.md"), text)
 }

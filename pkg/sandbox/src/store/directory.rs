@@ -149,9 +149,11 @@ fn owner_suffix(owner: Option<u32>) -> String {
 fn advice(file: &Path, offset: u64, has_state: bool) -> String {
     let last_resort = if has_state {
         let file = file.display();
-        format!("cut it there to go on with the state of then (`truncate --size {offset} '{file}'`)")
+        format!(
+            "truncate it there to continue with the state at that time (`truncate --size {offset} '{file}'`)"
+        )
     } else {
-        "move it away to begin anew".to_owned()
+        "move it away to start empty".to_owned()
     };
     format!("put a copy of it back, or {last_resort}")
 }

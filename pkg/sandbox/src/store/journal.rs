@@ -64,7 +64,7 @@ pub struct JournalReport {
 /// failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TruncatedEnd {
-    /// The journal.
+    /// The path of the journal.
     pub file: PathBuf,
     /// The offset of the cut: the current size.
     pub offset: u64,

@@ -157,7 +157,7 @@ fn a_journal_shorter_than_the_state_it_starts_from_is_an_error() {
     for size in 16..record_offsets(&whole)[3] {
         fs::write(&path, &whole[..size]).unwrap();
         let text = refused(directory.path()).to_string();
-        assert!(text.ends_with("put a copy of it back, or move it away to begin anew"), "{text}");
+        assert!(text.ends_with("put a copy of it back, or move it away to start empty"), "{text}");
     }
 }
 
