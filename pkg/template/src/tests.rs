@@ -132,6 +132,14 @@ fn without_trace_there_are_no_spans() {
 }
 
 #[test]
+fn a_dash_behind_a_class_is_plain() {
+    assert_eq!(
+        rendered(r#"{{ regexMatch "^[\\w-\\.]+$" "a-b.c" }} {{ regexMatch "^[\\d-x]+$" "1-x" }}"#),
+        "true true"
+    );
+}
+
+#[test]
 fn binary_texts_survive_encoding() {
     assert_eq!(rendered("{{ \"/wD+gA==\" | b64dec | b64enc }}"), "/wD+gA==");
     assert_eq!(rendered("{{ \"é\" | trunc 1 | printf \"%q\" }}"), "\"\\xc3\"");

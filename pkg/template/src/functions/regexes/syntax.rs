@@ -100,6 +100,11 @@ fn escape<'p>(out: &mut String, rest: &'p str, in_class: bool) -> Result<&'p str
             out.push(escaped);
         }
     }
+    // A class cannot start a range, so the character between is plain.
+    if in_class && "dwsDWS".contains(escaped) && after.starts_with('-') && !after.starts_with("-]") {
+        out.push_str("\\-");
+        return Ok(&after[1..]);
+    }
     Ok(after)
 }
 
