@@ -8,6 +8,7 @@ mod call;
 mod eval;
 mod failure;
 mod field;
+mod methods;
 mod nested;
 mod output;
 mod walk;

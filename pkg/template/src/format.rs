@@ -35,6 +35,21 @@ pub(crate) fn display(value: &Value) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
+impl Value {
+    /// Returns the value as an action prints it; the beginning of a long one.
+    pub fn display(&self) -> String {
+        display(self)
+    }
+
+    /// Returns a string as the verb `%q` prints it; other values as an action prints them.
+    pub fn quoted(&self) -> String {
+        match self {
+            Self::String(text) => quoted(text),
+            other => other.display(),
+        }
+    }
+}
+
 /// Prints values with a space between two that are not strings.
 pub(crate) fn sprint(args: &[Value], limit: usize) -> Result<Vec<u8>, FormatError> {
     let mut out = Vec::new();

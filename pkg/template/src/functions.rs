@@ -31,3 +31,4 @@ mod urls;
 pub use arguments::Arguments;
 pub(crate) use registry::Special;
 pub use registry::{Function, Functions};
+pub use semver::{is_version, version_matches};

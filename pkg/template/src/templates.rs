@@ -10,6 +10,21 @@ use crate::parse::{parse, tree::Tree};
 use crate::session::Session;
 use crate::value::Value;
 
+/// The templates of one text, parsed once for several sets.
+#[derive(Clone, Debug)]
+pub struct ParsedText(Vec<Arc<Tree>>);
+
+impl ParsedText {
+    /// Parses a text: its own template and those that it defines.
+    ///
+    /// # Errors
+    /// `Error::Parse` with Go's text.
+    pub fn parse(name: &str, text: &str, functions: &Functions) -> Result<Self, Error> {
+        let trees = parse(name, text, functions).map_err(Error::Parse)?;
+        Ok(Self(trees.into_iter().map(Arc::new).collect()))
+    }
+}
+
 /// A set of templates that invoke each other. It can be shared between threads and rendered many times.
 #[derive(Clone, Debug)]
 pub struct Templates {
@@ -24,18 +39,22 @@ impl Templates {
         Self { name: name.into(), functions, trees: HashMap::new() }
     }
 
+    /// Adds the templates of a parsed text. An existing template is replaced, unless the new one is empty.
+    pub fn add(&mut self, text: &ParsedText) {
+        for tree in &text.0 {
+            if !(tree.is_empty() && self.trees.contains_key(&tree.name)) {
+                self.trees.insert(tree.name.clone(), tree.clone());
+            }
+        }
+    }
+
     /// Parses a text, and adds the template and all its definitions. An existing template is replaced, unless the new
     /// one is empty.
     ///
     /// # Errors
     /// `Error::Parse` with Go's text. The set is unchanged.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        let trees = parse(name, text, &self.functions).map_err(Error::Parse)?;
-        for tree in trees {
-            if !(tree.is_empty() && self.trees.contains_key(&tree.name)) {
-                self.trees.insert(tree.name.clone(), Arc::new(tree));
-            }
-        }
+        self.add(&ParsedText::parse(name, text, &self.functions)?);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::call::Callee;
 use super::eval::Operands;
+use super::methods::with_method;
 use super::{At, Dot, Execution, Result};
 use crate::error::{Problem, near_names};
 use crate::parse::tree::{Expr, ExprKind};
@@ -47,6 +48,9 @@ impl<'r> Execution<'r> {
         let (mut value, mut is_interface) = (receiver.value.clone(), receiver.is_interface);
         for (index, name) in names.iter().enumerate() {
             let Value::Map(map) = &value else { return ((value, index), is_interface) };
+            if map.elem() == Elem::Values && with_method(&value, name).is_some() {
+                return ((value, index), is_interface);
+            }
             let Some(found) = map.get(name) else { return ((value, index), is_interface) };
             is_interface = matches!(map.elem(), Elem::Any | Elem::Values);
             value = found;
@@ -66,6 +70,10 @@ impl<'r> Execution<'r> {
         last: Option<Value>,
     ) -> Result<Value> {
         let has_arguments = !operands.args.is_empty() || last.is_some();
+        if let Some(object) = with_method(receiver.value, name) {
+            let callee = Callee::Method(object, name.to_str().into_owned());
+            return self.call(dot, &callee, At::Expr(expr), operands, last);
+        }
         match receiver.value {
             Value::Missing if self.session.settings.missing_key == MissingKey::Error => {
                 let quoted = crate::format::quoted(name);

@@ -88,6 +88,7 @@ impl<'r> Execution<'r> {
         match value {
             Value::String(text) => self.write(text),
             Value::Missing => self.write(b"<no value>"),
+            Value::Object(object) if let Some(text) = object.action_text() => self.write(text.as_bytes()),
             _ => {
                 let limit = self.session.settings.limits.output_bytes;
                 let printed = crate::format::print(&mut self.out, value, limit);

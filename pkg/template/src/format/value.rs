@@ -2,7 +2,7 @@
 
 use super::integer::Integer;
 use super::printer::{FormatError, Printer};
-use crate::value::{Elem, List, Map, NESTING, Shared, TooDeep, Value};
+use crate::value::{List, Map, NESTING, Shared, TooDeep, Value};
 
 type Printed = Result<(), FormatError>;
 
@@ -89,9 +89,9 @@ impl Printer<'_> {
 
     fn list(&mut self, list: &List, verb: char, depth: usize) -> Printed {
         let depth = depth.checked_sub(1).ok_or(FormatError::TooDeep(TooDeep))?;
-        if list.elem() == Elem::Byte && matches!(verb, 's' | 'q' | 'x' | 'X') {
-            let bytes: Vec<u8> =
-                list.iter().map(|item| if let Value::Uint8(byte) = item { *byte } else { 0 }).collect();
+        if matches!(verb, 's' | 'q' | 'x' | 'X')
+            && let Some(bytes) = list.as_bytes()
+        {
             self.string(&bytes, verb);
             return Ok(());
         }

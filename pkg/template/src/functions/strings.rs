@@ -81,10 +81,7 @@ pub(super) fn is_space(character: char) -> bool {
 pub(super) fn text_of(run: &mut dyn Engine, value: &Value) -> std::result::Result<Str, Fault> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        Value::List(list) if list.elem() == Elem::Byte => {
-            let byte = |item: &Value| if let Value::Uint8(byte) = item { *byte } else { 0 };
-            Ok(list.iter().map(byte).collect::<Vec<_>>().into())
-        }
+        Value::List(list) if let Some(bytes) = list.as_bytes() => Ok((&*bytes).into()),
         _ => {
             let mut out = Vec::new();
             crate::format::print(&mut out, value, longest(run))?;

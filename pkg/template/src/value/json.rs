@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use serde_json::{Map as Fields, Number, Value as Json};
 
-use super::{Elem, List, Map, NESTING, TooDeep, Value};
+use super::{List, Map, NESTING, TooDeep, Value};
 
 impl Value {
     /// Creates a value as Helm's readers of YAML and JSON do: every number is a `float64`.
@@ -21,7 +21,7 @@ impl Value {
     }
 
     /// Returns the value as Go's `encoding/json` writes it. `Ok(None)` for numbers that JSON does not have.
-    pub(crate) fn to_json(&self) -> Result<Option<Json>, TooDeep> {
+    pub fn to_json(&self) -> Result<Option<Json>, TooDeep> {
         to_json(self, NESTING)
     }
 }
@@ -68,9 +68,7 @@ fn list_to_json(list: &List, depth: usize) -> Result<Option<Json>, TooDeep> {
     if list.is_nil() {
         return Ok(Some(Json::Null));
     }
-    if list.elem() == Elem::Byte {
-        let bytes: Vec<u8> =
-            list.iter().map(|item| if let Value::Uint8(byte) = item { *byte } else { 0 }).collect();
+    if let Some(bytes) = list.as_bytes() {
         return Ok(Some(Json::String(base64::engine::general_purpose::STANDARD.encode(&bytes))));
     }
     let mut items = Vec::with_capacity(list.len());

@@ -48,6 +48,11 @@ pub trait Object: fmt::Debug {
         None
     }
 
+    /// Returns the text that an action prints for a field of a pointer, whose type may have a method `String`.
+    fn action_text(&self) -> Option<String> {
+        self.text()
+    }
+
     /// Returns the fields of a struct in their order, as `%v` prints them.
     fn members(&self) -> Vec<(&str, Value)> {
         Vec::new()

@@ -48,13 +48,15 @@ pub enum Elem {
     Map,
     /// `interface {}` in a map with the named type `chartutil.Values`.
     Values,
+    /// `string` in a list with the named type `chartutil.VersionSet`.
+    Versions,
 }
 
 impl Elem {
     fn name(self) -> &'static str {
         match self {
             Self::Any | Self::Values => "interface {}",
-            Self::String => "string",
+            Self::String | Self::Versions => "string",
             Self::Int => "int",
             Self::Byte => "uint8",
             Self::List => "[]interface {}",
@@ -66,7 +68,7 @@ impl Elem {
     pub(crate) fn zero(self) -> Value {
         match self {
             Self::Any | Self::Values => Value::Nil,
-            Self::String => Value::string(""),
+            Self::String | Self::Versions => Value::string(""),
             Self::Int => Value::Int(0),
             Self::Byte => Value::Uint8(0),
             Self::List => Value::List(super::List::nil(Self::Any)),
@@ -76,7 +78,7 @@ impl Elem {
 
     /// The name of a list with elements of this type.
     pub(crate) fn list_name(self) -> String {
-        format!("[]{}", self.name())
+        if self == Self::Versions { "chartutil.VersionSet".to_owned() } else { format!("[]{}", self.name()) }
     }
 
     /// The name of a map with elements of this type.
@@ -135,7 +137,9 @@ impl Type {
             | (Self::Int64, Value::Int64(_))
             | (Self::Float64, Value::Float(_))
             | (Self::String, Value::String(_)) => true,
-            (Self::List(elem), Value::List(list)) => list.elem() == elem,
+            (Self::List(elem), Value::List(list)) => {
+                list.elem() == elem || (elem == Elem::String && list.elem() == Elem::Versions)
+            }
             (Self::Map(elem), Value::Map(map)) => {
                 map.elem() == elem || (elem == Elem::Any && map.elem() == Elem::Values)
             }

@@ -154,9 +154,8 @@ fn push_list(
         out.push_str("null");
         return Ok(());
     }
-    if list.elem() == Elem::Byte {
-        let byte = |item: &Value| if let Value::Uint8(byte) = item { *byte } else { 0 };
-        let text = super::super::table::base64(&list.iter().map(byte).collect::<Vec<_>>());
+    if let Some(bytes) = list.as_bytes() {
+        let text = super::super::table::base64(&bytes);
         push_string(out, text.as_bytes(), style.escapes_html);
         return Ok(());
     }
