@@ -18,7 +18,7 @@ const INIT: &str = "The life of `init`";
 const MAX_INIT_FILES: usize = 20;
 
 /// Pure crates, which perform no I/O.
-pub(super) const PURE: [&str; 4] = ["pkg/api", "pkg/kustomize", "pkg/manifest", "pkg/template"];
+pub(super) const PURE: [&str; 5] = ["pkg/api", "pkg/chart", "pkg/kustomize", "pkg/manifest", "pkg/template"];
 
 /// External crates for terminals and programs. A library returns values instead.
 const PROGRAM_PACKAGES: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
@@ -28,6 +28,7 @@ const NETWORK_PACKAGES: &[&str] = &["futures", "kube", "reqwest", "rustls", "tok
 const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
     ("pkg/api", NETWORK_PACKAGES),
     ("pkg/manifest", NETWORK_PACKAGES),
+    ("pkg/chart", NETWORK_PACKAGES),
     ("pkg/kustomize", NETWORK_PACKAGES),
     ("pkg/template", NETWORK_PACKAGES),
     ("pkg/transport", &["kube", "k8s-openapi"]),

@@ -1,0 +1,267 @@
+//! A loaded chart, and its rendering.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use template::{Elem, Map, Session, Settings, TooDeep, Value};
+
+use crate::coalesce::{Coalescing, Nulls};
+use crate::compile::{Cache, Job, Jobs};
+use crate::error::ChartError;
+use crate::files::{ChartFile, LoadedChart, extension, load, load_archive};
+use crate::instance::{Instance, table};
+use crate::manifest::{Manifest, Sorted};
+use crate::metadata::Metadata;
+use crate::options::RenderOptions;
+use crate::value_tree::to_map;
+use crate::values::Values;
+use crate::{file_object, objects, schema};
+
+/// The most bytes that all templates of a chart may print.
+const MAX_OUTPUT_BYTES: usize = 256 << 20;
+
+/// The file with the notes of a chart.
+const NOTES: &str = "NOTES.txt";
+
+/// A chart with its subcharts. It can be shared between threads and rendered many times; templates are parsed once.
+#[derive(Debug)]
+pub struct Chart {
+    pub(crate) loaded: Arc<LoadedChart>,
+    cache: Cache,
+}
+
+/// A rendered chart.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// The manifests in the order of installation.
+    pub manifests: Vec<Manifest>,
+    /// The hooks in the order in which Helm prints them.
+    pub hooks: Vec<Manifest>,
+    /// The notes for the user.
+    pub notes: String,
+    /// The files in `crds/` of the chart and its subcharts, with the paths of their charts.
+    pub crds: Vec<ChartFile>,
+    /// Values that were left out, and other facts that Helm warns of.
+    pub warnings: Vec<String>,
+}
+
+impl Chart {
+    /// Loads a chart from its files.
+    ///
+    /// # Errors
+    /// A missing or invalid `Chart.yaml`, values that are no table, a subchart that cannot be loaded.
+    pub fn from_files(files: impl IntoIterator<Item = ChartFile>) -> Result<Self, ChartError> {
+        Ok(Self { loaded: Arc::new(load(files.into_iter().collect())?), cache: Cache::default() })
+    }
+
+    /// Loads a chart from a `.tgz` archive.
+    ///
+    /// # Errors
+    /// As [`Chart::from_files`], and an archive that is not accepted.
+    pub fn from_archive(bytes: &[u8]) -> Result<Self, ChartError> {
+        Ok(Self { loaded: Arc::new(load_archive(bytes)?), cache: Cache::default() })
+    }
+
+    /// The content of `Chart.yaml`.
+    pub fn metadata(&self) -> &Metadata {
+        &self.loaded.metadata
+    }
+
+    /// The text of `values.yaml`; `None` without the file.
+    pub fn values_text(&self) -> Option<Cow<'_, str>> {
+        self.loaded.values_text.as_ref().map(template::Str::to_str)
+    }
+
+    /// Renders the chart.
+    ///
+    /// # Errors
+    /// The first problem, as Helm words it.
+    pub fn render(&self, values: &Values, options: &RenderOptions) -> Result<Rendered, ChartError> {
+        self.check_installable()?;
+        options.release.check_name().map_err(ChartError::ReleaseName)?;
+        let mut warnings = Vec::new();
+        let user = to_map(&values.table);
+        let mut root = Instance::new(&self.loaded);
+        root.process(&user, &mut warnings)?;
+        let mut coalescing = Coalescing { nulls: Nulls::Remove, warnings: &mut warnings };
+        let values = coalescing.values(&root, &user)?;
+        if !options.skips_schema {
+            check_schemas(&root, &values)?;
+        }
+        self.check_kube_version(options)?;
+        let outputs = self.execute(&root, &values, options)?;
+        let Outputs { files, notes } = outputs;
+        let Sorted { manifests, hooks, unknown } = Sorted::read(files)?;
+        warnings.extend(unknown);
+        let mut crds = Vec::new();
+        add_crds(&root, &root.name, &mut crds);
+        Ok(Rendered { manifests, hooks, notes, crds, warnings })
+    }
+
+    fn check_installable(&self) -> Result<(), ChartError> {
+        let Metadata { kind, dependencies, .. } = &self.loaded.metadata;
+        if !matches!(kind.as_str(), "" | "application") {
+            return Err(ChartError::NotInstallable { kind: kind.clone() });
+        }
+        let present = |name: &str| self.loaded.subcharts.iter().any(|chart| chart.metadata.name == name);
+        let names = dependencies.iter().flatten().map(|dependency| &dependency.name);
+        let missing: Vec<String> = names.filter(|name| !present(name)).cloned().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let present = self.loaded.subcharts.iter().map(|chart| chart.metadata.name.clone()).collect();
+        Err(ChartError::MissingDependencies { names: missing, present })
+    }
+
+    fn check_kube_version(&self, options: &RenderOptions) -> Result<(), ChartError> {
+        let required = &self.loaded.metadata.kube_version;
+        let found = &options.capabilities.kube_version.version;
+        if required.is_empty() || template::version_matches(required, found) {
+            return Ok(());
+        }
+        Err(ChartError::KubeVersion { required: required.clone(), found: found.clone() })
+    }
+
+    /// Executes the templates of all charts.
+    fn execute(&self, root: &Instance, values: &Map, options: &RenderOptions) -> Result<Outputs, ChartError> {
+        let mut jobs = Jobs::default();
+        let shared =
+            Shared { release: release(options), capabilities: objects::capabilities(&options.capabilities) };
+        let data = shared.data(root, values.with_elem(Elem::Values), true);
+        shared.add_jobs(root, &data, &root.name, true, &mut jobs);
+        let templates = self.cache.templates(&jobs)?;
+        let mut session = Session::new(settings(options));
+        let mut outputs = Outputs::default();
+        let mut total = 0_usize;
+        for job in jobs.iter().filter(|job| !job.is_partial()) {
+            job.announce();
+            let output = templates.render(&job.name, &Value::Map(job.data.clone()), &mut session);
+            let output = output.map_err(|error| ChartError::of_template(&job.name, error))?.into_text();
+            total = total.saturating_add(output.len());
+            if total > MAX_OUTPUT_BYTES {
+                return Err(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
+            }
+            outputs.add(job, output, root, options.subchart_notes);
+        }
+        Ok(outputs)
+    }
+}
+
+/// Checks the values of all charts that have a schema.
+fn check_schemas(root: &Instance, values: &Map) -> Result<(), ChartError> {
+    if !root.has_schema() {
+        return Ok(());
+    }
+    let json = Value::Map(values.clone()).to_json().map_err(|TooDeep| ChartError::ValuesTooDeep)?;
+    let reports = schema::check(root, &json.unwrap_or_default());
+    if reports.is_empty() { Ok(()) } else { Err(ChartError::Schema { reports }) }
+}
+
+/// The outputs of templates by their files.
+#[derive(Default)]
+struct Outputs {
+    files: Vec<(String, String)>,
+    notes: String,
+}
+
+impl Outputs {
+    fn add(&mut self, job: &Job, output: String, root: &Instance, subchart_notes: bool) {
+        if !job.name.ends_with(NOTES) {
+            return self.files.push((job.name.clone(), output));
+        }
+        let is_own = job.name.strip_prefix(root.name.as_str()) == Some("/templates/NOTES.txt");
+        if subchart_notes || is_own {
+            if !self.notes.is_empty() {
+                self.notes.push('\n');
+            }
+            self.notes.push_str(&output);
+        }
+    }
+}
+
+/// The data that all charts see alike.
+struct Shared {
+    release: Value,
+    capabilities: Value,
+}
+
+impl Shared {
+    /// Creates the data of a chart.
+    fn data(&self, instance: &Instance, values: Map, is_root: bool) -> Map {
+        let entries = [
+            ("Chart", objects::chart(instance, is_root)),
+            ("Files", file_object::files(&instance.chart.files)),
+            ("Release", self.release.clone()),
+            ("Capabilities", self.capabilities.clone()),
+            ("Values", Value::Map(values)),
+            ("Subcharts", Value::Map(Map::default())),
+        ];
+        entries.into_iter().collect::<Map>().with_elem(Elem::Values)
+    }
+
+    /// Adds the templates of a chart and its subcharts. `path` is the path of the chart in its parents.
+    fn add_jobs(&self, instance: &Instance, data: &Map, path: &str, is_root: bool, jobs: &mut Jobs) {
+        let inner_path = if instance.is_selected || is_root { path } else { &instance.chart.path };
+        for subchart in &instance.subcharts {
+            let values = match data.get(b"Values") {
+                Some(Value::Map(values)) => table(&values, &subchart.name).unwrap_or_default(),
+                _ => Map::default(),
+            };
+            let inner = self.data(subchart, values.with_elem(Elem::Values), false);
+            if let Some(Value::Map(subcharts)) = data.get(b"Subcharts") {
+                subcharts.insert(subchart.name.as_str(), Value::Map(inner.with_elem(Elem::Any)));
+            }
+            self.add_jobs(subchart, &inner, &format!("{inner_path}/charts/{}", subchart.name), false, jobs);
+        }
+        let is_library = instance.chart.metadata.kind.eq_ignore_ascii_case("library");
+        for (index, file) in instance.chart.templates.iter().enumerate() {
+            let job = Job {
+                name: format!("{path}/{}", file.path),
+                chart: instance.chart.clone(),
+                index,
+                data: data.clone(),
+                base_path: format!("{path}/templates"),
+            };
+            if !is_library || job.is_partial() {
+                jobs.add(job);
+            }
+        }
+    }
+}
+
+fn release(options: &RenderOptions) -> Value {
+    let release = &options.release;
+    Value::map([
+        ("Name", release.name.as_str().into()),
+        ("Namespace", release.namespace.as_str().into()),
+        ("IsUpgrade", release.is_upgrade.into()),
+        ("IsInstall", (!release.is_upgrade).into()),
+        ("Revision", Value::Int(release.revision)),
+        ("Service", "Helm".into()),
+    ])
+}
+
+fn settings(options: &RenderOptions) -> Settings {
+    Settings {
+        limits: options.limits,
+        seed: options.seed,
+        now: options.now,
+        zone: options.zone.clone(),
+        ..Settings::helm()
+    }
+}
+
+/// Adds the files in `crds/` of a chart and its subcharts.
+fn add_crds(instance: &Instance, path: &str, crds: &mut Vec<ChartFile>) {
+    let is_manifest = |path: &str| {
+        let extension = extension(path).to_ascii_lowercase();
+        path.starts_with("crds/") && matches!(extension.as_str(), ".yaml" | ".yml" | ".json")
+    };
+    for file in instance.chart.files.iter().filter(|file| is_manifest(&file.path)) {
+        crds.push(ChartFile { path: format!("{path}/{}", file.path), content: file.content.clone() });
+    }
+    let inner_path = if instance.is_selected { path } else { &instance.chart.path };
+    for subchart in &instance.subcharts {
+        add_crds(subchart, &format!("{inner_path}/charts/{}", subchart.name), crds);
+    }
+}

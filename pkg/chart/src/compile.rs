@@ -1,0 +1,84 @@
+//! Templates of charts, parsed once and kept for further renders.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use template::{Functions, Map, ParsedText, Templates, Value};
+
+use crate::error::ChartError;
+use crate::files::LoadedChart;
+
+/// The functions that templates call.
+static FUNCTIONS: LazyLock<Arc<Functions>> = LazyLock::new(|| Arc::new(Functions::helm()));
+
+/// The set of all templates; the name occurs in errors.
+const SET: &str = "gotpl";
+
+/// A template of one render.
+pub(crate) struct Job {
+    /// The file with the path of its chart, which is the name of the template.
+    pub(crate) name: String,
+    pub(crate) chart: Arc<LoadedChart>,
+    /// The index of the file in the templates of the chart.
+    pub(crate) index: usize,
+    /// The data of its chart.
+    pub(crate) data: Map,
+    pub(crate) base_path: String,
+}
+
+impl Job {
+    /// True for files such as `_helpers.tpl`, which only define templates.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.name.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+    }
+
+    /// Sets `.Template`.
+    pub(crate) fn announce(&self) {
+        let entries = [("Name", self.name.as_str().into()), ("BasePath", self.base_path.as_str().into())];
+        let map: Map = entries.into_iter().collect();
+        self.data.insert("Template", Value::Map(map.with_elem(template::Elem::Values)));
+    }
+}
+
+/// The templates of one render in the order in which Helm parses and renders them: deep files first, then backwards by
+/// name.
+#[derive(Default)]
+pub(crate) struct Jobs(BTreeMap<(Reverse<usize>, Reverse<String>), Job>);
+
+impl Jobs {
+    pub(crate) fn add(&mut self, job: Job) {
+        let key = (Reverse(job.name.matches('/').count()), Reverse(job.name.clone()));
+        self.0.insert(key, job);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Job> {
+        self.0.values()
+    }
+}
+
+/// The parsed files of a chart, by the address of the chart, the name and the index of the file. The address is stable
+/// as long as the cache, which the chart owns.
+#[derive(Debug, Default)]
+pub(crate) struct Cache(Mutex<HashMap<(usize, String), Arc<ParsedText>>>);
+
+impl Cache {
+    /// Returns the set of templates of a render. Files are parsed if no earlier render needed them.
+    pub(crate) fn templates(&self, jobs: &Jobs) -> Result<Templates, ChartError> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut templates = Templates::new(SET, FUNCTIONS.clone());
+        for job in jobs.iter() {
+            let key = (Arc::as_ptr(&job.chart).addr(), job.name.clone());
+            if let Some(parsed) = cache.get(&key) {
+                templates.add(parsed);
+                continue;
+            }
+            let text = job.chart.templates[job.index].content.to_str();
+            let parsed = ParsedText::parse(&job.name, &text, &FUNCTIONS);
+            let parsed = Arc::new(parsed.map_err(|error| ChartError::of_template(&job.name, error))?);
+            templates.add(&parsed);
+            cache.insert(key, parsed);
+        }
+        Ok(templates)
+    }
+}

@@ -1,0 +1,140 @@
+//! Next steps after a chart that cannot be loaded or rendered.
+
+use api::{ErrorExplanation, Explain, one_of, output::ErrorKind, similar_names};
+use template::Problem;
+
+use crate::archive::ArchiveError;
+use crate::capabilities::KubeVersionError;
+use crate::error::{ChartError, TemplatePosition};
+use crate::ignore::IgnoreError;
+use crate::print::NoSuchTemplate;
+use crate::release::ReleaseNameError;
+use crate::values::ValuesError;
+
+impl Explain for ChartError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::NoChartFile { near } if near.is_empty() => {
+                ErrorExplanation::hint("a chart is a folder with a `Chart.yaml`, or a `.tgz` archive of one")
+            }
+            Self::NoChartFile { near } => ErrorExplanation::hint(format!("found {} instead", one_of(near))),
+            Self::Subchart { error, .. } => error.explain(),
+            Self::Archive(error) => error.explain(),
+            Self::MissingDependencies { names, present } => {
+                ErrorExplanation::hint(match present.as_slice() {
+                    [] => format!("put {} into `charts/`, as `helm dependency build` does", one_of(names)),
+                    present => format!(
+                        "`charts/` has {} only; `helm dependency build` fetches the rest",
+                        one_of(present)
+                    ),
+                })
+            }
+            Self::NotInstallable { .. } => {
+                ErrorExplanation::hint("render a chart that has this library in its dependencies")
+            }
+            Self::SubchartValues { name, .. } => {
+                ErrorExplanation::hint(format!("`{name}` is a subchart; its values must be a table"))
+            }
+            Self::Schema { .. } => ErrorExplanation::hint(
+                "correct the values, or skip the check with `--skip-schema-validation`",
+            ),
+            Self::KubeVersion { .. } => {
+                ErrorExplanation::hint("name the version of the cluster with `--kube-version`")
+            }
+            Self::Template { position: Some(position), .. } => template_hint(position),
+            Self::ManifestYaml { template, error, .. } => ErrorExplanation::hint(format!(
+                "line {} of a document of `{template}` is no YAML; check the indentation around it",
+                error.line
+            )),
+            Self::Yaml { .. }
+            | Self::Field { .. }
+            | Self::Values(_)
+            | Self::Metadata(_)
+            | Self::ArchiveIsFolder { .. }
+            | Self::TooDeep { .. }
+            | Self::OutputTooLarge { .. }
+            | Self::ValuesTooDeep
+            | Self::Template { position: None, .. }
+            | Self::ReleaseName(_)
+            | Self::ManifestField { .. } => ErrorExplanation::default(),
+        }
+        .with_kind(ErrorKind::User)
+    }
+}
+
+fn template_hint(position: &TemplatePosition) -> ErrorExplanation<'static> {
+    let TemplatePosition { file, line, problem, .. } = position;
+    let at = format!("line {line} of `{file}`");
+    ErrorExplanation::hint(match problem {
+        Problem::Nil { path, near, .. } if near.is_empty() => format!("{at}: `{path}` has no value; set it"),
+        Problem::Nil { path, near, .. } => {
+            format!("{at}: `{path}` has no value; similar names are {}", one_of(near))
+        }
+        Problem::MissingKey { path, near } | Problem::NoTemplate { name: path, near } if !near.is_empty() => {
+            match path.as_str() {
+                "" => format!("{at}: similar names are {}", one_of(near)),
+                path => format!("{at}: there is no `{path}`; similar names are {}", one_of(near)),
+            }
+        }
+        _ => return ErrorExplanation::default(),
+    })
+}
+
+impl Explain for ArchiveError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::AbsolutePath { entry } | Self::ParentDirectory { entry } | Self::IllegalName { entry } => {
+                ErrorExplanation::hint(format!("the archive has an entry `{entry}`; pack the chart again"))
+            }
+            Self::Link { .. } => ErrorExplanation::hint("pack the chart again with files instead of links"),
+            Self::NotGzip
+            | Self::Unreadable(_)
+            | Self::Empty
+            | Self::OutsideBase { .. }
+            | Self::ChartFileOutsideBase
+            | Self::TooLarge { .. }
+            | Self::FileTooLarge { .. } => ErrorExplanation::hint(
+                "a chart is packed by `helm package` as a gzipped tar archive of its folder",
+            ),
+        }
+    }
+}
+
+impl Explain for ValuesError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::File { .. } => ErrorExplanation::default(),
+            Self::Assignment { .. } => ErrorExplanation::hint(
+                "write `NAME=VALUE`, with `,` between assignments and `\\` before characters that count as text",
+            ),
+        }
+        .with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for NoSuchTemplate {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        let near = similar_names(&self.pattern, self.printed.iter().map(String::as_str));
+        let explanation = if near.is_empty() {
+            ErrorExplanation::default()
+        } else {
+            ErrorExplanation::hint(format!("similar names are {}", one_of(&near)))
+        };
+        explanation.with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for KubeVersionError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("write a version such as `1.36.0`").with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for ReleaseNameError {}
+
+impl Explain for IgnoreError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint(format!("correct line {} of `.helmignore`: `{}`", self.line, self.pattern))
+            .with_kind(ErrorKind::User)
+    }
+}

@@ -1,0 +1,61 @@
+//! Renders Helm charts: the text that `helm template` prints, from files in memory.
+//!
+//! ```text
+//! files or archive ─► Chart ─► instances: aliases, enabled subcharts, imported values
+//! files, --set ─────► Values ─► coalesce ─► data of each chart ─► templates ─► manifests, hooks, notes ─► text
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | `files`, `archive`, `ignore` | the files of a chart, packed or in a folder |
+//! | `metadata`, `decode` | `Chart.yaml`, read as Go reads it |
+//! | `values` | the values of a user |
+//! | `instance`, `coalesce` | subcharts and the merging of values |
+//! | `objects`, `file_object`, `capabilities` | `.Chart`, `.Capabilities`, `.Files` |
+//! | `schema` | checks of values |
+//! | `compile`, `chart` | rendering; templates are parsed once |
+//! | `manifest`, `print` | documents, hooks, order, and the text |
+//!
+//! Deliberately absent: disk, network, clock, environment, charts in repositories.
+
+mod archive;
+mod capabilities;
+mod chart;
+mod coalesce;
+mod compile;
+mod decode;
+mod error;
+mod file_object;
+mod files;
+mod glob;
+mod hints;
+mod ignore;
+mod instance;
+mod manifest;
+mod metadata;
+mod objects;
+mod options;
+mod print;
+mod release;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod value_tree;
+mod values;
+
+pub use archive::ArchiveError;
+pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
+pub use chart::{Chart, Rendered};
+pub use decode::TypeError;
+pub use error::{ChartError, TemplatePosition};
+pub use files::ChartFile;
+pub use ignore::{IgnoreError, IgnoreReason, IgnoreRules};
+pub use manifest::{Hook, HookEvent, Manifest};
+pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
+pub use options::RenderOptions;
+pub use print::{NoSuchTemplate, PrintOptions};
+pub use release::{Release, ReleaseNameError};
+pub use schema::{SchemaProblem, SchemaReport};
+pub use template::{Limit, Limits, Problem};
+pub use value_tree::TableError;
+pub use values::{AssignmentError, Values, ValuesError};

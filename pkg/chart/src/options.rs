@@ -1,0 +1,45 @@
+//! The settings of one render.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use template::Limits;
+
+use crate::capabilities::Capabilities;
+use crate::release::Release;
+
+/// The settings of one render.
+#[derive(Clone, Debug)]
+pub struct RenderOptions {
+    /// The release to render.
+    pub release: Release,
+    /// The cluster to render for.
+    pub capabilities: Capabilities,
+    /// Renders without a check of the values against `values.schema.json`.
+    pub skips_schema: bool,
+    /// Adds the notes of subcharts to those of the chart.
+    pub subchart_notes: bool,
+    /// The seed of random values and keys; `None` asks the system.
+    pub seed: Option<u64>,
+    /// The time that `now` returns.
+    pub now: Timestamp,
+    /// The local time zone.
+    pub zone: TimeZone,
+    /// The limits of each template.
+    pub limits: Limits,
+}
+
+impl RenderOptions {
+    /// Creates the settings of Helm for a release, at the start of 1970 in UTC.
+    pub fn new(release: Release) -> Self {
+        Self {
+            release,
+            capabilities: Capabilities::default(),
+            skips_schema: false,
+            subchart_notes: false,
+            seed: None,
+            now: Timestamp::UNIX_EPOCH,
+            zone: TimeZone::UTC,
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `values.schema.json`: all values that a schema rejects, in Helm's words.
+//!
+//! Source: Helm 3.22 pkg/chartutil/jsonschema.go; santhosh-tekuri/jsonschema 6.0.3, whose author wrote boon too.
+//! Differs: a schema that refers to another host is an error, as nothing is fetched.
+
+mod message;
+
+use std::error::Error;
+use std::fmt;
+
+use boon::{CompileError, Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use serde_json::Value;
+
+use crate::instance::Instance;
+
+/// The name of a schema, by which it refers to itself.
+const URL: &str = "file:///values.schema.json";
+
+/// Values of one chart that its schema rejects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaReport {
+    /// The chart, by its alias.
+    pub chart: String,
+    /// The problems; or else the reason why the schema cannot be used.
+    pub problems: Result<Vec<SchemaProblem>, String>,
+}
+
+/// A value that a schema rejects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaProblem {
+    /// The value as a JSON pointer; empty for all values.
+    pub pointer: String,
+    /// The problem in the words of Helm's library.
+    pub message: String,
+    /// The nesting: the problems below explain why none of several schemas matches.
+    pub depth: usize,
+}
+
+impl fmt::Display for SchemaReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}:", self.chart)?;
+        match &self.problems {
+            Err(reason) => f.write_str(reason),
+            Ok(problems) => problems.iter().try_for_each(|problem| writeln!(f, "{problem}")),
+        }
+    }
+}
+
+impl fmt::Display for SchemaProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message, depth } = self;
+        write!(f, "{:indent$}- at {}: {message}", "", message::quoted(pointer), indent = depth * 2)
+    }
+}
+
+/// A schema, ready for use.
+pub(crate) struct CompiledSchema {
+    schemas: Schemas,
+    root: SchemaIndex,
+}
+
+impl fmt::Debug for CompiledSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CompiledSchema")
+    }
+}
+
+/// Returns the reports of a chart and its subcharts whose values do not fit. `values` are those of the chart.
+pub(crate) fn check(instance: &Instance, values: &Value) -> Vec<SchemaReport> {
+    let mut reports = Vec::new();
+    check_into(instance, values, &mut reports);
+    reports
+}
+
+fn check_into(instance: &Instance, values: &Value, reports: &mut Vec<SchemaReport>) {
+    let report = |problems| SchemaReport { chart: instance.name.clone(), problems };
+    match instance.chart.compiled_schema() {
+        None => {}
+        Some(Err(reason)) => reports.push(report(Err(reason.clone()))),
+        Some(Ok(schema)) => {
+            let problems = schema.problems(values);
+            if !problems.is_empty() {
+                reports.push(report(Ok(problems)));
+            }
+        }
+    }
+    for subchart in &instance.subcharts {
+        match values.get(&subchart.name) {
+            None | Some(Value::Null) => {}
+            Some(values) => check_into(subchart, values, reports),
+        }
+    }
+}
+
+impl CompiledSchema {
+    /// Compiles a schema. The error is a text.
+    pub(crate) fn new(text: &[u8]) -> Result<Self, String> {
+        let json: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(NoLoader));
+        let mut schemas = Schemas::new();
+        let failed = |error: CompileError| format!("{error:#}");
+        compiler.add_resource(URL, json).map_err(failed)?;
+        let root = compiler.compile(URL, &mut schemas).map_err(failed)?;
+        Ok(Self { schemas, root })
+    }
+
+    fn problems(&self, values: &Value) -> Vec<SchemaProblem> {
+        let mut problems = Vec::new();
+        if let Err(error) = self.schemas.validate(values, self.root) {
+            for cause in &error.causes {
+                collect(cause, 0, &mut problems);
+            }
+        }
+        problems
+    }
+}
+
+/// Adds an error and the errors inside.
+fn collect(error: &ValidationError<'_, '_>, depth: usize, problems: &mut Vec<SchemaProblem>) {
+    let is_shown = !(matches!(error.kind, ErrorKind::Reference { .. }) && error.causes.len() == 1);
+    if is_shown {
+        problems.push(SchemaProblem {
+            pointer: error.instance_location.to_string(),
+            message: message::of(&error.kind),
+            depth,
+        });
+    }
+    for cause in &error.causes {
+        collect(cause, depth + usize::from(is_shown), problems);
+    }
+}
+
+/// Loads nothing. A name without an address accepts everything, as in Helm.
+struct NoLoader;
+
+impl UrlLoader for NoLoader {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
+        if url.starts_with("urn:") {
+            return Ok(Value::Bool(true));
+        }
+        Err("schemas of other places are not fetched".into())
+    }
+}

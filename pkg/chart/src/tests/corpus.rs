@@ -1,0 +1,87 @@
+//! Charts with the output of helm v3.22.0, or with the fact that it refused.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{
+    Capabilities, Chart, ChartFile, IgnoreRules, KubeVersion, PrintOptions, Release, RenderOptions, Values,
+};
+
+#[test]
+fn every_chart_prints_what_helm_printed() {
+    let Some(corpus) = support::skip::corpus() else { return };
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for chart in folders(&corpus.join("charts")) {
+        for case in folders(&chart.join("cases")) {
+            count += 1;
+            if let Err(reason) = compare(&chart.join("chart"), &case) {
+                failed.push(format!("{}: {reason}", case.display()));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} of {count} charts differ:\n{}", failed.len(), failed.join("\n"));
+}
+
+fn compare(chart: &Path, case: &Path) -> Result<(), String> {
+    let rendered = render(chart, case);
+    match (fs::read_to_string(case.join("expected.yaml")), rendered) {
+        (Ok(expected), Ok(printed)) if expected == printed => Ok(()),
+        (Ok(expected), Ok(printed)) => {
+            let differs = expected.lines().zip(printed.lines()).enumerate().find(|(_, (a, b))| a != b);
+            Err(format!("first difference {differs:?}"))
+        }
+        (Ok(_), Err(error)) => Err(error),
+        (Err(_), Err(error)) => {
+            let expected = fs::read_to_string(case.join("expected.err")).unwrap();
+            // The words of the YAML parser may differ.
+            let is_yaml = expected.contains("error converting YAML to JSON");
+            if is_yaml || expected.contains(error.trim()) {
+                Ok(())
+            } else {
+                Err(format!("refused because {error}"))
+            }
+        }
+        (Err(_), Ok(_)) => Err("helm refused this".to_owned()),
+    }
+}
+
+fn render(chart: &Path, case: &Path) -> Result<String, String> {
+    let mut files = Vec::new();
+    let rules = fs::read_to_string(chart.join(".helmignore")).unwrap_or_default();
+    read_folder(chart, "", &IgnoreRules::parse(&rules).unwrap(), &mut files);
+    let mut values = Values::default();
+    let text = fs::read(case.join("values.yaml")).unwrap();
+    values.merge_file("values.yaml", &text).map_err(|error| error.to_string())?;
+    let mut options = RenderOptions::new(Release::new("release", "ns"));
+    options.capabilities =
+        Capabilities { kube_version: KubeVersion::parse("1.36.0").unwrap(), ..Capabilities::default() };
+    let chart = Chart::from_files(files).map_err(|error| error.to_string())?;
+    let rendered = chart.render(&values, &options).map_err(|error| error.to_string())?;
+    rendered.print(&PrintOptions::default()).map_err(|error| error.to_string())
+}
+
+fn read_folder(folder: &Path, path: &str, rules: &IgnoreRules, files: &mut Vec<ChartFile>) {
+    for entry in sorted(folder) {
+        let name = entry.file_name().unwrap().to_string_lossy().into_owned();
+        let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+        if rules.ignores(&path, entry.is_dir()) {
+            continue;
+        }
+        if entry.is_dir() {
+            read_folder(&entry, &path, rules, files);
+        } else {
+            files.push(ChartFile::new(path, fs::read(&entry).unwrap()));
+        }
+    }
+}
+
+fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+    sorted(folder).into_iter().filter(|path| path.is_dir()).collect()
+}
+
+fn sorted(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}

@@ -1,0 +1,116 @@
+//! The values of a user: files, then `--set-json`, `--set`, `--set-string`, `--set-file` and `--set-literal`.
+//!
+//! Source: Helm 3.22 pkg/cli/values, pkg/strvals.
+
+mod assignment;
+mod literal;
+
+pub use assignment::AssignmentError;
+
+use crate::value_tree::{Table, TableError, ValueTree, read_table};
+use assignment::{Form, Parser};
+
+/// The values of a user, merged in the order of calls; later ones win.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    pub(crate) table: Table,
+}
+
+/// Values that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ValuesError {
+    /// A file is no YAML, or no table.
+    #[error("failed to parse {file}: {error}")]
+    File {
+        /// The name of the file.
+        file: String,
+        /// The problem.
+        error: TableError,
+    },
+    /// A flag has a malformed value.
+    #[error("failed parsing {flag} data: {error}")]
+    Assignment {
+        /// The flag.
+        flag: &'static str,
+        /// The value of the flag.
+        text: String,
+        /// The problem.
+        error: AssignmentError,
+    },
+}
+
+impl Values {
+    /// Merges a file over the values: tables are merged, everything else is replaced.
+    ///
+    /// # Errors
+    /// `ValuesError::File` if the text is no YAML table.
+    pub fn merge_file(&mut self, file: &str, text: &[u8]) -> Result<(), ValuesError> {
+        let text = text.strip_prefix(&[0xEF, 0xBB, 0xBF]).unwrap_or(text);
+        let table = read_table(text).map_err(|error| ValuesError::File { file: file.to_owned(), error })?;
+        merge(&mut self.table, table);
+        Ok(())
+    }
+
+    /// Applies a value of `--set`: `a.b=1,list[0]=x,c={y,z}`.
+    ///
+    /// # Errors
+    /// `ValuesError::Assignment`.
+    pub fn set(&mut self, text: &str) -> Result<(), ValuesError> {
+        self.assign("--set", text, Form::Typed)
+    }
+
+    /// Applies a value of `--set-string`: as `--set`, but every value is a string.
+    ///
+    /// # Errors
+    /// `ValuesError::Assignment`.
+    pub fn set_string(&mut self, text: &str) -> Result<(), ValuesError> {
+        self.assign("--set-string", text, Form::Text)
+    }
+
+    /// Applies a value of `--set-json`: `a.b={"c": 1}`.
+    ///
+    /// # Errors
+    /// `ValuesError::Assignment`.
+    pub fn set_json(&mut self, text: &str) -> Result<(), ValuesError> {
+        self.assign("--set-json", text, Form::Json)
+    }
+
+    /// Applies a value of `--set-file`: `a.b=path`. `read` returns the content of a file, or else the reason.
+    ///
+    /// # Errors
+    /// `ValuesError::Assignment`.
+    pub fn set_file(
+        &mut self,
+        text: &str,
+        read: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<(), ValuesError> {
+        self.assign("--set-file", text, Form::File(read))
+    }
+
+    /// Applies a value of `--set-literal`: `a.b=text`, where commas and backslashes of the text count as they are.
+    ///
+    /// # Errors
+    /// `ValuesError::Assignment`.
+    pub fn set_literal(&mut self, text: &str) -> Result<(), ValuesError> {
+        let result = literal::assign(text, &mut self.table);
+        result.map_err(|error| ValuesError::Assignment {
+            flag: "--set-literal",
+            text: text.to_owned(),
+            error,
+        })
+    }
+
+    fn assign(&mut self, flag: &'static str, text: &str, form: Form<'_>) -> Result<(), ValuesError> {
+        let result = Parser::new(text, form).run(&mut self.table);
+        result.map_err(|error| ValuesError::Assignment { flag, text: text.to_owned(), error })
+    }
+}
+
+fn merge(into: &mut Table, from: Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(ValueTree::Table(into)), ValueTree::Table(from)) => merge(into, from),
+            (_, value) => drop(into.insert(key, value)),
+        }
+    }
+}
