@@ -4,6 +4,7 @@ mod alpha;
 mod backup;
 mod bundle;
 mod cache;
+mod chart;
 mod completion;
 mod config;
 mod convert;
@@ -66,6 +67,8 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Kustomize(kustomize::Kustomize),
     #[command(subcommand)]
+    Chart(chart::ChartVerb),
+    #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
     Config(config::Config),
@@ -107,6 +110,7 @@ impl Verb {
             Self::Lock(args) => lock::run(&args, session),
             Self::Render(args) => render::run(&args, session),
             Self::Kustomize(verb) => verb.run(session),
+            Self::Chart(verb) => verb.run(session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),

@@ -75,6 +75,7 @@ pages! {
     hosts "docs/guide/hosts.md"
     images "docs/guide/images.md"
     install "docs/guide/install.md"
+    charts "docs/guide/charts.md"
     kustomize "docs/guide/kustomize.md"
     lock "docs/guide/lock.md"
     management_cluster "docs/guide/management-cluster.md"

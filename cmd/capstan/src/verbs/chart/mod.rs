@@ -1,0 +1,21 @@
+//! `chart`: renders Helm charts.
+
+mod folder;
+mod template;
+mod values;
+
+use crate::{Failure, session::Session};
+
+/// Render Helm charts without helm and without a cluster
+#[derive(clap::Subcommand)]
+pub(crate) enum ChartVerb {
+    Template(Box<template::Template>),
+}
+
+impl ChartVerb {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Template(args) => template::run(&args, session),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+use chart::{Capabilities, KubeVersion, PrintOptions, Release, RenderOptions};
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::{folder, values::ValueFlags};
+use crate::{Failure, WithContext as _, session::Session};
+
+/// The name of a release without a name.
+const UNNAMED: &str = "release-name";
+
+/// Print the manifests of a chart
+///
+/// Renders a chart in a folder or a `.tgz` archive as `helm template` does, and takes its flags. Nothing is installed, and
+/// no cluster is asked. Hooks follow the other objects. Nothing is printed unless every template could be rendered.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} chart template web ./web -f production.yaml
+  {bin} chart template web web-1.2.3.tgz --set image.tag=v2 --namespace shop
+  {bin} chart template web ./web --show-only templates/deployment.yaml
+
+  # For a cluster of another version that serves the API of Prometheus
+  {bin} chart template w ./web --kube-version 1.33 -a monitoring.coreos.com/v1")]
+pub(crate) struct Template {
+    /// Name of the release [default: release-name], and the folder or archive of the chart
+    #[arg(value_name = "[NAME] CHART", num_args = 1..)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    values: ValueFlags,
+
+    /// Namespace of the release [default: $HELM_NAMESPACE, else default]
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Template of the release name, with the functions of sprig
+    #[arg(long = "name-template", value_name = "TEXT", default_value = "")]
+    name_pattern: String,
+
+    /// Make up the name of the release from the chart and the time
+    #[arg(short, long)]
+    generate_name: bool,
+
+    /// Version of Kubernetes that templates see
+    #[arg(long, value_name = "VERSION", default_value = "")]
+    kube_version: String,
+
+    /// API versions that templates see besides the built-in ones
+    #[arg(short, long, value_name = "VERSION,…")]
+    api_versions: Vec<String>,
+
+    /// Render for an upgrade: `.Release.IsUpgrade` is true
+    #[arg(long)]
+    is_upgrade: bool,
+
+    /// Skip the check of the values against `values.schema.json`
+    #[arg(long)]
+    skip_schema_validation: bool,
+
+    #[command(flatten)]
+    print: PrintFlags,
+
+    #[command(flatten)]
+    ignored: IgnoredFlags,
+}
+
+/// Flags that choose what is printed.
+#[derive(clap::Args)]
+struct PrintFlags {
+    /// Print the files in `crds/` too
+    #[arg(long)]
+    include_crds: bool,
+
+    /// Leave out hooks
+    #[arg(long)]
+    no_hooks: bool,
+
+    /// Leave out hooks that are tests
+    #[arg(long)]
+    skip_tests: bool,
+
+    /// Print only these template files; may be repeated, and have `*`
+    #[arg(short, long, value_name = "FILE", value_delimiter = '\0')]
+    show_only: Vec<String>,
+}
+
+/// Flags of `helm template` without effect on its output, for scripts.
+#[derive(clap::Args)]
+struct IgnoredFlags {
+    #[arg(long, hide = true)]
+    debug: bool,
+    #[arg(long, hide = true)]
+    skip_crds: bool,
+    #[arg(long, hide = true)]
+    create_namespace: bool,
+    #[arg(long, hide = true)]
+    wait: bool,
+    #[arg(long, hide = true)]
+    atomic: bool,
+    #[arg(long, hide = true)]
+    hide_notes: bool,
+    #[arg(long, hide = true)]
+    render_subchart_notes: bool,
+    #[arg(long, hide = true)]
+    disable_openapi_validation: bool,
+    #[arg(long, hide = true)]
+    release_name: bool,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, value_name = "MODE")]
+    dry_run: Option<String>,
+    #[arg(long, hide = true, value_name = "TIME")]
+    timeout: Option<String>,
+    #[arg(long, hide = true, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure> {
+    let (name, place) = args.name_and_chart()?;
+    let options = args.options(&name, session)?;
+    let values = args.values.read(session)?;
+    let chart = folder::load(place, session)?;
+    if chart.metadata().deprecated {
+        session.messages().warning("this chart is deprecated");
+    }
+    let context = || format!("cannot render chart `{place}`");
+    let rendered = chart.render(&values, &options).with_context(context)?;
+    for warning in &rendered.warnings {
+        session.messages().warning(warning);
+    }
+    let text = rendered.print(&args.print.options()).with_context(context)?;
+    session.printer().write(text)
+}
+
+impl Template {
+    fn name_and_chart(&self) -> Result<(String, &str), Failure> {
+        match self.words.as_slice() {
+            [] => Err(Failure::user("no chart is named").hint("`capstan chart template NAME CHART`")),
+            [chart] => Ok((self.made_up_name(chart)?, chart)),
+            [_, _] if self.generate_name || !self.name_pattern.is_empty() => {
+                Err(Failure::user("a name cannot be combined with `--generate-name` or `--name-template`"))
+            }
+            [name, chart] => Ok((name.clone(), chart)),
+            [_, _, surplus, ..] => Err(Failure::user(format!("unexpected argument `{surplus}`"))
+                .hint("`--set` and other flags take one word each; put quotes around their values")),
+        }
+    }
+
+    fn made_up_name(&self, chart: &str) -> Result<String, Failure> {
+        if !self.name_pattern.is_empty() {
+            return Ok(Release::name_of_template(&self.name_pattern)?);
+        }
+        if !self.generate_name {
+            return Ok(UNNAMED.to_owned());
+        }
+        let base = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let base = base.split('.').next().filter(|base| !base.is_empty()).unwrap_or("chart");
+        Ok(format!("{base}-{}", Timestamp::now().as_second()))
+    }
+
+    fn options(&self, name: &str, session: &Session) -> Result<RenderOptions, Failure> {
+        let environment = session.environment();
+        let namespace = self.namespace.as_deref().or_else(|| environment.text("HELM_NAMESPACE"));
+        let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or("default");
+        let release = Release { is_upgrade: self.is_upgrade, ..Release::new(name, namespace) };
+        let mut capabilities = Capabilities::default();
+        if !self.kube_version.is_empty() {
+            capabilities.kube_version = KubeVersion::parse(&self.kube_version)?;
+        }
+        capabilities.api_versions.extend(self.api_versions.iter().cloned());
+        Ok(RenderOptions {
+            capabilities,
+            skips_schema: self.skip_schema_validation,
+            now: Timestamp::now(),
+            zone: TimeZone::UTC,
+            ..RenderOptions::new(release)
+        })
+    }
+}
+
+impl PrintFlags {
+    fn options(&self) -> PrintOptions {
+        PrintOptions {
+            include_crds: self.include_crds,
+            no_hooks: self.no_hooks,
+            skip_tests: self.skip_tests,
+            show_only: self.show_only.clone(),
+        }
+    }
+}
