@@ -4,6 +4,7 @@
 
 mod backup_files;
 mod backups;
+mod charts;
 mod cluster_pair;
 mod clusterctl_files;
 mod completion;

@@ -1,14 +1,13 @@
 //! A loaded chart, and its rendering.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use template::{Elem, Map, Session, Settings, TooDeep, Value};
+use template::{Elem, Map, Session, Settings, Templates, TooDeep, Value};
 
 use crate::coalesce::{Coalescing, Nulls};
 use crate::compile::{Cache, Job, Jobs};
-use crate::error::ChartError;
-use crate::files::{ChartFile, LoadedChart, extension, load, load_archive};
+use crate::error::{ChartError, TemplatePosition};
+use crate::files::{ChartFile, LoadedChart, is_crd, load, load_archive};
 use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
 use crate::metadata::Metadata;
@@ -65,11 +64,6 @@ impl Chart {
     /// The content of `Chart.yaml`.
     pub fn metadata(&self) -> &Metadata {
         &self.loaded.metadata
-    }
-
-    /// The text of `values.yaml`; `None` without the file.
-    pub fn values_text(&self) -> Option<Cow<'_, str>> {
-        self.loaded.values_text.as_ref().map(template::Str::to_str)
     }
 
     /// Renders the chart.
@@ -134,9 +128,9 @@ impl Chart {
         let mut outputs = Outputs::default();
         let mut total = 0_usize;
         for job in jobs.iter().filter(|job| !job.is_partial()) {
-            job.announce();
-            let output = templates.render(&job.name, &Value::Map(job.data.clone()), &mut session);
-            let output = output.map_err(|error| ChartError::of_template(&job.name, error))?.into_text();
+            let output = job.render(&templates, &mut session);
+            let output =
+                output.map_err(|error| with_required(error, &templates, &jobs, options))?.into_text();
             total = total.saturating_add(output.len());
             if total > MAX_OUTPUT_BYTES {
                 return Err(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
@@ -145,6 +139,35 @@ impl Chart {
         }
         Ok(outputs)
     }
+}
+
+/// Adds all values that templates require, if the error is about one of them.
+///
+/// Templates are rendered again with empty values in their place; other errors of this attempt do not count.
+fn with_required(
+    mut error: ChartError,
+    templates: &Templates,
+    jobs: &Jobs,
+    options: &RenderOptions,
+) -> ChartError {
+    if let ChartError::Template { position: Some(position), required, .. } = &mut error
+        && position.message().is_some()
+    {
+        let mut session = Session::new(Settings { collects_required: true, ..settings(options) });
+        for job in jobs.iter().filter(|job| !job.is_partial()) {
+            let _ = job.render(templates, &mut session);
+        }
+        for error in session.take_required() {
+            let position = TemplatePosition::of(&error);
+            if !required.contains(&position) {
+                required.push(position);
+            }
+        }
+        if !required.iter().any(|one| one.message() == position.message()) {
+            required.clear();
+        }
+    }
+    error
 }
 
 /// Checks the values of all charts that have a schema.
@@ -253,11 +276,7 @@ fn settings(options: &RenderOptions) -> Settings {
 
 /// Adds the files in `crds/` of a chart and its subcharts.
 fn add_crds(instance: &Instance, path: &str, crds: &mut Vec<ChartFile>) {
-    let is_manifest = |path: &str| {
-        let extension = extension(path).to_ascii_lowercase();
-        path.starts_with("crds/") && matches!(extension.as_str(), ".yaml" | ".yml" | ".json")
-    };
-    for file in instance.chart.files.iter().filter(|file| is_manifest(&file.path)) {
+    for file in instance.chart.files.iter().filter(|file| is_crd(&file.path)) {
         crds.push(ChartFile { path: format!("{path}/{}", file.path), content: file.content.clone() });
     }
     let inner_path = if instance.is_selected { path } else { &instance.chart.path };

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use template::{Functions, Map, ParsedText, Templates, Value};
+use template::{Functions, Map, Output, ParsedText, Session, Templates, Value};
 
 use crate::error::ChartError;
 use crate::files::LoadedChart;
@@ -33,8 +33,15 @@ impl Job {
         self.name.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
     }
 
+    /// Renders the template.
+    pub(crate) fn render(&self, templates: &Templates, session: &mut Session) -> Result<Output, ChartError> {
+        self.announce();
+        let output = templates.render(&self.name, &Value::Map(self.data.clone()), session);
+        output.map_err(|error| ChartError::of_template(&self.name, error))
+    }
+
     /// Sets `.Template`.
-    pub(crate) fn announce(&self) {
+    fn announce(&self) {
         let entries = [("Name", self.name.as_str().into()), ("BasePath", self.base_path.as_str().into())];
         let map: Map = entries.into_iter().collect();
         self.data.insert("Template", Value::Map(map.with_elem(template::Elem::Values)));

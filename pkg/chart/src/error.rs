@@ -1,7 +1,7 @@
 //! Errors with Helm's reasons, and with their facts as fields.
 
 use manifest::yaml::YamlError;
-use template::{Limit, Problem};
+use template::{Limit, Problem, RenderError};
 
 use crate::archive::ArchiveError;
 use crate::decode::TypeError;
@@ -66,7 +66,13 @@ pub enum ChartError {
     KubeVersion { required: String, found: String },
     /// A template cannot be parsed or rendered.
     #[error("{message}")]
-    Template { message: String, position: Option<Box<TemplatePosition>>, error: Box<template::Error> },
+    Template {
+        message: String,
+        position: Option<Box<TemplatePosition>>,
+        error: Box<template::Error>,
+        /// All values that templates require and that are missing, if the first problem is one of them.
+        required: Vec<TemplatePosition>,
+    },
     /// The output of a template is no YAML.
     #[error("YAML parse error on {template}: error converting YAML to JSON: yaml: {}", go_text(.error))]
     ManifestYaml {
@@ -120,19 +126,12 @@ impl ChartError {
                 (format!("parse error at ({location}): {reason}"), Some(Box::new(position)))
             }
             template::Error::Render(error) => {
-                let inner = error.innermost();
-                let position = TemplatePosition {
-                    file: inner.file.clone(),
-                    line: inner.line,
-                    column: Some(inner.column),
-                    context: inner.context.clone(),
-                    problem: inner.problem.clone(),
-                };
+                let position = TemplatePosition::of(error.innermost());
                 (execution_message(&error.to_string()), Some(Box::new(position)))
             }
             template::Error::NoTemplate { .. } => (format!("{file}: {error}"), None),
         };
-        Self::Template { message, position, error: Box::new(error) }
+        Self::Template { message, position, error: Box::new(error), required: Vec::new() }
     }
 
     /// Returns the limit that a template exceeded.
@@ -142,6 +141,26 @@ impl ChartError {
                 Problem::Limit(limit) => Some(limit),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+}
+
+impl TemplatePosition {
+    pub(crate) fn of(error: &RenderError) -> Self {
+        Self {
+            file: error.file.clone(),
+            line: error.line,
+            column: Some(error.column),
+            context: error.context.clone(),
+            problem: error.problem.clone(),
+        }
+    }
+
+    /// The message of the template, if it called `fail` or `required`.
+    pub fn message(&self) -> Option<&str> {
+        match &self.problem {
+            Problem::Failed { message } => Some(message),
             _ => None,
         }
     }

@@ -229,6 +229,12 @@ fn yaml_of(file: &ChartFile) -> Result<serde_json::Value, ChartError> {
     read_json(&file.content).map_err(|error| ChartError::Yaml { file: file.path.clone(), error })
 }
 
+/// True for a file in `crds/` that is a manifest.
+pub(crate) fn is_crd(path: &str) -> bool {
+    let extension = extension(path).to_ascii_lowercase();
+    path.starts_with("crds/") && matches!(extension.as_str(), ".yaml" | ".yml" | ".json")
+}
+
 /// Returns the ending of a path with its dot, as Go's `filepath.Ext`.
 pub(crate) fn extension(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -41,6 +41,13 @@ impl Explain for ChartError {
             Self::KubeVersion { .. } => {
                 ErrorExplanation::hint("name the version of the cluster with `--kube-version`")
             }
+            Self::Template { required, .. } if required.len() > 1 => {
+                ErrorExplanation::texts(required.iter().map(|position| {
+                    let TemplatePosition { file, line, .. } = position;
+                    format!("{file}:{line}: {}", position.message().unwrap_or_default())
+                }))
+                .with_hint("set all of these values")
+            }
             Self::Template { position: Some(position), .. } => template_hint(position),
             Self::ManifestYaml { template, error, .. } => ErrorExplanation::hint(format!(
                 "line {} of a document of `{template}` is no YAML; check the indentation around it",

@@ -14,7 +14,7 @@
 //! | `objects`, `file_object`, `capabilities` | `.Chart`, `.Capabilities`, `.Files` |
 //! | `schema` | checks of values |
 //! | `compile`, `chart` | rendering; templates are parsed once |
-//! | `manifest`, `print` | documents, hooks, order, and the text |
+//! | `manifest`, `print`, `show` | documents, hooks, order, and the text |
 //!
 //! Deliberately absent: disk, network, clock, environment, charts in repositories.
 
@@ -38,6 +38,7 @@ mod options;
 mod print;
 mod release;
 mod schema;
+mod show;
 #[cfg(test)]
 mod tests;
 mod value_tree;

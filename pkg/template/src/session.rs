@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex::bytes::Regex;
 
+use crate::error::RenderError;
 use crate::limits::{Limit, Limits};
 use crate::random::Random;
 use crate::value::{Map, Str, Value};
@@ -35,6 +36,8 @@ pub struct Settings {
     pub omit_no_value: bool,
     /// Lets `fail` and `required` return an empty text, as Helm's lint does.
     pub lint: bool,
+    /// Lets `required` return an empty text without a value, and records the error in the session.
+    pub collects_required: bool,
     /// The seed of random values and keys. Two runs with the same seed give the same output. `None` asks the system.
     pub seed: Option<u64>,
     /// The time that `now` returns.
@@ -55,6 +58,7 @@ impl Default for Settings {
             missing_key: MissingKey::default(),
             omit_no_value: false,
             lint: false,
+            collects_required: false,
             seed: None,
             now: Timestamp::UNIX_EPOCH,
             zone: TimeZone::UTC,
@@ -83,6 +87,7 @@ pub struct Session {
     /// The current nesting of each included template.
     pub(crate) included: HashMap<Str, usize>,
     pub(crate) random: Random,
+    pub(crate) required: Vec<RenderError>,
     regexes: HashMap<Str, Rc<Regex>>,
     changed: Vec<Map>,
     host: Option<Rc<dyn Any>>,
@@ -98,6 +103,7 @@ impl Session {
             created: 0,
             depth: 0,
             included: HashMap::new(),
+            required: Vec::new(),
             regexes: HashMap::new(),
             changed: Vec::new(),
             host: None,
@@ -119,6 +125,11 @@ impl Session {
     /// The settings of this session.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Takes the errors of `required` that were recorded instead of ending a render.
+    pub fn take_required(&mut self) -> Vec<RenderError> {
+        std::mem::take(&mut self.required)
     }
 
     /// Sets an entry of a map.

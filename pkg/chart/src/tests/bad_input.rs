@@ -124,6 +124,22 @@ fn templates_without_end_are_refused_at_their_line() {
 }
 
 #[test]
+fn all_values_that_templates_require_are_named() {
+    let files = [
+        (
+            "templates/b.yaml",
+            "b: {{ required \"need b\" .Values.b }}\nc: {{ required \"need c\" .Values.c }}",
+        ),
+        ("templates/a.yaml", "a: {{ required \"need a\" .Values.a }}"),
+    ];
+    let Err(error) = render(&files, &["c=1"]) else { panic!("an error") };
+    assert_eq!(error.to_string(), "execution error at (web/templates/b.yaml:1:6): need b");
+    let ChartError::Template { required, .. } = error else { panic!("an error of a template") };
+    let named: Vec<_> = required.iter().map(|position| (position.message(), position.line)).collect();
+    assert_eq!(named, [(Some("need b"), 1), (Some("need a"), 1)]);
+}
+
+#[test]
 fn an_output_that_is_no_object_names_its_template() {
     match render(&[("templates/a.yaml", "text")], &[]) {
         Err(ChartError::ManifestField { template, output, .. }) => {

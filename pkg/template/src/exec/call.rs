@@ -98,9 +98,14 @@ impl<'r> Execution<'r> {
             Callee::Function(function) => function.call(self, &args),
             Callee::Method(object, name) => object.call(name, &args).map_err(Fault::new),
         };
-        result.map_err(|fault| {
+        result.or_else(|fault| {
             self.at = at;
-            self.fault(callee.name(), fault)
+            let failure = self.fault(callee.name(), fault);
+            if self.session.settings.collects_required && callee.name() == "required" {
+                self.session.required.push(*failure);
+                return Ok("".into());
+            }
+            Err(failure)
         })
     }
 

@@ -1,6 +1,7 @@
 //! `chart`: renders Helm charts.
 
 mod folder;
+mod show;
 mod template;
 mod values;
 
@@ -10,12 +11,14 @@ use crate::{Failure, session::Session};
 #[derive(clap::Subcommand)]
 pub(crate) enum ChartVerb {
     Template(Box<template::Template>),
+    Show(show::Show),
 }
 
 impl ChartVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Template(args) => template::run(&args, session),
+            Self::Show(args) => show::run(&args, session),
         }
     }
 }

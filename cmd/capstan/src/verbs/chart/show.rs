@@ -1,0 +1,46 @@
+use super::folder;
+use crate::{Failure, session::Session};
+
+/// Print a part of a chart
+///
+/// Prints a file of a chart in a folder or a `.tgz` archive as `helm show` does.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} chart show values ./web > values.yaml
+  {bin} chart show chart web-1.2.3.tgz")]
+pub(crate) struct Show {
+    /// Part of the chart: chart (its metadata), values, crds, readme or all
+    #[arg(value_name = "PART")]
+    part: String,
+
+    /// Folder or archive of the chart
+    #[arg(value_name = "CHART")]
+    chart: String,
+}
+
+pub(super) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
+    let parts: &[&str] = match args.part.as_str() {
+        "all" => &["chart", "values", "readme", "crds"],
+        part @ ("chart" | "values" | "readme" | "crds") => &[part],
+        other => {
+            return Err(Failure::user(format!("invalid part `{other}` of a chart"))
+                .hint("take one of chart, values, crds, readme, all"));
+        }
+    };
+    let chart = folder::load(&args.chart, session)?;
+    let mut out = String::new();
+    for part in parts {
+        let text = match *part {
+            "chart" => chart.show_metadata(),
+            "values" => chart.show_values(),
+            "readme" => chart.show_readme(),
+            _ => chart.show_crds(),
+        };
+        let is_marked = *part == "crds" && text.starts_with("---");
+        if !out.is_empty() && !text.is_empty() && !is_marked {
+            out.push_str("---\n");
+        }
+        out.push_str(&text);
+    }
+    session.printer().write(out)
+}
