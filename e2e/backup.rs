@@ -39,7 +39,7 @@ impl Drop for Guide {
 }
 
 #[test]
-fn the_drill_of_the_guide_brings_a_lost_cluster_back() {
+fn the_recovery_drill_of_the_guide_restores_a_lost_cluster() {
     let guide = Guide::open();
     guide.done("capstan quickstart");
     guide.done("capstan backup demo.tar.gz --sandbox tour-b");

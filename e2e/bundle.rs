@@ -175,7 +175,7 @@ fn carry(from: &TestEnvironment, to: &TestEnvironment, file: &str) {
 
 // Row: PRV-85, D-215
 #[test]
-fn bundles_go_from_the_internet_to_a_closed_site() {
+fn a_bundle_installs_an_air_gapped_site() {
     let host = internet();
     let outside = connected(&host);
     for line in CONNECTED {
@@ -223,7 +223,7 @@ fn bundles_go_from_the_internet_to_a_closed_site() {
 }
 
 #[test]
-fn loading_twice_changes_nothing_and_what_was_changed_there_is_not_lost() {
+fn loading_a_bundle_is_idempotent_and_keeps_local_changes() {
     let host = internet();
     let outside = connected(&host);
     run(&outside, &CONNECTED[0].replace("--with-images --platform linux/amd64", ""), &[]);
@@ -251,7 +251,7 @@ fn loading_twice_changes_nothing_and_what_was_changed_there_is_not_lost() {
 }
 
 #[test]
-fn nothing_secret_of_the_configuration_is_carried_away() {
+fn a_bundle_contains_no_secrets_of_the_configuration() {
     let host = internet();
     let outside = connected(&host);
     outside.configure(
@@ -266,7 +266,7 @@ fn nothing_secret_of_the_configuration_is_carried_away() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
+fn a_layer_larger_than_memory_is_bundled_and_loaded() {
     const MEMORY_MEBIBYTES: usize = 32;
     let host = internet();
     image(&host, "sandbox", AWS[0], &"x".repeat(2 * MEMORY_MEBIBYTES * 1024 * 1024));
@@ -284,7 +284,7 @@ fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
 }
 
 #[test]
-fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() {
+fn a_multi_platform_image_keeps_its_digest() {
     let host = internet();
     let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
     run(&outside, &CONNECTED[0].replace("--platform linux/amd64", ""), &[]);

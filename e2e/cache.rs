@@ -39,7 +39,7 @@ fn names(folder: &Path) -> Vec<String> {
 // Row: PRV-06
 // Row: PRV-85, D-190
 #[test]
-fn a_second_run_asks_nobody_with_and_without_a_connection() {
+fn a_second_run_sends_no_requests() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -55,7 +55,7 @@ fn a_second_run_asks_nobody_with_and_without_a_connection() {
 
 // Row: D-192
 #[test]
-fn offline_opens_no_connection_and_says_what_it_lacked() {
+fn offline_opens_no_connection_and_reports_missing_files() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -79,7 +79,7 @@ fn offline_opens_no_connection_and_says_what_it_lacked() {
 
 // Row: D-190
 #[test]
-fn eight_first_runs_at_once_fetch_each_file_once() {
+fn eight_concurrent_first_runs_fetch_each_file_once() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -95,7 +95,7 @@ fn eight_first_runs_at_once_fetch_each_file_once() {
 }
 
 #[test]
-fn a_run_killed_in_the_middle_of_a_write_leaves_nothing_but_a_temporary_file() {
+fn a_run_killed_while_writing_leaves_only_a_temporary_file() {
     let host = FakeHost::internet();
     publish(&host);
     let whole = Reply::file(COMPONENTS);
@@ -130,7 +130,7 @@ fn a_run_killed_in_the_middle_of_a_write_leaves_nothing_but_a_temporary_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_told_once_and_stops_nothing() {
+fn a_full_cache_disk_is_reported_once_and_not_fatal() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -151,7 +151,7 @@ fn a_full_disk_is_told_once_and_stops_nothing() {
 
 // Row: D-190
 #[test]
-fn off_keeps_nothing_and_a_folder_of_the_configuration_keeps_it_there() {
+fn the_cache_can_be_disabled_or_moved() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -171,7 +171,7 @@ fn off_keeps_nothing_and_a_folder_of_the_configuration_keeps_it_there() {
 
 // Row: D-190
 #[test]
-fn what_is_kept_is_shown_verified_and_removed() {
+fn cached_files_are_listed_verified_and_removed() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);
@@ -218,7 +218,7 @@ github.com   2         {size} B
 }
 
 #[test]
-fn two_processes_that_prune_at_once_both_succeed() {
+fn two_concurrent_prune_runs_both_succeed() {
     let world = world();
     let folder = cache(&world);
     fs::create_dir_all(folder.join("blobs/sha256")).unwrap();
@@ -234,7 +234,7 @@ fn two_processes_that_prune_at_once_both_succeed() {
 }
 
 #[test]
-fn a_cache_of_a_newer_version_is_left_alone() {
+fn a_cache_of_a_newer_version_is_not_changed() {
     let host = FakeHost::internet();
     publish(&host);
     let world = connected(&host);

@@ -78,7 +78,7 @@ fn the_images_of_a_real_installation_are_listed() {
 }
 
 #[test]
-fn every_flavor_of_every_real_release_tells_its_variables() {
+fn every_flavor_of_every_real_release_lists_its_variables() {
     let Some(root) = corpus() else { return };
     let world = world();
     world.configure(config(&root));

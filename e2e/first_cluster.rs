@@ -74,7 +74,7 @@ fn a_cluster_is_rendered_with_its_class_and_without_a_management_cluster() {
 }
 
 #[test]
-fn called_as_clusterctl_it_prints_the_same() {
+fn called_as_clusterctl_the_output_is_identical() {
     let world = world();
     let (ours, theirs) = (world.run(demo()), world.run_as("clusterctl", demo()));
     assert_eq!((ours.status, ours.stdout), (0, theirs.stdout));
@@ -84,7 +84,7 @@ fn called_as_clusterctl_it_prints_the_same() {
 // Row: PRV-21
 // Row: PRV-22
 #[test]
-fn all_providers_that_ship_can_be_generated() {
+fn all_built_in_providers_can_be_generated() {
     let world = world();
     for (flag, name) in [
         ("--core", "cluster-api"),

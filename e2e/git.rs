@@ -7,7 +7,7 @@ use crate::{COMPONENTS, METADATA, world};
 const GENERATE: [&str; 4] = ["generate", "provider", "-i", "lab"];
 
 #[test]
-fn the_newest_tag_is_the_newest_release_and_one_that_moved_is_told() {
+fn the_newest_tag_is_the_newest_release_and_moved_tags_warn() {
     let forge = GitForge::new();
     let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     let world = world().env("PATH", path);

@@ -39,7 +39,7 @@ fn a_pinned_release_on_github_is_generated_without_asking_the_api() {
 }
 
 #[test]
-fn goproxy_off_says_where_versions_are_listed_and_not_how_files_are_read() {
+fn goproxy_off_affects_only_version_lists() {
     let host = FakeHost::internet();
     release("v2.1.0").publish(&host);
     let run = connected(&host).env("GOPROXY", "off").run(["generate", "provider", "-i", "aws:v2.1.0"]);
@@ -49,7 +49,7 @@ fn goproxy_off_says_where_versions_are_listed_and_not_how_files_are_read() {
 }
 
 #[test]
-fn providers_in_folders_ask_nobody() {
+fn local_providers_send_no_requests() {
     let host = FakeHost::internet();
     let fixtures = project("e2e/fixtures/clusterctl.yaml").display().to_string();
     let world = connected(&host);
@@ -95,7 +95,7 @@ fn the_newest_release_is_the_highest_of_the_current_contract() {
 // Row: PRV-10
 // Row: PRV-13
 #[test]
-fn a_configured_gitlab_package_is_read_with_its_token_and_from_nowhere_else() {
+fn a_gitlab_package_is_read_with_its_token_only() {
     let host = FakeHost::internet();
     let base = "gitlab.com/api/v4/projects/group%2Faws/packages/generic/aws/v2.1.0";
     host.on(format!("{base}/metadata.yaml"), Reply::file(METADATA));
@@ -113,7 +113,7 @@ fn a_configured_gitlab_package_is_read_with_its_token_and_from_nowhere_else() {
 }
 
 #[test]
-fn a_release_on_a_host_without_lists_is_shown_as_far_as_it_is_known() {
+fn a_release_on_a_host_without_lists_is_shown_partly() {
     let host = FakeHost::internet();
     let base = "gitlab.com/api/v4/projects/42/packages/generic/aws/v2.1.0";
     host.on(format!("{base}/metadata.yaml"), Reply::file(METADATA));
@@ -128,7 +128,7 @@ fn a_release_on_a_host_without_lists_is_shown_as_far_as_it_is_known() {
 }
 
 #[test]
-fn a_list_of_versions_that_cannot_be_had_is_a_failure_and_no_empty_list() {
+fn an_unavailable_version_list_is_an_error() {
     let host = FakeHost::internet();
     release("v2.1.0").publish(&host);
     let api = format!("api.github.com/repos/{REPOSITORY}/releases?per_page=100");
@@ -140,7 +140,7 @@ fn a_list_of_versions_that_cannot_be_had_is_a_failure_and_no_empty_list() {
 
 // Row: D-21
 #[test]
-fn github_enterprise_is_asked_at_its_own_api_with_the_token_of_its_host() {
+fn github_enterprise_uses_its_own_api_and_token() {
     let host = FakeHost::internet();
     let api = "ghe.example.org/api/v3/repos/team/aws/releases";
     for (id, file, body) in
@@ -171,7 +171,7 @@ providers:
 
 // Row: PRV-13, D-199
 #[test]
-fn the_kind_of_a_host_makes_github_enterprise_gitlab_and_folders_of_any_name() {
+fn hosts_of_any_name_get_their_kind_by_configuration() {
     let host = FakeHost::internet();
     let files = [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)];
     let world = connected(&host).env("LAB_TOKEN", "lab-secret");
@@ -226,7 +226,7 @@ fn a_folder_on_a_web_server_with_an_index_has_a_latest_version() {
 
 // Row: D-196
 #[test]
-fn an_authority_of_our_own_is_named_by_flag_variable_or_host() {
+fn a_private_ca_is_set_by_flag_variable_or_host() {
     let host = FakeHost::internet();
     let base = "files.example.org/infrastructure-aws";
     for (file, body) in [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)] {
@@ -259,7 +259,7 @@ fn an_authority_of_our_own_is_named_by_flag_variable_or_host() {
 }
 
 #[test]
-fn a_login_of_netrc_goes_to_its_host() {
+fn a_netrc_login_is_sent_to_its_host() {
     let host = FakeHost::internet();
     let base = "files.example.org/infrastructure-aws";
     for (file, body) in [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)] {
@@ -280,7 +280,7 @@ fn a_login_of_netrc_goes_to_its_host() {
 }
 
 #[test]
-fn a_refused_token_is_named_and_never_shown() {
+fn a_rejected_token_is_named_and_never_shown() {
     let host = FakeHost::internet();
     let base = "gitlab.com/api/v4/projects/42/packages/generic/aws/v2.1.0";
     for file in ["metadata.yaml", "infrastructure-components.yaml"] {
@@ -300,7 +300,7 @@ fn a_refused_token_is_named_and_never_shown() {
 
 // Row: D-19
 #[test]
-fn a_used_up_rate_limit_says_when_it_ends_and_what_to_do() {
+fn an_exhausted_rate_limit_reports_its_reset_and_a_hint() {
     let host = FakeHost::internet();
     let api = format!("api.github.com/repos/{REPOSITORY}/releases?per_page=100");
     host.on(api, Reply::github_rate_limit(60, 1_900_000_000));
@@ -311,7 +311,7 @@ fn a_used_up_rate_limit_says_when_it_ends_and_what_to_do() {
 
 // Row: D-03
 #[test]
-fn a_configuration_at_a_url_is_used_and_not_left_behind() {
+fn a_configuration_url_is_used_and_not_stored() {
     let host = FakeHost::internet();
     host.on("gitlab.com/team/clusterctl.yaml", Reply::text("VALUE: from-url\n"));
     let world = connected(&host);
@@ -326,7 +326,7 @@ fn a_configuration_at_a_url_is_used_and_not_left_behind() {
 
 // Row: D-32
 #[test]
-fn a_web_page_in_place_of_a_file_is_not_taken_for_one() {
+fn a_web_page_instead_of_a_file_is_refused() {
     let host = FakeHost::internet();
     host.on(format!("github.com/{REPOSITORY}/releases/download/v2.1.0/metadata.yaml"), Reply::web_page());
     let run = connected(&host).run(["generate", "provider", "-i", "aws:v2.1.0"]);

@@ -38,7 +38,7 @@ fn refused(world: &TestEnvironment, more: &[&str]) -> String {
 
 // Row: KUS-27, D-223
 #[test]
-fn a_repository_is_built_at_the_ref_that_is_named_and_again_without_a_connection() {
+fn a_repository_is_built_at_its_ref_and_again_offline() {
     let forge = GitForge::new();
     let host = forge.serve(None);
     let world = with_git(&forge).env("SSL_CERT_FILE", host.ca_file());
@@ -78,7 +78,7 @@ fn a_repository_is_built_at_the_ref_that_is_named_and_again_without_a_connection
 }
 
 #[test]
-fn nothing_in_a_repository_leads_out_of_it() {
+fn repository_paths_stay_inside_the_repository() {
     let forge = GitForge::new();
     let world = with_git(&forge);
     world.write("own.yaml", map("own"));
@@ -110,7 +110,7 @@ fn submodules_are_skipped_with_a_warning() {
 
 // Row: D-223
 #[test]
-fn files_behind_addresses_are_resources_and_patches_and_are_kept() {
+fn remote_files_are_resources_and_patches_and_are_cached() {
     let host = FakeHost::internet();
     let world = connected(&host);
     host.on("files.example.org/m.yaml", Reply::text(map("m")));
@@ -142,7 +142,7 @@ fn files_behind_addresses_are_resources_and_patches_and_are_kept() {
 }
 
 #[test]
-fn the_head_of_a_pull_request_is_built_by_its_reference() {
+fn a_pull_request_head_is_built_by_its_reference() {
     let forge = GitForge::new();
     let host = forge.serve(None);
     let world = with_git(&forge).env("SSL_CERT_FILE", host.ca_file());

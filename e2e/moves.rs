@@ -16,7 +16,7 @@ pub(crate) use picture::Picture;
 // Row: PRV-74
 // Row: PRV-76
 #[tokio::test(flavor = "multi_thread")]
-async fn three_clusters_are_on_the_other_server_as_they_were_and_no_longer_on_the_first() {
+async fn three_clusters_move_unchanged_to_another_server() {
     let Some(pair) = Pair::start().await else { return };
     let before = pair.fill().await;
     pair.capstan(pair.there(), &[]);
@@ -33,7 +33,7 @@ async fn three_clusters_are_on_the_other_server_as_they_were_and_no_longer_on_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_status_is_taken_along_when_that_is_wanted() {
+async fn a_status_is_copied_on_request() {
     let Some(pair) = Pair::start().await else { return };
     let before = pair.fill().await;
     pair.capstan(pair.there(), &STATUSES);

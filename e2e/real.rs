@@ -32,7 +32,7 @@ async fn assert_there(side: &Side, suffix: &str, before: &[Picture; 2], when: &s
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clusters_of_real_providers_go_to_another_server_and_come_back_from_files() {
+async fn real_provider_clusters_move_and_are_restored_from_files() {
     let Some(lab) = Lab::start().await else { return };
     lab.create_clusters().await;
     let before = lab.here.pictures("").await;

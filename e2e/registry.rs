@@ -46,7 +46,7 @@ fn generate(world: &TestEnvironment, version: &str) -> RunOutput {
 
 // Row: PRV-85, D-200
 #[test]
-fn a_release_that_was_published_is_read_back_from_the_registry() {
+fn a_published_release_is_read_from_the_registry() {
     for transport in [RegistryTransport::Tls, RegistryTransport::Plain] {
         let Some(registry) = Registry::start(transport, RegistryAccess::Anonymous) else { return };
         let world = lab(&registry);
@@ -63,7 +63,7 @@ fn a_release_that_was_published_is_read_back_from_the_registry() {
 }
 
 #[test]
-fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
+fn a_published_version_changes_only_with_force() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     let first = json(&publish(&world, &registry, "v1.0.0", "v1.0.0"));
@@ -87,7 +87,7 @@ fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
 }
 
 #[test]
-fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
+fn a_configured_provider_is_published_unchanged() {
     let Some(registry) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     let config = project("e2e/fixtures/clusterctl.yaml").display().to_string();
@@ -104,7 +104,7 @@ fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
 }
 
 #[test]
-fn an_unsigned_release_is_refused_where_a_signature_is_asked_for() {
+fn an_unsigned_release_is_refused_if_signatures_are_required() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = lab(&registry);
     assert_eq!(publish(&world, &registry, "v1.0.0", "v1.0.0").status, 0);
@@ -120,14 +120,14 @@ MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 }
 
 #[test]
-fn a_certificate_nobody_vouches_for_is_refused() {
+fn an_untrusted_registry_certificate_is_refused() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let run = publish(&world(), &registry, "v1.0.0", "v1.0.0");
     assert!(run.status == 1 && run.stderr.contains("https://"), "{run}");
 }
 
 #[test]
-fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_needs_no_connection() {
+fn registry_passwords_come_from_docker_or_hosts() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
         return;
     };
@@ -159,7 +159,7 @@ fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_nee
 }
 
 #[test]
-fn the_digests_of_images_are_those_their_registry_has_and_are_locked() {
+fn image_digests_are_read_from_the_registry_and_locked() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::PasswordRequired) else {
         return;
     };

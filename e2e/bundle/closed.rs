@@ -106,7 +106,7 @@ fn skipped(need: TestRequirement) -> Option<Site> {
 
 // Row: PRV-85, D-215
 #[test]
-fn from_a_folder_a_closed_site_sends_nothing_to_anybody() {
+fn an_air_gapped_site_with_a_folder_sends_no_requests() {
     let Some(site) = Site::build() else { return };
     site.follow_the_guide(&[("/srv/capi", "capi")]);
     assert_eq!((site.networks.sent_elsewhere(), site.networks.sent_to_lab()), (0, 0));
@@ -115,7 +115,7 @@ fn from_a_folder_a_closed_site_sends_nothing_to_anybody() {
 
 // Row: PRV-85, D-215
 #[test]
-fn from_a_registry_a_closed_site_sends_nothing_to_anybody_else() {
+fn an_air_gapped_site_with_a_registry_uses_only_it() {
     let Some(site) = Site::build() else { return };
     let target = format!("--to-registry oci://{}/capi > clusterctl.yaml", site.registry.host());
     site.follow_the_guide(&[

@@ -24,7 +24,7 @@ fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_killed_anywhere_is_completed_by_the_same_command() {
+async fn a_killed_run_is_completed_by_the_same_command() {
     let Some(server) = ApiServer::start_or_skip() else { return };
     let cluster = Management::new(server.kubeconfig());
     let before = ObjectSnapshot::read(&client_from_kubeconfig(server.kubeconfig()).await).await;

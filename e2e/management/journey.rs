@@ -24,14 +24,14 @@ const REAL: Journey = Journey { first: FIRST_REAL, versions: ["v1.13.5", "v1.14.
 // Row: PRV-56
 // Row: PRV-59, D-117
 #[tokio::test(flavor = "multi_thread")]
-async fn on_a_sandbox_nothing_is_left_but_what_was_there_before() {
+async fn a_full_cycle_leaves_only_earlier_objects_on_a_sandbox() {
     let fixture = Fixture::builder().controllers(ControllerSwitches::default()).start().await;
     let cluster = Management::new(fixture.kubeconfig().await);
     there_and_back(&cluster, &SHIPPED, &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn on_a_real_api_server_nothing_is_left_but_what_was_there_before() {
+async fn a_full_cycle_leaves_only_earlier_objects_on_a_real_api_server() {
     let Some(server) = ApiServer::start_or_skip() else { return };
     let cluster = Management::new(server.kubeconfig());
     // The server has no kubelet, so nothing becomes ready.
@@ -39,7 +39,7 @@ async fn on_a_real_api_server_nothing_is_left_but_what_was_there_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_providers_come_and_go_on_a_sandbox() {
+async fn real_providers_are_installed_and_deleted_on_a_sandbox() {
     let Some(root) = corpus() else { return };
     let fixture = Fixture::builder().controllers(ControllerSwitches::default()).start().await;
     let cluster = Management::over(config(&root), fixture.kubeconfig().await);
@@ -47,7 +47,7 @@ async fn real_providers_come_and_go_on_a_sandbox() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_providers_come_and_go_on_a_real_api_server() {
+async fn real_providers_are_installed_and_deleted_on_a_real_api_server() {
     let Some(root) = corpus() else { return };
     let Some(server) = ApiServer::start_or_skip() else { return };
     let cluster = Management::over(config(&root), server.kubeconfig());

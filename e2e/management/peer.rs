@@ -186,29 +186,29 @@ use Tool::{Capstan, Clusterctl};
 
 // Row: D-126
 #[tokio::test(flavor = "multi_thread")]
-async fn capstan_leaves_what_clusterctl_leaves() {
+async fn capstan_installs_the_same_objects_as_clusterctl() {
     journey([Capstan, Capstan, Capstan]).await;
 }
 
 // Row: PRV-35
 #[tokio::test(flavor = "multi_thread")]
-async fn what_clusterctl_installed_is_upgraded_and_deleted() {
+async fn clusterctl_installations_are_upgraded_and_deleted() {
     journey([Clusterctl, Capstan, Capstan]).await;
 }
 
 // Row: D-126
 #[tokio::test(flavor = "multi_thread")]
-async fn clusterctl_upgrades_and_deletes_what_capstan_installed() {
+async fn clusterctl_upgrades_and_deletes_capstan_installations() {
     journey([Capstan, Clusterctl, Clusterctl]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_two_take_turns() {
+async fn capstan_and_clusterctl_can_alternate() {
     journey([Capstan, Clusterctl, Capstan]).await;
     journey([Clusterctl, Capstan, Clusterctl]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_records_are_those_of_clusterctl() {
+async fn the_recorded_answers_match_clusterctl() {
     journey([Clusterctl, Clusterctl, Clusterctl]).await;
 }

@@ -92,12 +92,12 @@ async fn changes_are_those_of_the_plan(server: Server) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_changes_on_a_sandbox_but_what_was_planned() {
+async fn every_change_on_a_sandbox_was_planned() {
     changes_are_those_of_the_plan(Server::sandbox().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_changes_on_a_real_api_server_but_what_was_planned() {
+async fn every_change_on_a_real_api_server_was_planned() {
     let Some(server) = Server::real() else { return };
     changes_are_those_of_the_plan(server).await;
 }

@@ -67,12 +67,12 @@ async fn abandon(pair: &Pair, side: &Side) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unfinished_move_is_abandoned_on_demand_alone_on_sandboxes() {
+async fn an_unfinished_move_is_abandoned_only_on_request_on_sandboxes() {
     refused_until_abandoned(Pair::on_sandboxes().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unfinished_move_is_abandoned_on_demand_alone_on_real_api_servers() {
+async fn an_unfinished_move_is_abandoned_only_on_request_on_real_servers() {
     let Some(pair) = Pair::start().await else { return };
     refused_until_abandoned(pair).await;
 }

@@ -22,7 +22,7 @@ fn kill_at(turns: &Turns, turn: u64, bytes: u64) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn move_killed_at_ten_points_leaves_what_a_clean_one_leaves() {
+async fn a_move_killed_at_ten_points_ends_like_an_uninterrupted_one() {
     let Some(pair) = Pair::start().await else { return };
     let turns = Turns::start(pair).await;
     let mut killed = 0;

@@ -25,13 +25,13 @@ async fn moved_by(clusterctl: Option<&std::path::Path>) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_move_leaves_what_the_one_of_clusterctl_leaves() {
+async fn a_move_leaves_the_same_objects_as_clusterctl() {
     let Some(found) = moved_by(None).await else { return };
     assert_eq!(found, fs::read_to_string(project(RECORD)).unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_record_is_that_of_clusterctl() {
+async fn the_recorded_move_matches_clusterctl() {
     let Some(peer) = peer_or_skip() else { return };
     let Some(found) = moved_by(Some(&peer)).await else { return };
     if is_recording() {
@@ -41,7 +41,7 @@ async fn the_record_is_that_of_clusterctl() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_two_move_there_and_back_in_turns() {
+async fn capstan_and_clusterctl_alternate_moves() {
     let Some(peer) = peer_or_skip() else { return };
     let Some(pair) = Pair::start().await else { return };
     let before = pair.fill().await;

@@ -43,7 +43,7 @@ fn files(two: &ClusterPair, folder: &str) -> Vec<String> {
 
 // Row: D-300
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_takes_all_namespaces_unless_some_are_named() {
+async fn a_backup_covers_all_namespaces_by_default() {
     let two = two_namespaces().await;
     let all = two.here("backup all.tar.gz -o json").await;
     assert_eq!(clusters(&all), ["default/demo", "team/blue"]);
@@ -89,7 +89,7 @@ hint: create a Cluster first, or select another management cluster with `--kubec
 
 // Row: D-301
 #[tokio::test(flavor = "multi_thread")]
-async fn an_existing_file_is_replaced_by_force_alone() {
+async fn an_existing_backup_is_replaced_only_with_force() {
     let two = ClusterPair::start().await;
     two.world.write("folder/old.tar.gz", "old");
     assert_data_eq!(
@@ -110,7 +110,7 @@ hint: use another file or a folder, or add `--force` to replace the file
 
 // Row: D-301
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
+async fn a_folder_collects_dated_backups_and_keeps_the_newest() {
     let two = ClusterPair::start().await;
     two.world.write("backups/notes.txt", "mine");
     let first = json_of(&two.here("backup backups -o json").await);

@@ -74,7 +74,7 @@ done in [..]: restored 8 objects from `saved.age`
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_encrypted_to_others_or_changed_writes_nothing() {
+async fn an_undecryptable_or_modified_backup_restores_nothing() {
     let (two, path) = sealed().await;
     let before = two.target.sandbox().revision();
     assert_data_eq!(
@@ -110,7 +110,7 @@ hint: use another backup; nothing was restored
 
 // Row: D-175
 #[tokio::test(flavor = "multi_thread")]
-async fn a_passphrase_comes_from_a_variable_or_a_file_and_without_a_terminal_from_nobody() {
+async fn a_passphrase_comes_from_a_variable_a_file_or_the_terminal() {
     let mut two = ClusterPair::start().await;
     assert_data_eq!(
         two.here("backup saved.age --passphrase").await.to_string(),
@@ -163,7 +163,7 @@ verified `saved.age`: 8 objects of 1 Cluster
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_none_is_never_shown_and_nothing_is_written() {
+async fn an_invalid_key_is_refused_and_never_shown() {
     let two = ClusterPair::start().await;
     let secret = two.here(&format!("backup saved.age --encrypt-to {SECRET}")).await;
     assert_data_eq!(
@@ -223,7 +223,7 @@ hint: use another backup
 
 // Row: D-176
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_restored() {
+async fn terminating_objects_are_excluded_from_a_backup_and_reported() {
     let two = ClusterPair::start().await;
     two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
     two.source.delete(MACHINE, "default/demo-machine-0").await;
@@ -262,7 +262,7 @@ done in [..]: restored 4 objects from `saved.tar.gz`
 
 // Row: D-176
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
+async fn unready_objects_are_included_in_a_backup_and_reported() {
     let two = ClusterPair::start().await;
     let machine = "default/demo-machine-0";
     two.source.merge_status(MACHINE, machine, &json!({"status": {"nodeRef": null}})).await;

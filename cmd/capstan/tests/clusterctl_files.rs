@@ -64,7 +64,7 @@ fn folder() -> BTreeMap<&'static str, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names() {
+async fn a_clusterctl_folder_round_trips_with_the_same_file_names() {
     let two = ClusterPair::start().await;
     let folder = folder();
     for (name, line) in &folder {

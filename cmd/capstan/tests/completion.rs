@@ -13,7 +13,7 @@ pub(crate) fn candidates(world: &support::binary::TestEnvironment, words: &[&str
 
 // Row: D-70
 #[test]
-fn every_shell_gets_a_script_that_calls_the_program_by_its_name() {
+fn completion_scripts_call_the_program_by_its_name() {
     let world = world();
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let outcome = world.run(["completion", shell]);
@@ -27,14 +27,14 @@ fn every_shell_gets_a_script_that_calls_the_program_by_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn the_script_of_clusterctl_completes_clusterctl() {
+fn the_completion_script_of_clusterctl_completes_clusterctl() {
     let script = world().run_as("clusterctl", ["completion", "bash"]).stdout;
     assert!(script.contains("\"clusterctl\" -- "), "{script}");
     assert!(script.contains("-F _clap_complete_clusterctl clusterctl"), "{script}");
 }
 
 #[test]
-fn a_shell_nobody_knows_is_refused() {
+fn an_unknown_shell_is_refused() {
     assert_data_eq!(
         world().run(["completion", "tcsh"]).to_string(),
         str![[r#"
@@ -57,7 +57,7 @@ fn verbs_and_flags_are_completed() {
 
 // Row: PRV-83, D-70
 #[test]
-fn providers_of_a_local_repository_are_completed_with_versions_and_flavors() {
+fn providers_versions_and_flavors_are_completed() {
     let world = world();
     let folder = world.current_dir().join("repository/infrastructure-mine");
     for file in [
@@ -102,14 +102,14 @@ fn contexts_are_completed_from_the_kubeconfig() {
 }
 
 #[test]
-fn the_types_of_providers_are_completed() {
+fn provider_types_are_completed() {
     let types = candidates(&world(), &["capstan", "provider", "add", "x", "--type", "i"]);
     assert_eq!(types, ["infrastructure", "ipam"]);
 }
 
 // Row: D-320
 #[test]
-fn formats_of_results_are_completed() {
+fn output_formats_are_completed() {
     let formats = |words: &[&str]| candidates(&world(), words);
     assert_eq!(formats(&["capstan", "status", "-o", ""]), ["text", "json", "yaml"]);
     assert_eq!(formats(&["capstan", "version", "-o", ""]), ["short", "json", "yaml"]);
@@ -118,7 +118,7 @@ fn formats_of_results_are_completed() {
 
 #[cfg(unix)]
 #[test]
-fn namespaces_and_clusters_are_asked_of_the_management_cluster() {
+fn namespaces_and_clusters_are_completed_from_the_management_cluster() {
     let lab = crate::lab::Lab::start(&[]);
     let sandbox = ["capstan", "describe", "cluster", "--sandbox", "lab", "-n"];
     let namespaces = candidates(lab.world(), &[&sandbox[..], &["kube-"]].concat());
@@ -127,7 +127,7 @@ fn namespaces_and_clusters_are_asked_of_the_management_cluster() {
 
 // Row: D-320
 #[test]
-fn flags_are_offered_where_nothing_else_can_stand_or_behind_a_dash() {
+fn flags_are_completed_after_a_dash_or_without_arguments() {
     let world = world();
     let verbs = candidates(&world, &["capstan", "upgrade", ""]);
     assert!(
@@ -165,7 +165,7 @@ fn in_bash(world: &support::binary::TestEnvironment, words: &[&str]) -> Option<V
 
 #[cfg(unix)]
 #[test]
-fn bash_completes_behind_a_colon_and_an_equals_sign() {
+fn bash_completes_after_a_colon_and_an_equals_sign() {
     for (words, expected) in [
         (&["capstan", " ", "init", " ", "-i", " ", "mine", ":"][..], &["v1.10.0", "v1.2.0"][..]),
         (&["capstan", " ", "init", " ", "-i", " ", "mine", ":", "v1.2"], &["v1.2.0"]),

@@ -26,7 +26,7 @@ k0sproject-k0smotron       BootstrapProvider          https://github.com/k0sproj
 
 // Row: D-71
 #[test]
-fn machines_get_the_names_they_know() {
+fn structured_output_uses_the_field_names_of_clusterctl() {
     let world = world();
     assert_data_eq!(
         head(&world.run(["config", "repositories", "-o", "yaml"]).stdout, 8),
@@ -59,7 +59,7 @@ fn machines_get_the_names_they_know() {
 }
 
 #[test]
-fn a_form_nobody_knows_is_refused() {
+fn an_unknown_output_format_is_refused() {
     assert_data_eq!(
         world().run(["config", "repositories", "-o", "toml"]).to_string(),
         str![[r#"
@@ -74,7 +74,7 @@ hint: use `--output` with text, yaml or json
 
 // Row: PRV-13
 #[test]
-fn the_configuration_changes_where_a_known_provider_is() {
+fn the_configuration_overrides_the_url_of_a_known_provider() {
     let world = world();
     world.configure(
         "providers:\n- name: aws\n  type: InfrastructureProvider\n  url: \
@@ -92,7 +92,7 @@ fn the_configuration_changes_where_a_known_provider_is() {
 
 // Row: D-05
 #[test]
-fn all_entries_that_cannot_be_used_are_told_at_once() {
+fn all_invalid_provider_entries_are_reported_together() {
     let world = world();
     world.configure(
         "providers:\n- name: Bad\n  type: InfrastructureProvider\n  url: x\n- name: b\n  type: Nonsense\n  url: x\n",

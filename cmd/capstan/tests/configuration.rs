@@ -13,7 +13,7 @@ fn with_config(path: &str) -> String {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_configuration_file_is_named() {
     assert_data_eq!(
         with_config("gone.yaml"),
         str![[r#"
@@ -28,7 +28,7 @@ hint: check the path after `--config`; relative paths start at the current folde
 }
 
 #[test]
-fn a_half_written_file_is_named_with_the_place() {
+fn a_truncated_configuration_is_reported_with_its_position() {
     let world = world();
     world.configure("providers:\n- name: aws\n  url: [\n");
     assert_data_eq!(
@@ -45,7 +45,7 @@ error: cannot read the configuration `[HOME]/.config/cluster-api/clusterctl.yaml
 }
 
 #[test]
-fn a_format_that_cannot_be_read_is_told_from_the_ending() {
+fn an_unsupported_format_is_detected_by_extension() {
     let world = world();
     world.write("clusterctl.ini", "A=1\n");
     assert_data_eq!(
@@ -61,7 +61,7 @@ hint: use a file with the extension .yaml, .json, .toml or .env
 }
 
 #[test]
-fn every_format_that_can_be_read_gives_the_same_providers() {
+fn every_supported_format_gives_the_same_providers() {
     let world = world();
     world.write("c.yaml", "providers:\n- {name: mine, type: IPAMProvider, url: /srv/m/v1.0.0/c.yaml}\n");
     world.write(
@@ -81,7 +81,7 @@ fn every_format_that_can_be_read_gives_the_same_providers() {
 
 // Row: D-01
 #[test]
-fn looking_for_the_configuration_leaves_nothing_behind() {
+fn searching_for_the_configuration_creates_no_files() {
     let world = world();
     world.run(["config", "repositories"]);
     assert_eq!(world.files(), Vec::<String>::new());
@@ -89,7 +89,7 @@ fn looking_for_the_configuration_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_log_tells_which_file_is_used() {
+fn the_log_names_the_configuration_file_used() {
     let world = world();
     world.configure("A: 1\n");
     let log = |level: &[&str]| world.run([&["config", "repositories"], level].concat()).stderr;
@@ -128,7 +128,7 @@ error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`:
 
 // Row: D-91
 #[test]
-fn a_log_level_that_is_no_number_does_not_stop_help() {
+fn an_invalid_log_level_does_not_stop_help() {
     let (world, bad) = (world(), world().env("CLUSTERCTL_LOG_LEVEL", "loud"));
     for line in [&[] as &[&str], &["--help"], &["help", "convert"], &["config"], &["convert", "-h"]] {
         assert_eq!(bad.run(line), world.run(line), "{line:?}");
@@ -136,7 +136,7 @@ fn a_log_level_that_is_no_number_does_not_stop_help() {
 }
 
 #[test]
-fn an_address_is_shown_without_its_credentials() {
+fn a_configuration_url_is_shown_without_credentials() {
     let mut screens = String::new();
     let address = "https://me:s3cret@example.com:99999/c.yaml?token=s3cret";
     for line in [
@@ -185,7 +185,7 @@ error: cannot use `https://example.com/c.yaml?token=***` for the provider `own`
 
 // Row: D-07
 #[test]
-fn a_key_that_looks_like_a_slip_is_warned_of() {
+fn a_misspelt_configuration_key_gives_a_warning() {
     let world = world();
     world.configure("provders: []\n");
     assert_data_eq!(
@@ -199,7 +199,7 @@ warning: `provders` in `[HOME]/.config/cluster-api/clusterctl.yaml` has no effec
 
 // Row: D-03
 #[test]
-fn a_url_is_read_into_memory_only_and_gets_no_token() {
+fn a_configuration_url_is_kept_in_memory_and_gets_no_token() {
     let world = world().env("GITHUB_TOKEN", "secret");
     let host = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/team.yaml", host.local_addr().unwrap());
@@ -219,7 +219,7 @@ fn a_url_is_read_into_memory_only_and_gets_no_token() {
 }
 
 #[test]
-fn a_url_that_cannot_be_fetched_is_named() {
+fn an_unreachable_configuration_url_is_named() {
     // No program listens on port 9 of this machine.
     let outcome = world().run(["config", "repositories", "--config", "http://127.0.0.1:9/clusterctl.yaml"]);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (1, ""));

@@ -20,7 +20,7 @@ metadata:
 
 // Row: D-64, D-65
 #[test]
-fn objects_of_cluster_api_are_converted_and_others_pass() {
+fn cluster_api_objects_are_converted_and_others_are_copied() {
     let world = world();
     world.write("cluster.yaml", CLUSTER);
     let outcome = world.run(["convert", "cluster.yaml"]);
@@ -53,7 +53,7 @@ Converted 1 resource(s) to v1beta2. 1 resource(s) passed through unchanged.
 }
 
 #[test]
-fn nothing_is_printed_for_an_input_without_objects() {
+fn an_input_without_objects_prints_nothing() {
     for empty in ["", "---\n"] {
         let outcome = world().run_with_stdin(["convert"], empty);
         assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""), "{outcome}");
@@ -61,7 +61,7 @@ fn nothing_is_printed_for_an_input_without_objects() {
 }
 
 #[test]
-fn the_result_goes_to_a_file_of_its_owner() {
+fn the_result_is_written_to_a_private_file() {
     let world = world();
     let outcome = world.run_with_stdin(["convert", "-o", "out.yaml"], CLUSTER);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""));
@@ -72,7 +72,7 @@ fn the_result_goes_to_a_file_of_its_owner() {
 // Row: D-264
 #[cfg(unix)]
 #[test]
-fn an_existing_file_that_gets_a_secret_becomes_private() {
+fn an_existing_output_file_becomes_private_for_a_secret() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
     let world = world();
     let path = world.write("out.yaml", "");
@@ -85,7 +85,7 @@ fn an_existing_file_that_gets_a_secret_becomes_private() {
 
 // Row: D-68
 #[test]
-fn nothing_is_written_when_one_object_is_wrong() {
+fn one_invalid_object_prevents_all_output() {
     let world = world();
     let outcome =
         world.run_with_stdin(["convert", "-o", "out.yaml"], format!("{CLUSTER}---\nkind: Cluster\n"));
@@ -103,7 +103,7 @@ error: cannot convert `<stdin>`
 }
 
 #[test]
-fn another_version_or_a_missing_file_is_refused() {
+fn an_unsupported_version_or_a_missing_file_is_refused() {
     assert_data_eq!(
         world().run(["convert", "--to-version", "v1beta1"]).to_string(),
         str![[r#"
@@ -127,7 +127,7 @@ error: cannot read `[CWD]/gone.yaml`
 }
 
 #[test]
-fn a_result_that_cannot_be_written_leaves_nothing() {
+fn a_failed_write_leaves_no_file() {
     let world = world();
     assert_data_eq!(
         world.run_with_stdin(["convert", "-o", "no/out.yaml"], CLUSTER).to_string(),

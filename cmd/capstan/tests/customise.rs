@@ -38,7 +38,7 @@ pub(crate) fn of_kind(objects: &[Value], kind: &str) -> Value {
 
 // Row: KUS-51, D-230
 #[test]
-fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_namespace_and_labels() {
+fn a_configured_overlay_is_applied_before_namespace_and_labels() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
     let world = customised(&format!("resources: [map.yaml]\n{TWO_REPLICAS}"));
     world.write(format!("{HOME}/layer/map.yaml"), map);
@@ -59,7 +59,7 @@ fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_names
 }
 
 #[test]
-fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
+fn field_origins_are_traced_through_overlays() {
     let world = customised(TWO_REPLICAS);
     let plain = world.run_expecting_success("generate provider -i own:v1.0.0").stdout;
     let told = world.run_expecting_success("generate provider -i own:v1.0.0 --provenance").stdout;
@@ -152,7 +152,7 @@ hint: use `--provenance` for comments in the files, or omit `--output-dir`
 
 // Row: D-230
 #[test]
-fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_configuration() {
+fn an_overlay_flag_replaces_the_configured_overlay() {
     let world = customised("nameSuffix: -never\n");
     let component = format!("kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n{TWO_REPLICAS}");
     world.write("component/kustomization.yaml", component);
@@ -199,7 +199,7 @@ warning: the kustomization `component` had no effect: this run rendered no compo
 
 // Row: D-232
 #[test]
-fn all_that_does_not_fit_is_told_with_its_place() {
+fn all_overlay_errors_are_reported_with_positions() {
     let world = customised(
         "patches:
 - target: {kind: Deployment, name: renamed}
@@ -239,7 +239,7 @@ exit 1
 
 // Row: D-234
 #[test]
-fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
+fn the_lock_detects_changed_added_and_removed_overlays() {
     let world = customised(TWO_REPLICAS);
     world.run_expecting_success("lock --infrastructure own:v1.0.0");
     let lock = world.read(world.current_dir().join(HOME).join("capstan.lock"));
@@ -294,7 +294,7 @@ exit 1
 
 // Row: KUS-52, D-233
 #[test]
-fn a_template_and_its_classes_are_customised_together_before_their_namespace() {
+fn a_template_and_its_classes_share_one_overlay() {
     let world = with_repository();
     world.write(
         "layer/kustomization.yaml",
@@ -330,7 +330,7 @@ exit 1
 
 // Row: D-234
 #[test]
-fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
+fn a_bundle_contains_the_overlay_used_at_the_site() {
     let world = customised("resources: [../base]\n");
     world.write(format!("{HOME}/base/kustomization.yaml"), "resources: [map.yaml]\nnamePrefix: site-\n");
     world
@@ -363,7 +363,7 @@ done in [..]: nothing to load: `[CWD]/site` already has everything
 }
 
 #[test]
-fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() {
+fn a_bundle_contains_parent_folders_of_the_overlay() {
     let world = customised("resources: [../../overlays/base]\nnameSuffix: -prod\n");
     let overlays = format!("{HOME}/overlays");
     let from = world.current_dir().join(HOME);
@@ -382,7 +382,7 @@ fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() 
 }
 
 #[test]
-fn a_bundle_carries_files_that_only_what_is_laid_over_makes_sense_of() {
+fn a_bundle_contains_every_file_the_overlay_reads() {
     let world = customised(
         "components: [../../parts]
 patches: [{path: patch.yaml}, {path: ops.yaml, target: {kind: Deployment}}]
@@ -424,7 +424,7 @@ configMapGenerator: [{name: made, files: [text.txt], envs: [values.env]}]
 
 #[cfg(unix)]
 #[test]
-fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
+fn an_overlay_behind_a_link_stops_a_bundle_before_any_write() {
     let world = customised("resources: [link]\n");
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
     world.write(format!("{HOME}/layer/real/kustomization.yaml"), "resources: [map.yaml]\n");
@@ -445,7 +445,7 @@ hint: use relative paths without symbolic links in the kustomization
 }
 
 #[test]
-fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_name_of_the_definition() {
+fn an_overlay_that_removes_or_renames_a_definition_is_refused() {
     let world = with_small_providers();
     world.configure(with_layer());
     let layer = |text: &str| world.write(format!("{HOME}/layer/kustomization.yaml"), text);

@@ -22,7 +22,7 @@ fn status(lab: &Lab, provider: &str, name: &str) -> u16 {
 
 // Row: D-231
 #[test]
-fn an_installation_is_customised_and_stays_so_with_the_next_release() {
+fn an_overlay_is_applied_to_the_next_release_too() {
     let lab = Lab::start(&[]);
     let layer = |text: &str| lab.world().write(format!("{HOME}/layer/kustomization.yaml"), text);
     lab.world().write(format!("{HOME}/layer/first.yaml"), map("first"));
@@ -114,7 +114,7 @@ Applied kustomizations: infrastructure-own ([HOME]/.config/cluster-api/layer)
 }
 
 #[test]
-fn a_saved_plan_is_carried_out_with_the_kustomization_it_was_made_with() {
+fn a_saved_plan_is_applied_with_its_original_overlay() {
     let lab = Lab::start(&[]);
     let layer = |folder: &str, name: &str| {
         lab.world().write(format!("{folder}/kustomization.yaml"), "resources: [map.yaml]\n");
@@ -157,7 +157,7 @@ hint: create a new plan with `--out FILE`, and review it before you execute it
 }
 
 #[test]
-fn an_upgrade_goes_on_with_the_kustomization_it_was_begun_with_and_not_without_any() {
+fn an_interrupted_upgrade_resumes_only_with_its_overlay() {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     lab.world().write("mine/kustomization.yaml", "resources: [map.yaml]\n");
     lab.world().write("mine/map.yaml", map("mine"));

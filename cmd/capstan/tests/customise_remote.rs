@@ -23,7 +23,7 @@ fn with_patch_of(host: &FakeHost) -> TestEnvironment {
 }
 
 #[test]
-fn only_the_kustomization_of_a_provider_that_is_rendered_is_fetched() {
+fn only_overlays_of_rendered_providers_are_fetched() {
     let host = FakeHost::internet();
     let world = with_patch_of(&host);
     world.write("mine/kustomization.yaml", TWO_REPLICAS);
@@ -46,7 +46,7 @@ fn lock(world: &TestEnvironment) -> String {
 }
 
 #[test]
-fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_it_stays_behind() {
+fn a_remote_patch_is_locked_cached_and_left_out_of_a_bundle() {
     let host = FakeHost::internet();
     let world = with_patch_of(&host);
     world.run_expecting_success("lock --infrastructure own:v1.0.0");
@@ -68,7 +68,7 @@ hint: copy it beside the kustomization, and refer to the copy
 }
 
 #[test]
-fn a_token_in_an_address_is_in_no_lock_and_no_message() {
+fn a_token_in_a_url_appears_in_no_lock_and_no_message() {
     let host = FakeHost::internet();
     let world = with_patch_of(&host);
     let address = "https://files.example.org/p.yaml?token=s3cret";
@@ -125,7 +125,7 @@ fn assert_customised(world: &TestEnvironment, arguments: &str) {
 }
 
 #[test]
-fn a_kustomization_in_a_repository_is_rendered_locked_used_offline_and_carried_in_a_bundle() {
+fn a_git_overlay_is_rendered_locked_cached_and_bundled() {
     let forge = forge();
     let host = forge.serve(None);
     let world = with_layer_of(&forge, &host);
@@ -142,7 +142,7 @@ fn a_kustomization_in_a_repository_is_rendered_locked_used_offline_and_carried_i
 }
 
 #[test]
-fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() {
+fn a_moved_tag_of_a_git_overlay_fails_the_lock_check() {
     let forge = forge();
     let host = forge.serve(None);
     let world = with_layer_of(&forge, &host);
@@ -164,7 +164,7 @@ warning: the tag `v1` of https://localhost:[..]/layers has moved from [LOCKED] t
 }
 
 #[test]
-fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle() {
+fn a_site_reads_releases_from_a_registry_and_overlays_from_the_bundle() {
     let Some(registry) = Registry::start(RegistryTransport::Tls, RegistryAccess::Anonymous) else { return };
     let world = customised(TWO_REPLICAS);
     let ca = world.write("ca.pem", registry.ca_pem());

@@ -9,7 +9,7 @@ use crate::{lifecycle::INIT, small_providers::with_small_providers};
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deletion_held_by_a_finalizer_fails_after_its_timeout() {
+async fn a_deletion_blocked_by_a_finalizer_fails_after_its_timeout() {
     let fixture = Fixture::start().await;
     let world = with_small_providers();
     let config = world.read(world.config_file());

@@ -65,7 +65,7 @@ Cluster team/one                                                                
 
 // Row: D-138
 #[tokio::test(flavor = "multi_thread")]
-async fn colours_change_no_word_and_are_switched_as_by_the_peer() {
+async fn colours_change_no_text_and_follow_the_flags_of_clusterctl() {
     let lab = lab().await;
     let plain = lab.run("describe cluster one -n team");
     for switched in ["-c", "--color", "--color=true", "--color=always", "--color always"] {
@@ -80,7 +80,7 @@ async fn colours_change_no_word_and_are_switched_as_by_the_peer() {
 
 // Row: D-139
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_get_everything_whatever_is_chosen_for_the_tree() {
+async fn structured_output_ignores_the_filters_of_the_tree() {
     let lab = lab().await;
     let json = lab.run("describe cluster one -n team -o json --grouping --show-conditions all");
     let tree: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -111,7 +111,7 @@ fn parts(node: &Value) -> Vec<&Value> {
 
 // Row: D-139
 #[tokio::test(flavor = "multi_thread")]
-async fn the_exit_status_tells_health_when_it_is_asked_to() {
+async fn the_exit_status_reports_health_on_request() {
     let lab = lab().await;
     assert_eq!(lab.run("describe cluster one -n team --exit-status").status, 0);
     let fault = "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters";
@@ -136,7 +136,7 @@ error: some objects of cluster `team/one` cannot be read
 
 // Row: D-131
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_is_shown_as_such() {
+async fn unreadable_objects_are_shown_with_a_reason() {
     let lab = lab().await;
     break_machine(&lab, "gone").await;
     let none = json!({"metadata": {"finalizers": null}});
@@ -162,7 +162,7 @@ Cluster team/one                                                                
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_that_is_not_there_is_told_with_a_way_on() {
+async fn a_missing_cluster_gets_a_hint() {
     let lab = lab().await;
     assert_data_eq!(
         lab.run("describe cluster onne -n team").to_string(),
@@ -207,7 +207,7 @@ hint: separate values only with commas: `--show-conditions Cluster,Machine/m1`
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn older_conditions_have_a_table_of_their_own() {
+async fn v1beta1_conditions_have_their_own_table() {
     let lab = lab().await;
     let older = lab.run("describe cluster one -n team --v1beta2=false");
     assert!(older.stdout.starts_with("NAME "), "{older}");
@@ -223,7 +223,7 @@ warning: `--v1beta2` is deprecated; it will be removed with contract v1beta1
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_clusters_are_completed() {
+async fn cluster_names_are_completed() {
     let lab = lab().await;
     let words = ["capstan", "describe", "cluster", "-n", "team", "o"];
     let mut command = lab.world().command(["--"].iter().chain(&words));

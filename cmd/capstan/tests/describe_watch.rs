@@ -101,7 +101,7 @@ impl Running {
 
 // Row: D-170
 #[test]
-fn every_change_is_a_whole_tree_with_its_time_and_ctrl_c_ends_well() {
+fn a_watch_prints_a_tree_per_change_and_ctrl_c_succeeds() {
     let lab = Lab::start();
     let mut running = lab.watch("");
     let first = running.up_to("2 Machines...");
@@ -122,7 +122,7 @@ exit 0
 
 // Row: D-170
 #[test]
-fn scripts_get_a_document_a_line_or_documents_of_yaml() {
+fn a_watch_prints_json_lines_or_yaml_documents() {
     let lab = Lab::start();
     let mut running = lab.watch("-o json");
     let first: Value = serde_json::from_str(&running.line()).unwrap();
@@ -149,7 +149,7 @@ exit 0
 
 // Row: D-171
 #[test]
-fn with_exit_status_it_waits_for_health_and_says_when_it_was_waited_for_in_vain() {
+fn exit_status_waits_for_health_and_reports_a_timeout() {
     let lab = Lab::start();
     lab.say("False");
     let mut running = lab.watch("--exit-status -o json");
@@ -191,7 +191,7 @@ exit 3
 }
 
 #[test]
-fn a_server_that_is_away_is_told_and_then_it_goes_on_until_the_cluster_is_deleted() {
+fn a_watch_survives_an_outage_and_ends_with_the_cluster() {
     let lab = Lab::start();
     let mut running = lab.watch("");
     running.up_to("2 Machines...");
@@ -216,7 +216,7 @@ Cluster team/one was deleted
 }
 
 #[test]
-fn it_tells_requests_and_paces_them_as_without_watching() {
+fn a_watch_counts_and_limits_requests() {
     let lab = Lab::start();
     let mut running = lab.watch("-v 5 --max-in-flight 1");
     running.up_to("2 Machines...");
@@ -238,7 +238,7 @@ error: invalid value `0` for `--max-in-flight`
 }
 
 #[test]
-fn it_ends_when_nobody_reads_any_more() {
+fn a_watch_ends_when_its_pipe_is_closed() {
     let lab = Lab::start();
     let mut running = lab.watch("-o json");
     running.line();

@@ -53,7 +53,7 @@ fn listed(folder: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clusters_go_to_a_folder_and_come_back_on_another_cluster() {
+async fn clusters_are_saved_to_a_folder_and_restored_elsewhere() {
     let two = ClusterPair::start().await;
     assert_data_eq!(
         two.here("move --to-directory saved").await.to_string(),
@@ -255,7 +255,7 @@ objects: 8 to save; 1 stay
 
 // Row: D-161
 #[tokio::test(flavor = "multi_thread")]
-async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() {
+async fn an_interrupted_save_is_aborted_and_cannot_be_restored() {
     let two = ClusterPair::start().await;
     let mark =
         json!({"metadata": {"annotations": {"capstan.dev/move": "save-1--2"}}, "spec": {"paused": true}});
@@ -292,7 +292,7 @@ done in [..]: resumed 1 Cluster or ClusterClass
 
 // Row: D-163
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
+async fn files_without_objects_are_refused_or_skipped_with_a_warning() {
     let two = ClusterPair::start().await;
     two.here("move --to-directory saved").await;
     two.world.write("saved/notes.txt", "mine");
@@ -348,7 +348,7 @@ error: cannot read `broken.yaml`: document 1, line 1, column 4: did not find exp
 
 // Row: D-169
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_is_one_private_file_that_is_restored_when_every_sum_is_right() {
+async fn a_backup_is_one_private_file_with_verified_checksums() {
     let two = ClusterPair::start().await;
     let before = two.source.sandbox().revision();
     assert_data_eq!(
@@ -424,7 +424,7 @@ done in [..]: restored 8 objects from `saved.tar.gz`
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_at_rest_pauses_and_resumes_and_restores_into_another_namespace() {
+async fn a_paused_backup_restores_into_another_namespace() {
     let two = ClusterPair::start().await;
     assert_data_eq!(
         two.here("backup saved.tar.gz --pause --cluster demo").await.to_string(),
@@ -457,7 +457,7 @@ hint: did you mean `demo`?
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
+async fn ctrl_c_during_a_save_resumes_paused_clusters() {
     let two = ClusterPair::start().await;
     let annotation = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
     two.source.merge(MACHINE, "default/demo-machine-0", &annotation).await;

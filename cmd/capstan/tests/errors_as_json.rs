@@ -59,7 +59,7 @@ fn an_error_of_a_verb_has_its_causes_and_completed_hints() {
 
 // Row: D-318
 #[test]
-fn with_progress_lines_the_error_is_the_last_of_them() {
+fn with_json_progress_the_error_is_the_last_line() {
     let error = error(&world(), "init --infrastructure nonsense --progress json --kubeconfig nowhere");
     assert_eq!((&error["event"], &error["exitCode"]), (&json!("error"), &json!(1)), "{error}");
 }
@@ -82,7 +82,7 @@ message: unknown flag `--nonsense`
 }
 
 #[test]
-fn a_file_named_json_asks_for_no_json() {
+fn a_file_named_json_does_not_select_json_errors() {
     let world = world();
     world.write("broken.yaml", "a: [");
     assert_data_eq!(

@@ -38,7 +38,7 @@ metadata.yaml of infrastructure-own v1.1.0
 }
 
 #[test]
-fn the_configuration_file_is_explained_by_every_place_looked_at() {
+fn the_configuration_file_is_explained_with_every_searched_path() {
     let world = with_repository();
     assert_data_eq!(
         world.run(["explain", "config"]).stdout,

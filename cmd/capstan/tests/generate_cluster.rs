@@ -13,7 +13,7 @@ fn demo<'a>(more: &[&'a str]) -> Vec<&'a str> {
 // Row: PRV-39
 // Row: PRV-51
 #[test]
-fn a_template_of_a_local_repository_is_printed_with_its_class() {
+fn a_local_template_is_printed_with_its_class() {
     let run = with_repository().run(demo(&["--control-plane-machine-count=3"]));
     assert_data_eq!(run.stderr, str![""]);
     assert_data_eq!(
@@ -48,7 +48,7 @@ spec:
 // Row: PRV-51
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_class_that_is_on_the_server_is_left_out() {
+async fn a_class_that_exists_on_the_server_is_omitted() {
     let server = support::fixture::Fixture::start().await;
     support::cluster_api::install(&server).await;
     let world = with_repository().env("KUBECONFIG", server.kubeconfig().await.as_os_str());
@@ -62,7 +62,7 @@ async fn a_class_that_is_on_the_server_is_left_out() {
 
 // Row: PRV-38
 #[test]
-fn a_flavor_is_another_file_and_a_missing_one_is_answered_with_those_there_are() {
+fn a_flavor_selects_a_file_and_a_missing_one_lists_the_others() {
     let world = with_repository();
     let run = world.run(demo(&["--flavor", "big"]));
     assert!(run.stdout.contains("value: us\n"), "{run}");
@@ -110,7 +110,7 @@ Optional Variables:
 
 // Row: PRV-32, D-71
 #[test]
-fn variables_for_scripts_have_default_places_and_origin() {
+fn variables_as_json_have_defaults_positions_and_origins() {
     let world = with_repository().env("REGION", "x");
     let run = world.run(demo(&["--list-variables", "-o", "json"]));
     let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -142,7 +142,7 @@ fn variables_for_scripts_have_default_places_and_origin() {
 
 // Row: D-42, D-72
 #[test]
-fn what_is_missing_is_told_with_its_place_and_the_way_to_set_it() {
+fn missing_variables_are_reported_with_positions_and_hints() {
     let world = with_repository();
     world.write("template.yaml", "a: ${ONE}\nb: ${TWO}-${ONE}\n");
     let run =
@@ -165,7 +165,7 @@ hint: list all variables with their defaults: `capstan generate cluster NAME --l
 
 // Row: D-71
 #[test]
-fn json_is_one_list_kubectl_can_apply() {
+fn json_output_is_one_list_that_kubectl_can_apply() {
     let run = with_repository().run(demo(&["-o", "json"]));
     let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((list["apiVersion"].as_str(), list["kind"].as_str()), (Some("v1"), Some("List")));
@@ -176,7 +176,7 @@ fn json_is_one_list_kubectl_can_apply() {
 
 // Row: D-60
 #[test]
-fn a_file_is_replaced_only_by_a_whole_result_and_is_its_owners_alone() {
+fn an_output_file_is_private_and_replaced_atomically() {
     let world = with_repository();
     world.write("out.yaml", "before\n");
     let failed = world.run([
@@ -205,7 +205,7 @@ fn a_file_is_replaced_only_by_a_whole_result_and_is_its_owners_alone() {
 }
 
 #[test]
-fn two_sources_of_a_template_are_one_too_many() {
+fn a_template_has_exactly_one_source() {
     let run = with_repository().run(demo(&["--from", "x.yaml"]));
     assert_eq!(run.status, 1);
     assert_data_eq!(
@@ -220,7 +220,7 @@ hint: use only one of `--infrastructure` with `--flavor`, `--from`, or `--from-c
 
 // Row: D-59
 #[test]
-fn what_only_a_management_cluster_knows_is_said_to_need_one() {
+fn templates_in_a_config_map_require_a_management_cluster() {
     let world = with_repository();
     assert_data_eq!(
         world.screens([
@@ -287,7 +287,7 @@ warning: the output includes ClusterClass `from-context/small`, which may alread
 }
 
 #[test]
-fn a_kubeconfig_or_context_that_is_named_must_be_there() {
+fn a_missing_kubeconfig_or_context_is_an_error() {
     let world = with_repository();
     world.write(
         "kubeconfig",
@@ -331,7 +331,7 @@ exit 0
 }
 
 #[test]
-fn standard_input_is_a_template_too() {
+fn a_template_is_read_from_standard_input() {
     let world = with_repository();
     let run = world.run_with_stdin(
         ["generate", "cluster", "demo", "--from", "-", "-n", "team"],
@@ -352,7 +352,7 @@ metadata:
 
 // Row: D-49
 #[test]
-fn every_bad_document_is_told_with_its_line() {
+fn every_invalid_document_is_reported_with_its_line() {
     let world = with_repository();
     world.write("bad.yaml", "a: [\n---\nok: 1\n---\n- x\n");
     let run = world.run(["generate", "cluster", "demo", "--from", "bad.yaml", "-n", "team"]);

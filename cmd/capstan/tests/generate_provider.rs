@@ -31,7 +31,7 @@ Images:
 // Row: PRV-28
 // Row: PRV-30
 #[test]
-fn values_defaults_namespace_and_labels_are_in_place() {
+fn values_defaults_namespace_and_labels_are_applied() {
     let world = with_repository().env("TOKEN", "s3cret");
     let run = world.run(["generate", "provider", "-i", "own:v1.0.0", "-n", "elsewhere"]);
     assert_data_eq!(
@@ -88,7 +88,7 @@ stringData:
 
 // Row: PRV-29
 #[test]
-fn a_missing_variable_stops_it_before_anything_is_printed() {
+fn a_missing_variable_prevents_all_output() {
     let run = with_repository().run(["generate", "provider", "-i", "own:v1.1.0"]);
     assert_data_eq!(
         run.to_string(),
@@ -108,7 +108,7 @@ hint: list all variables with their defaults: `capstan generate cluster NAME --l
 // Row: PRV-19
 // Row: PRV-20
 #[test]
-fn a_release_of_an_old_contract_is_refused_with_one_that_fits() {
+fn a_release_of_an_old_contract_is_refused_with_a_compatible_one() {
     let run = with_repository().env("TOKEN", "x").run(["generate", "provider", "-i", "own:v0.9.0"]);
     assert_eq!(run.status, 1);
     assert_data_eq!(
@@ -124,7 +124,7 @@ hint: use a release of the compatible series 1.1, such as `--infrastructure own:
 }
 
 #[test]
-fn exactly_one_provider_is_named() {
+fn generate_provider_requires_exactly_one_provider() {
     let world = with_repository();
     assert_data_eq!(
         world.screens(["generate provider", "generate provider -i own --core cluster-api"]),

@@ -60,7 +60,7 @@ fn names_are_listed_or_an_empty_line_is_printed() {
 
 // Row: D-41
 #[test]
-fn a_substitution_that_cannot_be_read_is_shown_with_its_place() {
+fn an_invalid_substitution_is_reported_with_its_position() {
     let run = world().run_with_stdin(["generate", "yaml"], "a: 1\nb: ${V.x}\n");
     assert_data_eq!(
         run.to_string(),
@@ -75,7 +75,7 @@ error: cannot substitute variables in `<stdin>`
 }
 
 #[test]
-fn a_binary_file_is_refused_by_its_first_bad_byte() {
+fn a_binary_file_is_refused_at_its_first_invalid_byte() {
     let run = world().run_with_stdin(["generate", "yaml"], b"a: 1\nb: \xff\xfe\n");
     assert_data_eq!(
         run.to_string(),

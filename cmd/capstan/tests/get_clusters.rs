@@ -71,7 +71,7 @@ async fn every_cluster_is_a_line_sorted_by_namespace_and_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn namespaces_and_labels_choose_and_scripts_get_everything() {
+async fn clusters_are_filtered_by_namespace_and_label() {
     let lab = lab().await;
     assert_eq!(names(&lab.run("get clusters -A -o json").stdout), ["other/three", "team/one", "team/two"]);
     assert_eq!(names(&lab.run("get clusters -n team -o json").stdout), ["team/one", "team/two"]);
@@ -88,7 +88,7 @@ async fn namespaces_and_labels_choose_and_scripts_get_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_namespace_says_where_clusters_are() {
+async fn an_empty_namespace_lists_namespaces_with_clusters() {
     let lab = lab().await;
     assert_data_eq!(
         lab.run("get clusters").to_string(),
@@ -105,7 +105,7 @@ no Clusters found in namespace `default`; 2 other namespaces have 3: run `capsta
 
 // Row: D-337
 #[tokio::test(flavor = "multi_thread")]
-async fn the_number_of_requests_does_not_depend_on_that_of_clusters() {
+async fn the_number_of_requests_is_independent_of_clusters() {
     let lab = Management::start(Fixture::builder()).await;
     let mut requests = Vec::new();
     for number in 0..24 {
@@ -121,7 +121,7 @@ async fn the_number_of_requests_does_not_depend_on_that_of_clusters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn control_planes_that_cannot_be_read_are_a_warning() {
+async fn unreadable_control_planes_give_a_warning() {
     let lab = lab().await;
     let fault =
         format!("403,verb=get,resource={}/{}", KUBEADM_CONTROL_PLANE.group, KUBEADM_CONTROL_PLANE.plural);

@@ -22,7 +22,7 @@ fn provisioning(place: &str) -> Object {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_content_is_printed_byte_for_byte_with_one_line_end_more() {
+async fn the_kubeconfig_is_printed_unchanged_with_a_newline() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture
         .create([secret("raw-kubeconfig", "# as it is\n"), secret("raw-user-kubeconfig", "other")])
@@ -33,7 +33,7 @@ async fn the_content_is_printed_byte_for_byte_with_one_line_end_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_had_is_told_with_what_to_do() {
+async fn an_unavailable_kubeconfig_gets_a_hint() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create([provisioning("team/demo")]).await;
     assert_data_eq!(
@@ -90,7 +90,7 @@ usage: capstan get kubeconfig [OPTIONS] <NAME>
 
 // Row: D-155
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_that_comes_up_is_waited_for() {
+async fn get_kubeconfig_waits_for_a_new_cluster() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create([provisioning("default/demo")]).await;
     // The kubeconfig is created as soon as the command watches.
@@ -109,7 +109,7 @@ async fn a_cluster_that_comes_up_is_waited_for() {
 
 // Row: D-155
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_added_to_a_kubeconfig_and_the_context_is_printed() {
+async fn a_kubeconfig_is_merged_and_its_context_printed() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create(cluster("default/demo")).await;
     lab.fixture.create(cluster("team/demo")).await;
@@ -140,7 +140,7 @@ added context `demo-admin@demo` to `[CWD]/mine`; switch to it with `kubectl --ku
 
 // Row: D-155
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_merged_leaves_the_file_and_shows_no_secret() {
+async fn a_failed_merge_keeps_the_file_and_shows_no_secret() {
     let lab = Management::start(Fixture::builder()).await;
     lab.world().write("mine", "clusters:\n- {name: demo, cluster: {server: https://other}}\n");
     lab.fixture.create(cluster("default/demo")).await;
@@ -197,7 +197,7 @@ async fn a_command_in_a_merged_kubeconfig_needs_a_flag() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_clusters_are_completed() {
+async fn cluster_names_are_completed() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture
         .create([provisioning("team/demo"), provisioning("team/dev"), provisioning("default/else")])

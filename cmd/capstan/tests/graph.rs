@@ -63,7 +63,7 @@ Cluster team/one  [Available]  -> moves as a root object
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn namespaces_are_named_or_all_looked_at() {
+async fn the_graph_covers_named_or_all_namespaces() {
     let lab = lab().await;
     let clusters = |arguments: &str| -> Vec<String> {
         let graph: Value = serde_json::from_str(&lab.run(arguments).stdout).unwrap();
@@ -78,7 +78,7 @@ async fn namespaces_are_named_or_all_looked_at() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_is_written_as_a_whole_and_holds_no_secret() {
+async fn the_html_page_is_written_atomically_without_secrets() {
     let lab = lab().await;
     let outcome = lab.run("graph -A -o html --write-to owners.html");
     assert_eq!((outcome.status, &*outcome.stdout), (0, ""), "{outcome}");
@@ -99,7 +99,7 @@ async fn a_page_is_written_as_a_whole_and_holds_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_that_is_not_there_is_refused_with_those_that_are() {
+async fn a_missing_cluster_is_reported_with_existing_names() {
     let lab = lab().await;
     assert_data_eq!(
         lab.run("graph oone -n team").to_string(),

@@ -104,14 +104,14 @@ fn shared_flags_are_named_by_commands_and_explained_once() {
 }
 
 #[test]
-fn flags_that_a_verb_shares_with_verbs_below_it_are_listed() {
+fn flags_shared_with_subcommands_are_listed() {
     let help = world().run(["init", "--help"]).stdout;
     let flags = help.split_once("\nProviders:\n").map(|(_, flags)| flags.split("\n\n").next().unwrap());
     assert_eq!(flags.map(|flags| flags.matches(" --").count()), Some(7), "{help}");
 }
 
 #[test]
-fn help_comes_before_everything_that_is_missing_or_too_much() {
+fn help_ignores_missing_and_surplus_arguments() {
     let world = world();
     let help = world.run(["help", "provider", "add"]);
     assert_eq!(world.run(["provider", "add", "--help"]), help);
@@ -147,14 +147,14 @@ Shared flags, explained by `capstan help flags`:
 }
 
 #[test]
-fn a_dash_alone_asks_for_nothing() {
+fn a_single_dash_is_refused() {
     let world = world();
     assert_eq!(world.run(["-"]), world.run(["help"]));
     assert_eq!(world.run(["--", "nonsense"]), world.run(["help"]));
 }
 
 #[test]
-fn an_unknown_topic_is_answered_on_stderr() {
+fn an_unknown_help_topic_is_reported_on_stderr() {
     let outcome = world().run(["help", "nonsense"]);
     let help = world().run(["help"]).stdout;
     let warning = outcome.stderr.strip_suffix(&help).unwrap();
@@ -170,7 +170,7 @@ warning: unknown help topic `nonsense`
 
 #[cfg(unix)]
 #[test]
-fn called_as_clusterctl_it_names_itself_so() {
+fn help_uses_the_name_clusterctl_if_called_by_it() {
     let world = world();
     for name in ["clusterctl", "/usr/local/bin/clusterctl", "clusterctl.exe"] {
         let help = world.run_as(name, ["config", "repositories", "--help"]).stdout;

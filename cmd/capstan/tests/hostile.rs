@@ -75,7 +75,7 @@ fn hostile_files_end_with_an_error_or_a_clean_result() {
 
 // Row: D-265
 #[tokio::test(flavor = "multi_thread")]
-async fn texts_of_a_cluster_cannot_act_on_the_terminal() {
+async fn cluster_texts_cannot_control_the_terminal() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create(cluster("default/demo")).await;
     let condition = json!({

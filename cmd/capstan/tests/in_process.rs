@@ -58,7 +58,7 @@ using no configuration file
 }
 
 #[test]
-fn the_environment_that_is_handed_in_is_the_only_one() {
+fn the_program_reads_only_the_given_environment() {
     let (list, _) = run(
         &["capstan", "provider", "list", "-o", "json"],
         &[("PROVIDERS_FOLDER", "/srv"), ("HOME", "/nowhere"), ("XDG_CONFIG_HOME", "/nowhere")],

@@ -6,7 +6,7 @@ use crate::{releases::ROOT, repository::with_repository};
 
 // Row: PRV-26, D-61, D-63
 #[test]
-fn images_of_a_first_installation_are_listed_without_a_cluster_and_without_values() {
+fn images_are_listed_without_a_cluster_and_without_values() {
     let run = with_repository().run(["init", "list-images", "--infrastructure", "own"]);
     assert_data_eq!(
         run.stdout,
@@ -23,7 +23,7 @@ registry.example.com/infrastructure-own/manager:v1
 
 // Row: D-62
 #[test]
-fn a_dash_leaves_a_default_provider_out_and_overrides_are_in_place() {
+fn a_dash_omits_a_default_provider_and_overrides_apply() {
     let world = with_repository();
     let config = world.read(world.config_file());
     world.configure(format!("{config}images:\n  all: {{repository: mirror.local}}\n"));
@@ -41,7 +41,7 @@ mirror.local/manager:v1
 }
 
 #[test]
-fn the_core_provider_cannot_be_left_out() {
+fn the_core_provider_cannot_be_omitted() {
     let run = with_repository().run(["init", "list-images", "--core", "-"]);
     assert_data_eq!(
         run.to_string(),
@@ -56,7 +56,7 @@ hint: use `--core cluster-api:VERSION`
 }
 
 #[test]
-fn flags_of_a_management_cluster_are_taken_and_change_nothing() {
+fn management_cluster_flags_are_accepted_and_ignored() {
     let world = with_repository();
     let plain = world.run(["init", "list-images"]);
     let named = world.run(["init", "list-images", "--kubeconfig", "gone", "--kubeconfig-context", "x"]);
@@ -65,7 +65,7 @@ fn flags_of_a_management_cluster_are_taken_and_change_nothing() {
 
 // Row: D-212, D-214
 #[test]
-fn images_that_are_only_named_are_told_of_and_listed_for_scripts() {
+fn referenced_images_are_reported_and_listed_in_json() {
     let world = with_repository();
     let path = format!("{ROOT}/infrastructure-own/v1.1.0/infrastructure-components.yaml");
     let text = world.read(world.current_dir().join(&path));
@@ -103,7 +103,7 @@ warning: the list does not include `registry.example.com/solver:v1`: argument `-
 
 // Row: D-213
 #[test]
-fn a_rule_that_matches_no_image_is_warned_of_once() {
+fn an_unmatched_image_rule_gives_one_warning() {
     let world = with_repository();
     let config = world.read(world.config_file());
     let rules = "images:\n  cluster-api/manger: {tag: v2}\n  infrastructure-cloudscale: {tag: v2}\n";

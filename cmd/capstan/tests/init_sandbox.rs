@@ -11,7 +11,7 @@ fn run(sandboxes: &Sandboxes, arguments: &str) -> String {
 
 // Row: D-125
 #[test]
-fn init_starts_the_sandbox_it_names_once_and_every_verb_finds_it() {
+fn init_starts_a_sandbox_that_every_command_finds() {
     let sandboxes = Sandboxes::of(with_small_providers());
     let init = || {
         let screen = run(&sandboxes, "init --sandbox lab --infrastructure own");
@@ -64,7 +64,7 @@ done in [..]: nothing to install
 }
 
 #[test]
-fn what_only_looks_starts_no_sandbox() {
+fn read_only_commands_start_no_sandbox() {
     let sandboxes = Sandboxes::of(with_small_providers());
     for looks in ["status", "init -i own --dry-run", "plan init -i own", "upgrade plan", "delete --all"] {
         assert_data_eq!(
@@ -82,7 +82,7 @@ hint: create it with `capstan sandbox start lab`
 }
 
 #[test]
-fn a_slip_in_the_name_of_a_provider_starts_no_sandbox_and_asks_no_server() {
+fn a_misspelt_provider_starts_no_sandbox() {
     let sandboxes = Sandboxes::of(with_small_providers());
     for place in ["--sandbox lab", "--kubeconfig nowhere"] {
         assert_data_eq!(
@@ -100,7 +100,7 @@ hint: did you mean `docker`?
 }
 
 #[test]
-fn a_sandbox_that_is_stopped_is_not_taken_for_a_server_that_does_not_answer() {
+fn a_stopped_sandbox_is_reported_as_stopped() {
     let sandboxes = Sandboxes::new();
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
     assert_eq!(sandboxes.run(&["stop", "lab"]).status, 0);

@@ -15,7 +15,7 @@ use crate::world;
 const SIGNAL_STEPS: usize = 200;
 
 #[test]
-fn ctrl_c_ends_a_wait_and_leaves_nothing() {
+fn ctrl_c_ends_a_wait_and_leaves_no_files() {
     let world = world();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/clusterctl.yaml", silent.local_addr().unwrap());

@@ -28,7 +28,7 @@ fn built(world: &TestEnvironment, arguments: &str) -> String {
 
 // Row: KUS-43
 #[test]
-fn a_folder_is_printed_as_kustomize_prints_it() {
+fn a_build_equals_the_output_of_kustomize() {
     let world = with_overlay();
     let expected = "apiVersion: v1\ndata:\n  a: x\n  b: \"1\"\nkind: ConfigMap\nmetadata:\n  name: pre-m\n";
     assert_eq!(built(&world, "build overlay"), expected);
@@ -41,7 +41,7 @@ fn a_folder_is_printed_as_kustomize_prints_it() {
 }
 
 #[test]
-fn what_set_a_field_is_told_behind_it_or_as_json() {
+fn field_origins_are_printed_as_comments_or_json() {
     let world = with_overlay();
     let patch = "patches: [{path: p.yaml}, {patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {c: z}}'}]\n";
     world.write("overlay/kustomization.yaml", format!("namePrefix: pre-\nresources: [../base]\n{patch}"));
@@ -81,7 +81,7 @@ hint: use comments or json
 // Row: KUS-45
 #[cfg(unix)]
 #[test]
-fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
+fn paths_and_links_stay_inside_the_root_unless_allowed() {
     let world = with_overlay();
     world.write("one/kustomization.yaml", "resources: [link.yaml, ../base/map.yaml]\n");
     world.write("other.yaml", map("other"));
@@ -131,7 +131,7 @@ hint: use LoadRestrictionsRootOnly or LoadRestrictionsNone
 
 // Row: D-220
 #[test]
-fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
+fn all_build_errors_are_reported_with_their_file_chain() {
     let world = with_overlay();
     world.write("base/kustomization.yaml", "resource: [map.yaml]\n");
     world.write("overlay/kustomization.yaml", "resources: [../base, gone.yaml]\n");
@@ -162,7 +162,7 @@ hint: use the folder that contains `kustomization.yaml`
 
 // Row: D-228
 #[test]
-fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
+fn a_build_writes_one_file_or_one_file_per_object() {
     let world = with_overlay();
     let text = built(&world, "build overlay");
     assert_eq!(built(&world, "build overlay -o out.yaml"), "");
@@ -187,7 +187,7 @@ hint: write to one file instead of a folder
 }
 
 #[test]
-fn a_warning_does_not_stop_a_build_and_is_told_once() {
+fn a_build_warning_is_reported_once() {
     let world = with_overlay();
     world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
     world.write("two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-\n");
@@ -225,7 +225,7 @@ warning: base/kustomization.yaml: `commonLabels` is deprecated: use `labels` (in
 
 #[cfg(unix)]
 #[test]
-fn charts_are_rendered_by_helm_where_that_is_allowed() {
+fn charts_are_rendered_by_helm_if_allowed() {
     let world = world();
     let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
     world.write("kustomization.yaml", charts);
@@ -273,7 +273,7 @@ error: cannot build `.`
 // Row: D-226
 #[cfg(unix)]
 #[test]
-fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
+fn a_chart_version_is_fetched_once_into_the_cache() {
     let world = world();
     let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
     world.write("kustomization.yaml", chart);
@@ -322,7 +322,7 @@ error: cannot build `.`
 
 #[cfg(unix)]
 #[test]
-fn a_cached_chart_that_was_changed_is_fetched_again() {
+fn a_modified_cached_chart_is_fetched_again() {
     let world = world();
     let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
     world.write("kustomization.yaml", chart);
@@ -347,7 +347,7 @@ fn a_cached_chart_that_was_changed_is_fetched_again() {
 }
 
 #[test]
-fn lint_tells_errors_and_warnings_and_shows_no_secret() {
+fn lint_reports_errors_and_warnings_without_secrets() {
     let world = with_overlay();
     assert_eq!(built(&world, "lint base overlay"), "");
     world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
@@ -379,7 +379,7 @@ base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`
 }
 
 #[test]
-fn lint_takes_a_whole_tree_and_names_the_line_of_each_finding() {
+fn lint_checks_a_whole_tree_and_reports_lines() {
     let world = world();
     world.write("base/kustomization.yaml", "resources:\n- map.yaml\n\ncommonLabels: {a: b}\n");
     world.write("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");

@@ -20,7 +20,7 @@ pub(crate) fn ready(lab: &Lab) -> usize {
 }
 
 #[test]
-fn providers_are_installed_upgraded_taken_back_and_deleted() {
+fn providers_are_installed_upgraded_rolled_back_and_deleted() {
     let lab = Lab::start(&[]);
     assert_data_eq!(
         lab.screen(INIT),
@@ -239,7 +239,7 @@ no providers are installed
 
 // Row: D-125
 #[test]
-fn a_saved_plan_is_carried_out_once_and_only_while_it_holds() {
+fn a_saved_plan_is_applied_once_and_only_if_still_valid() {
     let lab = Lab::start(&[]);
     lab.done(&format!("{INIT} --out plan.json"));
     let saved = lab.world().read("plan.json");
@@ -267,7 +267,7 @@ hint: create a new plan with `--out FILE`, and review it before you execute it
 
 // Row: D-125
 #[test]
-fn results_for_scripts_say_what_was_done() {
+fn json_results_list_the_changes() {
     let lab = Lab::start(&[]);
     let done = json(&lab.done(&format!("{INIT} -o json --progress json")).stdout);
     assert_eq!((done["carriedOut"].as_bool(), done["changes"].as_bool()), (Some(true), Some(true)));
@@ -283,7 +283,7 @@ fn results_for_scripts_say_what_was_done() {
 
 // Row: D-101
 #[test]
-fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
+fn unready_providers_fail_a_run_only_on_request() {
     let lab = Lab::start(&["--without", "workloads"]);
     let world = lab.world();
     let config = world.read(world.config_file());
@@ -375,7 +375,7 @@ hint: the run stopped after 4 writes: run `capstan upgrade resume --kubeconfig ~
 
 // Row: D-121
 #[test]
-fn a_definition_in_use_stops_a_deletion_before_it_begins() {
+fn a_definition_in_use_stops_a_deletion_before_any_write() {
     const CLUSTER: &str =
         r#"{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","metadata":{"name":"mine"}}"#;
     let lab = Lab::start(&[]);
@@ -401,7 +401,7 @@ hint: delete these objects first, or omit `--include-crd` to keep the CustomReso
 }
 
 #[test]
-fn a_provider_that_is_not_installed_is_told_with_those_that_are() {
+fn a_missing_provider_is_reported_with_installed_ones() {
     let lab = Lab::start(&[]);
     lab.done(INIT);
     assert_data_eq!(
@@ -419,7 +419,7 @@ hint: installed providers: bootstrap-kubeadm-system/bootstrap-kubeadm v1.0.0, cl
 
 // Row: D-59
 #[test]
-fn templates_come_from_the_provider_that_is_installed_or_from_a_config_map() {
+fn templates_come_from_the_installed_provider_or_a_config_map() {
     const CONFIG_MAP: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine"},
         "data":{"template":"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-config-map}\n"}}"#;
     let lab = Lab::start(&[]);
@@ -452,7 +452,7 @@ error: cannot read key `template` of ConfigMap `default/other` from the manageme
 }
 
 #[test]
-fn progress_for_scripts_is_one_object_a_line_warnings_included() {
+fn json_progress_is_one_object_per_line_with_warnings() {
     let lab = Lab::start(&[]);
     let progress = |arguments: &str| -> Vec<serde_json::Value> {
         lab.done(&format!("{arguments} --progress json")).stderr.lines().map(json).collect()
@@ -482,7 +482,7 @@ fn lab_with_definition(what: &str, replacement: &str) -> Lab {
 }
 
 #[test]
-fn definitions_are_deleted_without_a_word_about_deprecated_versions() {
+fn deleting_definitions_hides_deprecation_warnings() {
     let lab = lab_with_definition("    served: true\n", "    served: true\n    deprecated: true\n");
     lab.done(INIT);
     assert_data_eq!(
@@ -517,7 +517,7 @@ hint: the run stopped after 21 writes: re-run the same command to complete the i
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_under_a_plan_is_told_and_nothing_is_written() {
+fn a_full_disk_while_saving_a_plan_is_reported() {
     let lab = Lab::start(&[]);
     assert_data_eq!(
         lab.run(&format!("{INIT} --out /dev/full")).to_string(),

@@ -33,7 +33,7 @@ pub(crate) fn interrupted(lab: &Lab, arguments: &str, at: &str) -> RunOutput {
 }
 
 #[test]
-fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
+fn ctrl_c_reports_the_writes_and_the_command_to_resume() {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     assert_data_eq!(
         interrupted(&lab, INIT, "Installing provider=\"bootstrap-kubeadm\"").messages(),

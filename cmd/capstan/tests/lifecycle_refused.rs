@@ -71,7 +71,7 @@ hint: did you mean `staging`?
 }
 
 #[test]
-fn without_a_kubeconfig_the_places_are_told() {
+fn a_missing_kubeconfig_lists_the_searched_paths() {
     assert_data_eq!(
         world().run(["status"]).to_string(),
         str![[r#"
@@ -86,7 +86,7 @@ hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME
 
 // Row: D-94
 #[test]
-fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
+fn an_unreachable_server_is_reported_at_once_without_secrets() {
     let screens = near_a_dead_server().screens(VERBS);
     assert!(!screens.contains("hidden"), "{screens}");
     assert_data_eq!(
@@ -135,7 +135,7 @@ hint: start the cluster, or name another with `--kubeconfig` and `--kubeconfig-c
 
 // Row: D-108
 #[test]
-fn what_is_to_be_upgraded_must_be_said_once() {
+fn upgrade_targets_must_be_given_exactly_once() {
     assert_data_eq!(
         refused("upgrade apply"),
         str![[r#"
@@ -171,7 +171,7 @@ hint: add the target version, such as `NAME:VERSION`
 }
 
 #[test]
-fn a_misspelt_provider_is_told_before_its_missing_version() {
+fn a_misspelt_provider_is_reported_before_its_version() {
     assert_data_eq!(
         near_a_dead_server().screens(["upgrade apply -i dokcer", "generate cluster demo -i dokcer"]),
         str![[r#"
@@ -222,7 +222,7 @@ hint: set `server` in the kubeconfig to an `https://` address
 }
 
 #[test]
-fn what_is_to_be_deleted_must_be_said_once() {
+fn deletion_targets_must_be_given_exactly_once() {
     assert_data_eq!(
         refused("delete"),
         str![[r#"
@@ -241,7 +241,7 @@ error: `--all` cannot be combined with provider flags
 }
 
 #[test]
-fn flags_with_values_that_do_not_fit_are_told() {
+fn invalid_flag_values_are_reported() {
     assert_data_eq!(
         near_a_dead_server().screens([
             "init --timeout 10",
@@ -306,7 +306,7 @@ hint: use `--output` with text, yaml or json
 }
 
 #[test]
-fn a_saved_plan_is_read_before_anything_else() {
+fn a_saved_plan_is_read_before_any_request() {
     let world = near_a_dead_server();
     world.write("text.json", "no plan");
     world.write("later.json", r#"{"format": 7}"#);
@@ -369,7 +369,7 @@ error: `--plan` cannot be combined with provider flags, `--include-crd` or `--in
 
 // Row: D-127
 #[test]
-fn a_provider_that_is_named_twice_is_a_slip() {
+fn a_provider_named_twice_is_refused() {
     assert_data_eq!(
         refused("init -i own,own:v1.0.0"),
         str![[r#"

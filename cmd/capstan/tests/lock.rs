@@ -36,7 +36,7 @@ fn lock_of(world: &TestEnvironment) -> String {
 
 // Row: PRV-17
 #[test]
-fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
+fn a_lock_lists_every_file_and_is_reproducible() {
     let world = locked();
     let first = lock_of(&world);
     let labels: Vec<&str> = first.lines().filter_map(|line| line.strip_prefix("label = ")).collect();
@@ -70,7 +70,7 @@ done in [..]: nothing changed in `[HOME]/.config/cluster-api/capstan.lock`
 
 // Row: D-210
 #[test]
-fn a_file_that_changed_stops_every_command_that_reads_it() {
+fn a_changed_file_stops_every_command_that_reads_it() {
     let world = locked().env("TOKEN", "x");
     world.run_expecting_success("generate provider --infrastructure own:v1.0.0");
     tamper(&world, "infrastructure-components.yaml");
@@ -129,7 +129,7 @@ infrastructure-components.yaml of infrastructure-own v1.0.0
 
 // Row: D-210
 #[test]
-fn an_override_and_cert_manager_are_held_to_the_lock_too() {
+fn overrides_and_cert_manager_are_checked_against_the_lock() {
     let world = locked();
     let file = format!("{OWN}/v1.0.0/metadata.yaml");
     world.write(format!("../home/.config/cluster-api/overrides/{file}"), "a: b");
@@ -173,7 +173,7 @@ hint: review the change; accept it with `capstan lock --update cert-manager`
 
 // Row: D-211
 #[test]
-fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
+fn the_locked_version_counts_as_the_newest() {
     let world = locked().env("TOKEN", "x");
     let described = world.run_expecting_success("generate provider --infrastructure own --describe");
     assert_data_eq!(
@@ -222,7 +222,7 @@ hint: if it is a file of the release, lock it with `capstan lock --file cluster-
 }
 
 #[test]
-fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
+fn an_unlocked_provider_is_read_unless_locking_is_required() {
     let world = with_repository().env("TOKEN", "x");
     assert_data_eq!(
         world.run_line("generate provider --infrastructure own:v1.0.0 --locked").to_string(),
@@ -253,7 +253,7 @@ hint: lock it with `capstan lock --update cluster-api`
 }
 
 #[test]
-fn what_is_locked_changes_only_when_it_is_named() {
+fn lock_update_changes_only_named_providers() {
     let world = locked();
     let before = lock_of(&world);
     tamper(&world, "metadata.yaml");
@@ -305,7 +305,7 @@ hint: review the changes, then accept them with `capstan lock --update infrastru
 }
 
 #[test]
-fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
+fn lock_update_selects_the_newest_release_and_lists_changes() {
     let world = locked();
     let json = world.run_expecting_success("lock --update infrastructure-own -o json");
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -327,7 +327,7 @@ hint: did you mean `infrastructure-own`?
 }
 
 #[test]
-fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
+fn an_invalid_lock_stops_every_command_and_is_kept() {
     let world = with_repository();
     let mut screens = String::new();
     for text in ["version = 9\n", "version = 1\n<<<<<<< ours\n"] {
@@ -404,7 +404,7 @@ done in [..]: locked 1 provider in `[CWD]/mine.lock`
 // Row: D-211
 #[cfg(unix)]
 #[test]
-fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
+fn an_upgrade_targets_only_the_locked_version() {
     let lab = Lab::start(&[]);
     let latest = CONFIG.replace("v1.0.0/core", "latest/core").replace("v1.0.0/boot", "latest/boot");
     lab.world().configure(latest.replace("v1.0.0/control", "latest/control"));
@@ -449,7 +449,7 @@ fn image(host: &FakeHost, name: &str, text: &str) {
 }
 
 #[test]
-fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
+fn image_digests_are_locked_and_verified() {
     let world = locked();
     let host = with_registry(&world);
     let before = host.connections();
@@ -500,7 +500,7 @@ hint: review the changes, then accept them with `capstan lock --update infrastru
 }
 
 #[test]
-fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
+fn an_unreachable_image_is_reported_and_keeps_its_digest() {
     let world = locked();
     let host = with_registry(&world);
     world.run_expecting_success("lock --digests");

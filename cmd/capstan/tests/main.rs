@@ -71,7 +71,7 @@ fn world() -> TestEnvironment {
 }
 
 #[test]
-fn every_file_beside_this_one_is_part_of_the_tests() {
+fn every_test_file_is_a_module() {
     let list = include_str!("main.rs");
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
         let entry = entry.unwrap();

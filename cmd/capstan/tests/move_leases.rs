@@ -42,7 +42,7 @@ impl ClusterPair {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn moves_in_opposite_directions_begin_with_the_lease_of_the_same_cluster() {
+async fn opposite_moves_take_the_leases_in_the_same_order() {
     let two = ClusterPair::start().await;
     for held in [&two.source, &two.target] {
         held.apply(&of_another_run().to_string()).await;

@@ -31,7 +31,7 @@ async fn two() -> ClusterPair {
 
 // Row: D-145
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
+async fn a_dry_run_lists_objects_with_reasons_and_writes_nothing() {
     let two = two().await;
     let counter = RequestCounter::start(two.target.sandbox());
     assert_data_eq!(
@@ -62,7 +62,7 @@ objects: 8 to move; 2 stay
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_moved_is_on_the_target_and_no_longer_on_the_source() {
+async fn a_move_transfers_objects_to_the_target() {
     let two = two().await;
     assert_data_eq!(
         two.run("move").await.to_string(),
@@ -102,7 +102,7 @@ cannot find a kubeconfig; showing the report in `[HOME]/.local/state/capstan/mov
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn report_of_another_fleet_is_never_shown() {
+async fn the_report_of_another_cluster_is_not_shown() {
     let (two, other) = (two().await, ClusterPair::start().await);
     assert_eq!(two.run("move").await.status, 0);
     let [source, target] = other.kubeconfigs().await;
@@ -115,7 +115,7 @@ async fn report_of_another_fleet_is_never_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secret_with_other_content_is_overwritten_only_on_demand() {
+async fn a_different_secret_is_overwritten_only_on_request() {
     let two = two().await;
     let other = object(SECRET, "default/demo-ca").field("type", json!("cluster.x-k8s.io/secret"));
     two.target.create([other]).await;
@@ -129,7 +129,7 @@ async fn secret_with_other_content_is_overwritten_only_on_demand() {
 
 // Row: D-172
 #[tokio::test(flavor = "multi_thread")]
-async fn a_move_without_anything_to_move_is_no_failure() {
+async fn an_empty_move_succeeds() {
     let two = two().await;
     let plan = two.run("move --dry-run -n empty").await;
     assert_data_eq!(
@@ -172,7 +172,7 @@ done in [..]: nothing to move
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_save_that_has_not_come_to_its_end_is_told_with_the_state_of_moves() {
+async fn move_status_reports_an_unfinished_save() {
     let two = two().await;
     let mark = json!({"metadata": {"annotations": {"capstan.dev/move": "save-7-elsewhere-1"}}});
     two.source.merge(CLUSTER, "default/demo", &mark).await;
@@ -184,7 +184,7 @@ async fn a_save_that_has_not_come_to_its_end_is_told_with_the_state_of_moves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_state_of_moves_says_what_may_not_be_looked_at_and_tells_the_rest() {
+async fn move_status_reports_forbidden_reads_and_the_rest() {
     let two = two().await;
     assert_eq!(two.run("move").await.status, 0);
     let mark = json!({"metadata": {"annotations": {"capstan.dev/move": "save-7-elsewhere-1"}}});
@@ -214,7 +214,7 @@ these saves cannot be checked for paused Clusters
 
 // Row: D-142
 #[tokio::test(flavor = "multi_thread")]
-async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
+async fn all_obstacles_of_a_move_are_reported_with_hints() {
     let two = two().await;
     two.target.delete(support::kind::PROVIDER, "infrastructure-docker-system/infrastructure-docker").await;
     two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
@@ -238,7 +238,7 @@ hint: install it with `capstan init --infrastructure docker:v1.14.0 --kubeconfig
 
 // Row: D-143
 #[tokio::test(flavor = "multi_thread")]
-async fn source_and_target_must_be_two_clusters() {
+async fn source_and_target_must_differ() {
     let two = two().await;
     let [source, _] = two.kubeconfigs().await;
     let ends = ["move", "--kubeconfig", &source, "--to-kubeconfig", &source];
@@ -257,7 +257,7 @@ hint: set the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--ku
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_and_progress_are_there_for_scripts() {
+async fn move_results_and_progress_are_available_as_json() {
     let two = two().await;
     let plan = two.run("move --dry-run -o json --cluster demo").await;
     let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
@@ -300,7 +300,7 @@ hint: the Clusters stay paused; run `capstan move status --kubeconfig [SOURCE] -
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_move_that_was_refused_goes_on_once_it_is_mended() {
+async fn a_refused_move_resumes_after_the_fix() {
     let two = refused().await;
     two.target.sandbox().faults().clear();
     let done = two.run("move").await;
@@ -321,7 +321,7 @@ async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deletion_that_an_unfinished_move_forbids_is_refused_without_a_wait_for_another_run() {
+async fn an_unfinished_move_refuses_a_deletion_at_once() {
     let two = refused().await;
     let [source, _] = two.kubeconfigs().await;
     two.source.apply(&of_another_run().to_string()).await;
@@ -334,7 +334,7 @@ async fn a_deletion_that_an_unfinished_move_forbids_is_refused_without_a_wait_fo
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_move_that_was_refused_can_be_undone() {
+async fn a_refused_move_can_be_aborted() {
     let two = refused().await;
     assert_data_eq!(
         two.run("move -n other").await.to_string(),
@@ -354,7 +354,7 @@ hint: complete that move first, or undo it with `--abort`; `capstan move status 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn move_is_undone_without_its_target_and_not_completed_without_its_source() {
+async fn a_move_can_be_aborted_without_its_target() {
     let two = refused().await;
     let half = two.run("move --lost source").await;
     assert_data_eq!(

@@ -21,7 +21,7 @@ fn near_a_dead_server() -> TestEnvironment {
 }
 
 #[test]
-fn a_target_must_be_named_unless_nothing_is_written() {
+fn only_a_dry_run_may_omit_the_target() {
     assert_data_eq!(
         near_a_dead_server().screens([
             "move",
@@ -62,7 +62,7 @@ hint: add the kubeconfig with `--to-kubeconfig FILE`
 }
 
 #[test]
-fn flags_that_exclude_each_other_are_told() {
+fn conflicting_move_flags_are_reported() {
     assert_data_eq!(
         near_a_dead_server().screens([
             "move --to-directory d --to-kubeconfig k",
@@ -109,7 +109,7 @@ error: `--to-sandbox` cannot be combined with `--to-kubeconfig`
 }
 
 #[test]
-fn values_that_do_not_fit_are_told() {
+fn invalid_move_flag_values_are_reported() {
     assert_data_eq!(
         near_a_dead_server().screens([
             "move --to-kubeconfig kubeconfig --hide-api-warnings some",
@@ -154,7 +154,7 @@ error: invalid value `0` for `--max-in-flight`
 }
 
 #[test]
-fn flags_without_a_meaning_for_files_are_told() {
+fn flags_unsupported_for_folders_are_reported() {
     assert_data_eq!(
         near_a_dead_server().screens([
             "move --to-directory d --map-namespace a=b",

@@ -27,7 +27,7 @@ fn cut_off() -> Lab {
 }
 
 #[test]
-fn a_diff_leads_with_images_and_full_shows_every_line() {
+fn a_diff_starts_with_images_and_full_shows_every_line() {
     let lab = Lab::start(&[]);
     lab.done(INIT);
     assert_data_eq!(
@@ -73,7 +73,7 @@ objects: 4 to update
 }
 
 #[test]
-fn a_diff_of_a_first_installation_has_cert_manager_in_it() {
+fn the_diff_of_a_first_installation_includes_cert_manager() {
     let lab = Lab::start(&[]);
     assert_data_eq!(
         lab.done(&format!("{INIT} --diff")).stdout,
@@ -175,7 +175,7 @@ would forget the upgrade started at [..]:
 }
 
 #[test]
-fn results_of_unfinished_upgrades_are_there_for_scripts() {
+fn unfinished_upgrades_are_reported_as_json() {
     let lab = cut_off();
     let resumed = json(&lab.done("upgrade resume -o json").stdout);
     assert_eq!((&resumed["command"], &resumed["carriedOut"]), (&"upgrade resume".into(), &true.into()));
@@ -192,7 +192,7 @@ fn results_of_unfinished_upgrades_are_there_for_scripts() {
 
 // Row: D-326
 #[test]
-fn every_verb_that_writes_ends_with_its_result() {
+fn every_writing_command_ends_with_its_result() {
     let lab = Lab::start(&[]);
     let results = [
         "delete --all",
@@ -301,7 +301,7 @@ fn written(request: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn what_is_written_is_what_was_planned_object_by_object() {
+fn every_write_was_planned() {
     let lab = Lab::start(&[]);
     let deployment = "/apis/apps/v1/namespaces/cluster-api-system/deployments/cluster-api-manager";
     for verb in [

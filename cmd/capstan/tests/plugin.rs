@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 use crate::world;
 
 #[test]
-fn the_plugin_that_fits_the_most_words_gets_the_rest() {
+fn the_plugin_with_the_longest_name_is_run() {
     let world = world();
     world.script("clusterctl-foo", "echo short \"$@\"");
     world.script("clusterctl-foo-bar_baz", "echo long \"$@\"");
@@ -15,7 +15,7 @@ fn the_plugin_that_fits_the_most_words_gets_the_rest() {
 }
 
 #[test]
-fn its_exit_status_and_streams_are_its_own() {
+fn a_plugin_keeps_its_exit_status_and_streams() {
     let world = world();
     world.script("capstan-foo", "echo data; echo trouble >&2; exit 42");
     let outcome = world.run(["foo"]);
@@ -26,7 +26,7 @@ fn its_exit_status_and_streams_are_its_own() {
 }
 
 #[test]
-fn of_two_names_our_own_wins_and_the_longer_before_it() {
+fn longer_plugin_names_win_then_capstan_over_clusterctl() {
     let world = world();
     world.script("clusterctl-foo", "echo theirs");
     world.script("capstan-foo", "echo ours");
@@ -55,7 +55,7 @@ hint: run `capstan config --help` to list the commands
 }
 
 #[test]
-fn a_flag_before_its_name_is_refused() {
+fn a_flag_before_a_plugin_name_is_refused() {
     let world = world();
     world.script("clusterctl-foo", "echo mine");
     assert_data_eq!(
@@ -72,7 +72,7 @@ hint: if `foo` is a plugin, put its name before `-v5`; flags after the name go t
 }
 
 #[test]
-fn a_file_that_is_not_executable_or_lies_elsewhere_is_no_plugin() {
+fn only_executables_on_the_path_are_plugins() {
     let world = world();
     world.write(world.bin().join("clusterctl-foo"), "#!/bin/sh\necho mine\n");
     world.write(world.bin().join("clusterctl-a/b"), "#!/bin/sh\necho mine\n");

@@ -13,7 +13,7 @@ const MINE: [&str; 7] = [
 ];
 
 #[test]
-fn the_first_provider_makes_the_file_and_the_second_time_changes_nothing() {
+fn provider_add_creates_the_file_and_is_idempotent() {
     let world = world();
     assert_data_eq!(
         world.run(MINE).to_string(),
@@ -52,7 +52,7 @@ exit 0
 
 #[cfg(unix)]
 #[test]
-fn a_new_file_is_its_owners_alone() {
+fn a_new_configuration_file_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = world();
     world.run(MINE);
@@ -60,7 +60,7 @@ fn a_new_file_is_its_owners_alone() {
 }
 
 #[test]
-fn comments_and_layout_stay() {
+fn comments_and_layout_are_preserved() {
     let world = world();
     let path = world.configure("# the team's\nWHO: 'me'   # quoted\n\nproviders: []   # none yet\n");
     world.run(MINE);
@@ -80,7 +80,7 @@ providers:   # none yet
 }
 
 #[test]
-fn a_file_that_was_wrong_before_is_not_touched() {
+fn an_invalid_configuration_is_not_edited() {
     let world = world();
     let path = world.configure("providers:\n  - name: a\n    type: CoreProvider\n    url: /a\n");
     let before = world.read(&path);
@@ -99,7 +99,7 @@ hint: correct or remove the entry; one invalid entry blocks all providers
 }
 
 #[test]
-fn a_url_no_repository_has_is_refused() {
+fn an_unsupported_repository_url_is_refused() {
     let arguments = [&MINE[..6], &["https://example.com/components.yaml"]].concat();
     assert_data_eq!(
         world().run(arguments).to_string(),
@@ -114,7 +114,7 @@ error: cannot use `https://example.com/components.yaml` for the provider `mine`
 }
 
 #[test]
-fn another_url_needs_to_be_asked_for() {
+fn another_url_is_written_only_on_request() {
     let world = world();
     world.run(MINE);
     let other = [&MINE[..6], &["/mirror/infrastructure-mine/v1.0.0/components.yaml"]].concat();
@@ -145,7 +145,7 @@ replaced `infrastructure-mine` in `[HOME]/.config/cluster-api/clusterctl.yaml`:
 }
 
 #[test]
-fn what_cannot_be_edited_is_left_alone_with_the_lines_to_write() {
+fn an_uneditable_file_is_kept_and_the_entry_printed() {
     let world = world();
     let text = "providers: [{name: a, type: InfrastructureProvider, url: /a/v1.0.0/c.yaml}]\n";
     let path = world.configure(text);
@@ -168,7 +168,7 @@ hint: add these lines manually:
 }
 
 #[test]
-fn what_is_no_provider_is_refused_before_anything_is_written() {
+fn an_invalid_provider_is_refused_before_any_write() {
     let world = world();
     assert_data_eq!(
         world

@@ -9,7 +9,7 @@ const CONFIG: &str = "providers:
 ";
 
 #[test]
-fn each_provider_is_listed_with_who_says_so() {
+fn each_provider_is_listed_with_its_source() {
     let world = world();
     world.configure(CONFIG);
     let list = world.run(["provider", "list"]).stdout;
@@ -30,7 +30,7 @@ mine                       InfrastructureProvider     config                    
 
 // Row: D-251
 #[test]
-fn logins_and_tokens_of_urls_are_not_listed() {
+fn credentials_in_urls_are_not_listed() {
     let world = world();
     let url = |login: &str, token: &str| {
         format!("https://{login}files.lab:443/infrastructure-mine/v1.0.0/c.yaml?ref=main&token={token}")
@@ -51,7 +51,7 @@ fn logins_and_tokens_of_urls_are_not_listed() {
 }
 
 #[test]
-fn machines_get_names_types_urls_and_sources() {
+fn provider_list_prints_json() {
     let world = world();
     world.configure(CONFIG);
     let list = world.run(["provider", "list", "-o", "json"]).stdout;

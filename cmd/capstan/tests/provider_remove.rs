@@ -21,7 +21,7 @@ B: 2 # last
 ";
 
 #[test]
-fn removed_entry_leaves_all_else_as_it_is() {
+fn removing_an_entry_keeps_the_rest_of_the_file() {
     let world = world();
     let path = world.configure(FILE);
     assert_data_eq!(
@@ -44,7 +44,7 @@ removed `infrastructure-aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`; 
 }
 
 #[test]
-fn entry_that_is_not_there_is_refused_with_near_names() {
+fn a_missing_entry_is_reported_with_similar_names() {
     let world = world();
     let path = world.configure(FILE);
     assert_data_eq!(

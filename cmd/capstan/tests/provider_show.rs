@@ -30,7 +30,7 @@ ClusterClasses:
 
 // Row: PRV-83
 #[test]
-fn scripts_get_the_same_as_json() {
+fn provider_show_prints_json() {
     let run = with_repository().run(["provider", "show", "-i", "own:v1.0.0", "-o", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(shown["version"], "v1.0.0");
@@ -39,7 +39,7 @@ fn scripts_get_the_same_as_json() {
 }
 
 #[test]
-fn the_kustomization_over_a_provider_is_shown_with_it() {
+fn a_provider_is_shown_with_its_overlay() {
     let world = customise::customised("");
     let run = world.run(["provider", "show", "-i", "own"]);
     assert_data_eq!(
@@ -75,7 +75,7 @@ ClusterClasses:
 }
 
 #[test]
-fn a_release_that_is_not_there_is_answered_with_those_that_are() {
+fn a_missing_release_is_reported_with_existing_ones() {
     let run = with_repository().run(["provider", "show", "-i", "own:v3.0.0"]);
     assert_data_eq!(
         run.to_string(),
@@ -92,7 +92,7 @@ hint: the newest releases are `v1.1.0`, `v1.0.0`, `v0.9.0`
 }
 
 #[test]
-fn provider_is_found_by_its_name_alone() {
+fn a_provider_is_found_by_its_name_alone() {
     let world = with_repository();
     let shown = |arguments: &str| -> serde_json::Value {
         serde_json::from_str(

@@ -90,7 +90,7 @@ fn without_moved_count(line: &str) -> String {
 }
 
 #[test]
-fn the_tour_ends_with_the_cluster_on_the_other_side_and_can_be_made_again() {
+fn the_tour_moves_a_cluster_and_can_be_repeated() {
     let sandboxes = Sandboxes::new();
     let tour = quickstart(&sandboxes, &[]);
     assert_eq!(tour.status, 0, "{tour}");
@@ -207,7 +207,7 @@ nothing to remove
 }
 
 #[test]
-fn every_printed_command_does_its_part_when_it_is_typed() {
+fn every_printed_command_of_the_tour_works() {
     let sandboxes = Sandboxes::new();
     let script = quickstart(&sandboxes, &["--print"]);
     assert_eq!((script.status, script.stderr.as_str()), (0, ""), "{script}");
@@ -229,7 +229,7 @@ fn every_printed_command_does_its_part_when_it_is_typed() {
 }
 
 #[test]
-fn what_fails_in_the_middle_leaves_nothing_behind() {
+fn a_failed_tour_leaves_no_sandboxes() {
     let sandboxes = Sandboxes::new();
     let failed = quickstart(&sandboxes, &["--flavor", "nosuch"]);
     assert_data_eq!(
@@ -250,7 +250,7 @@ hint: the sandboxes and files of the tour are removed; re-run `capstan quickstar
 }
 
 #[test]
-fn ctrl_c_in_the_middle_leaves_nothing_behind() {
+fn an_interrupted_tour_leaves_no_sandboxes() {
     let sandboxes = Sandboxes::new();
     let mut command = sandboxes.world().command(["quickstart"]);
     let mut tour =
@@ -279,7 +279,7 @@ hint: the sandboxes and files of the tour are removed; re-run `capstan quickstar
 }
 
 #[test]
-fn a_sandbox_of_the_user_is_never_taken_for_one_of_the_tour() {
+fn the_tour_never_uses_a_sandbox_of_the_user() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "tour-b", "--in-memory"]);
     assert_data_eq!(
@@ -305,7 +305,7 @@ nothing to remove
 }
 
 #[test]
-fn with_providers_named_the_commands_take_those() {
+fn the_tour_uses_the_named_providers() {
     let sandboxes = Sandboxes::of(with_small_providers());
     let script = quickstart(&sandboxes, &["-i", "own:v1.0.0", "--bootstrap", "-", "--print"]);
     let lines = commands(&script.stdout, "");
@@ -320,7 +320,7 @@ fn with_providers_named_the_commands_take_those() {
 }
 
 #[test]
-fn a_configuration_alone_does_not_say_which_provider_is_meant() {
+fn an_ambiguous_configuration_requires_a_named_provider() {
     assert_data_eq!(
         quickstart(&Sandboxes::new(), &["--config", "mine.yaml"]).to_string(),
         str![[r#"

@@ -9,7 +9,7 @@ use crate::sandbox::Sandboxes;
 use crate::small_providers::with_small_providers;
 
 #[test]
-fn everything_of_a_first_installation_is_rendered_without_a_cluster() {
+fn a_first_installation_is_rendered_without_a_cluster() {
     let run = with_small_providers().run(["render", "-i", "own:v1.0.0"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run}");
     let names: Vec<&str> = run.stdout.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
@@ -21,7 +21,7 @@ fn everything_of_a_first_installation_is_rendered_without_a_cluster() {
 }
 
 #[test]
-fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
+fn a_folder_has_one_file_per_kind_and_is_reproducible() {
     let world = with_small_providers();
     let render = || world.run(["render", "-i", "own:v1.0.0", "--output-dir", "out"]);
     assert_eq!(render().to_string(), "exit 0\n");
@@ -54,7 +54,7 @@ fn kinds_in_order(world: &TestEnvironment, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn folders_list_what_others_need_first() {
+fn folders_list_dependencies_first() {
     let world = with_small_providers();
     assert_eq!(world.run(["render", "-i", "own:v1.0.0", "--output-dir", "out"]).status, 0);
     let kinds = kinds_in_order(&world, "out/infrastructure-own");
@@ -91,7 +91,7 @@ fn kubectl_applies_all_folders_after_the_definitions() {
 
 // Row: D-99
 #[test]
-fn what_is_wrong_with_every_provider_is_told_at_once() {
+fn errors_of_all_providers_are_reported_together() {
     let world = with_small_providers().env("TOKEN", "x");
     world.write(
         "../home/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml",

@@ -56,7 +56,7 @@ resume a Cluster with `kubectl --kubeconfig [SOURCE] patch cluster demo -n tests
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_that_runs_on_the_named_source_is_not_restored_elsewhere() {
+async fn a_cluster_active_on_its_source_is_not_restored_elsewhere() {
     let two = backed_up().await;
     let [source, _] = two.kubeconfigs().await;
     let line = format!("restore saved.tar.gz --source-kubeconfig {source} --kubeconfig");

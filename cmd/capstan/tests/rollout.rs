@@ -17,7 +17,7 @@ async fn lab() -> Management {
 
 // Row: D-157
 #[tokio::test(flavor = "multi_thread")]
-async fn several_are_changed_in_order_until_the_first_that_cannot() {
+async fn several_rollouts_stop_at_the_first_failure() {
     let lab = lab().await;
     assert_data_eq!(
         lab.run("alpha rollout pause MachineDeployment/a-md kcp/a-control-plane").to_string(),
@@ -60,7 +60,7 @@ hint: resume it first with `capstan alpha rollout resume machinedeployment/a-md 
 
 // Row: D-327
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dry_run_shows_what_would_be_changed_and_writes_nothing() {
+async fn a_rollout_dry_run_lists_changes_and_writes_nothing() {
     let lab = lab().await;
     let counter = RequestCounter::start(lab.fixture.sandbox());
     assert_data_eq!(
@@ -89,7 +89,7 @@ would pause the rollout of KubeadmControlPlane default/a-control-plane
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changed_rollouts_are_listed_for_scripts() {
+async fn changed_rollouts_are_listed_as_json() {
     let lab = lab().await;
     let report = |arguments: &str| -> serde_json::Value {
         let run = lab.run(&format!("alpha rollout {arguments} -o json"));
@@ -109,7 +109,7 @@ async fn changed_rollouts_are_listed_for_scripts() {
 
 // Row: D-157
 #[tokio::test(flavor = "multi_thread")]
-async fn a_word_that_is_no_resource_stops_it_before_the_first() {
+async fn an_invalid_resource_stops_a_rollout_before_any_change() {
     let lab = lab().await;
     assert_data_eq!(
         lab.run("alpha rollout pause md/a-md md").to_string(),
@@ -158,7 +158,7 @@ hint: did you mean `a-md`?
 
 // Row: D-159
 #[tokio::test(flavor = "multi_thread")]
-async fn how_far_it_is_is_told_for_people_and_for_scripts() {
+async fn rollout_progress_is_printed_as_text_and_json() {
     let lab = lab().await;
     lab.fixture.merge(kind::MACHINE_DEPLOYMENT, "default/a-md", &json!({"spec": {"replicas": 3}})).await;
     assert_data_eq!(
@@ -189,7 +189,7 @@ MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
 
 // Row: D-159
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restart_is_followed_to_its_end() {
+async fn a_restart_is_watched_until_it_completes() {
     // All objects are years old at the restart, because objects of the same second would not be replaced.
     let builder = Fixture::builder()
         .controllers(sandbox::ControllerSwitches::default())

@@ -187,7 +187,7 @@ lab       stopped   -         -         [HOME]/state/capstan/sandboxes/lab/data
 }
 
 #[test]
-fn what_is_asked_of_a_running_sandbox_anew_is_refused() {
+fn new_settings_for_a_running_sandbox_are_refused() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     assert_data_eq!(
@@ -204,7 +204,7 @@ hint: stop the sandbox first with `capstan sandbox stop lab`
 }
 
 #[test]
-fn started_twice_at_the_same_moment_it_runs_once() {
+fn a_sandbox_started_twice_at_once_runs_once() {
     let sandboxes = Sandboxes::new();
     let both = [sandboxes.spawn(&["start", "lab"]), sandboxes.spawn(&["start", "lab"])];
     let mut said = both.map(|child| {
@@ -231,7 +231,7 @@ done in [..]: started sandbox `lab`
 }
 
 #[test]
-fn objects_address_and_kubeconfig_outlive_a_kill() {
+fn objects_address_and_kubeconfig_survive_a_kill() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab"]);
     assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
@@ -256,7 +256,7 @@ done in [..]: started sandbox `lab`
 }
 
 #[test]
-fn in_memory_nothing_outlives_a_stop() {
+fn an_in_memory_sandbox_is_empty_after_a_stop() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
@@ -270,7 +270,7 @@ fn in_memory_nothing_outlives_a_stop() {
 }
 
 #[test]
-fn deleted_it_leaves_nothing_but_a_data_folder_of_the_user() {
+fn deleting_a_sandbox_keeps_only_a_user_data_folder() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--data-dir", "mine"]);
     assert_data_eq!(
@@ -285,7 +285,7 @@ done in [..]: deleted sandbox `lab`
 }
 
 #[test]
-fn in_the_foreground_it_serves_until_it_is_interrupted() {
+fn a_foreground_sandbox_runs_until_ctrl_c() {
     let sandboxes = Sandboxes::new();
     let (child, mut stdout, path) = sandboxes.serve(&["lab"]);
     assert_eq!(Path::new(path.trim_end()), sandboxes.file("lab", "kubeconfig"));
@@ -308,7 +308,7 @@ done in [..]: stopped sandbox `lab`
 }
 
 #[test]
-fn the_log_has_what_it_had_to_say() {
+fn sandbox_logs_prints_the_log() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     let follow = sandboxes.spawn(&["logs", "lab", "--follow"]);
@@ -327,7 +327,7 @@ done in [..]: stopped sandbox `lab`
 }
 
 #[test]
-fn what_is_followed_ends_at_ctrl_c_without_a_word() {
+fn following_a_log_ends_silently_at_ctrl_c() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
@@ -342,7 +342,7 @@ fn what_is_followed_ends_at_ctrl_c_without_a_word() {
 }
 
 #[test]
-fn the_requests_of_a_running_sandbox_are_told_as_they_were_answered() {
+fn sandbox_requests_lists_answered_requests() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory", "--fault", "cut-before,resource=secrets"]);
     assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
@@ -368,7 +368,7 @@ error: sandbox `lab` is not running
 }
 
 #[test]
-fn the_kubeconfig_of_the_user_is_changed_only_when_asked() {
+fn the_user_kubeconfig_is_changed_only_on_request() {
     let sandboxes = Sandboxes::new();
     let theirs = sandboxes.world().home().join(".kube/config");
     sandboxes.run(&["start", "lab", "--in-memory"]);
@@ -391,7 +391,7 @@ done in [..]: deleted sandbox `lab`
 }
 
 #[test]
-fn several_sandboxes_are_deleted_at_once_or_none_of_them() {
+fn several_sandboxes_are_deleted_together_or_not_at_all() {
     let sandboxes = Sandboxes::new();
     for name in ["one", "two"] {
         assert_eq!(sandboxes.run(&["start", name]).status, 0);

@@ -8,7 +8,7 @@ use snapbox::{assert_data_eq, str};
 use crate::sandbox::{CONFIG_MAP, CONFIG_MAPS, Sandboxes};
 
 #[test]
-fn flags_that_cannot_be_read_are_told_before_anything_is_written() {
+fn invalid_sandbox_flags_are_reported_before_any_write() {
     let sandboxes = Sandboxes::new();
     let start = |flags: &[&str]| sandboxes.run(&[&["start"], flags].concat()).to_string();
     assert_data_eq!(
@@ -55,7 +55,7 @@ hint: use `--service-webhooks ignore` or `--service-webhooks refuse`
 }
 
 #[test]
-fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+fn a_missing_sandbox_is_reported_with_existing_ones() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     assert_data_eq!(
@@ -102,7 +102,7 @@ hint: existing sandboxes: lab
 }
 
 #[test]
-fn a_port_that_was_asked_for_and_is_taken_is_an_error_that_leaves_nothing() {
+fn a_requested_port_in_use_is_an_error_without_leftovers() {
     let sandboxes = Sandboxes::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -122,7 +122,7 @@ hint: use another port with `--port`, or omit `--port` for a free port
 }
 
 #[test]
-fn when_the_port_of_the_last_start_is_taken_another_one_is_told() {
+fn another_port_is_used_if_the_previous_one_is_taken() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory"]);
     sandboxes.run(&["stop", "lab"]);
@@ -143,7 +143,7 @@ done in [..]: started sandbox `lab`
 }
 
 #[test]
-fn a_data_folder_that_is_no_longer_sound_is_left_as_it_is() {
+fn a_damaged_data_folder_is_not_changed() {
     let sandboxes = Sandboxes::new();
     sandboxes.world().write("data/journal", "notes of somebody else\n");
     assert_data_eq!(
@@ -180,7 +180,7 @@ hint: stop the sandbox that uses the folder, or use another folder with `--data-
 }
 
 #[test]
-fn a_damaged_file_of_one_sandbox_hides_no_other_and_keeps_none_from_going() {
+fn a_damaged_sandbox_does_not_affect_others() {
     let sandboxes = Sandboxes::new();
     for name in ["lab", "other"] {
         sandboxes.run(&["start", name, "--in-memory"]);
@@ -211,7 +211,7 @@ done in [..]: deleted sandbox `lab`
 }
 
 #[test]
-fn faults_strike_the_requests_they_are_for() {
+fn faults_apply_only_to_matching_requests() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory", "--fault", "409,verb=create,resource=configmaps,times=1"]);
     let create = || sandboxes.ask("lab", "POST", CONFIG_MAPS);
@@ -219,7 +219,7 @@ fn faults_strike_the_requests_they_are_for() {
 }
 
 #[test]
-fn killed_by_a_fault_it_keeps_what_took_effect() {
+fn a_sandbox_killed_by_a_fault_keeps_its_writes() {
     let sandboxes = Sandboxes::new();
     let (child, ..) = sandboxes.serve(&["lab", "--fault", "kill,verb=create,resource=configmaps"]);
     assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 0, "the connection is cut");

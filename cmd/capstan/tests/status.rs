@@ -34,7 +34,7 @@ fn drifted(status: &Value, kind: &str) -> Vec<Value> {
 
 // Row: D-335
 #[test]
-fn exit_status_tells_what_needs_attention() {
+fn the_exit_status_reports_problems() {
     let lab = Lab::start(&[]);
     assert_data_eq!(
         lab.run("status --exit-status").to_string(),
@@ -86,7 +86,7 @@ fn last_reason(lab: &Lab) -> String {
 
 // Row: D-335
 #[test]
-fn an_unfinished_run_needs_attention_and_a_lease_does_not() {
+fn an_unfinished_run_is_a_problem_and_a_lease_is_not() {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     interrupted(&lab, INIT, "Installing provider=\"bootstrap-kubeadm\"");
     assert_data_eq!(last_reason(&lab), str!["an installation is unfinished"]);
@@ -104,7 +104,7 @@ fn an_unfinished_run_needs_attention_and_a_lease_does_not() {
 
 // Row: D-336
 #[test]
-fn diff_names_the_fields_that_drifted_and_hides_secrets() {
+fn status_diff_names_drifted_fields_and_hides_secrets() {
     let lab = Lab::start(&[]);
     lab.done(INIT);
     let status: Value = serde_json::from_str(&lab.done("status --diff -o json").stdout).unwrap();

@@ -6,7 +6,7 @@ use crate::world;
 
 // Row: D-74
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     let world = world();
     let mut command = world.command(["config", "repositories"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -35,7 +35,7 @@ error: cannot write to standard output
 }
 
 #[test]
-fn pipes_get_no_colour_unless_it_is_asked_for() {
+fn pipes_get_colour_only_on_request() {
     let world = world();
     assert!(!world.run(["version", "-o", "xml"]).stderr.contains('\u{1b}'));
     let coloured = world.run(["version", "-o", "xml", "--color", "always"]);
@@ -44,7 +44,7 @@ fn pipes_get_no_colour_unless_it_is_asked_for() {
 }
 
 #[test]
-fn quiet_silences_status_and_nothing_else() {
+fn quiet_hides_only_status_lines() {
     let world = world();
     let add =
         ["provider", "add", "mine", "--type", "ipam", "--url", "/srv/ipam-mine/v1.0.0/c.yaml", "--quiet"];
@@ -63,7 +63,7 @@ usage: capstan version [OPTIONS]
 
 // Row: D-73
 #[test]
-fn text_from_elsewhere_cannot_steer_the_terminal() {
+fn foreign_text_cannot_control_the_terminal() {
     let outcome = world().run(["version", "-o", "\u{1b}[2Jx"]);
     assert!(outcome.stderr.contains("`\\u{1b}[2Jx`"), "{outcome}");
 }

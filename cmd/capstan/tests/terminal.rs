@@ -32,7 +32,7 @@ const WATCH: &str = "describe cluster one -n team --watch --color never";
 const DRAWN: &str = "└─Machine";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn q_and_signals_end_a_watch_and_leave_the_terminal_as_it_was() {
+async fn q_and_signals_end_a_watch_and_restore_the_terminal() {
     let lab = lab().await;
     for signal in [None, Some(Signal::INT), Some(Signal::TERM), Some(Signal::HUP)] {
         let terminal = Terminal::with_columns(80);
@@ -48,7 +48,7 @@ async fn q_and_signals_end_a_watch_and_leave_the_terminal_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
+async fn a_stopped_watch_releases_the_terminal_until_resumed() {
     let lab = lab().await;
     let terminal = Terminal::with_columns(80);
     let watch = terminal.spawn(command(&lab, WATCH));
@@ -64,7 +64,7 @@ async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn q_ends_a_watch_of_rollouts() {
+async fn q_ends_a_rollout_watch() {
     let lab = lab().await;
     let paused = json!({"spec": {"replicas": 7}});
     lab.fixture.merge(support::kind::MACHINE_DEPLOYMENT, "team/one-md", &paused).await;

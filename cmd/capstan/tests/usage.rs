@@ -7,7 +7,7 @@ fn output(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn an_unknown_command_is_told_with_the_near_ones() {
+fn an_unknown_command_gets_suggestions() {
     assert_data_eq!(
         output(&["versoin"]),
         str![[r#"
@@ -32,7 +32,7 @@ hint: run `capstan --help` to list the commands
 }
 
 #[test]
-fn an_unknown_flag_is_told_and_where_it_belongs() {
+fn an_unknown_flag_names_the_command_that_has_it() {
     assert_data_eq!(
         output(&["version", "--outptu", "short"]),
         str![[r#"
@@ -65,7 +65,7 @@ error: unknown flag `-x`
 }
 
 #[test]
-fn flags_are_read_as_the_peer_reads_them() {
+fn flags_are_parsed_like_clusterctl() {
     let world = world();
     let short = ["-o=short", "-oshort", "--output=short"];
     for flag in short {
@@ -92,7 +92,7 @@ fn flags_are_read_as_the_peer_reads_them() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_is_told_with_what_would() {
+fn an_invalid_value_is_reported_with_the_valid_ones() {
     assert_data_eq!(
         output(&["version", "-v", "loud"]),
         str![[r#"
@@ -171,7 +171,7 @@ hint: did you mean `move status`?
 }
 
 #[test]
-fn words_behind_a_leading_double_dash_are_no_commands() {
+fn words_after_a_leading_double_dash_are_not_commands() {
     let help = world().run([] as [&str; 0]);
     for arguments in [&["--", "completion", "completion"][..], &["--", "version"], &["--"], &["-"]] {
         assert_eq!(world().run(arguments), help, "{arguments:?}");
@@ -181,7 +181,7 @@ fn words_behind_a_leading_double_dash_are_no_commands() {
 
 // Row: D-92
 #[test]
-fn a_misspelt_verb_of_a_group_is_an_error_with_the_near_name() {
+fn a_misspelt_subcommand_gets_a_suggestion() {
     assert_data_eq!(
         world().screens([
             "kustomize lnt config",

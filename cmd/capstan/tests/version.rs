@@ -11,7 +11,7 @@ fn output(arguments: &[&str]) -> String {
 
 // Row: D-69
 #[test]
-fn one_line_names_the_release_that_is_matched() {
+fn version_names_the_matching_clusterctl_release() {
     assert_data_eq!(
         output(&["version"]),
         str![[r#"
@@ -25,7 +25,7 @@ clusterctl version: &version.Info{Major:"1", Minor:"14", GitVersion:"v1.14.0", G
 
 // Row: D-69
 #[test]
-fn scripts_read_the_version_in_every_form() {
+fn the_version_is_printed_in_every_format() {
     assert_data_eq!(
         output(&["version", "-o", "short"]),
         str![[r#"
@@ -73,7 +73,7 @@ clusterctl:
 }
 
 #[test]
-fn another_form_is_refused() {
+fn an_unknown_version_format_is_refused() {
     assert_data_eq!(
         output(&["version", "-o", "xml"]),
         str![[r#"
@@ -87,7 +87,7 @@ hint: use short, yaml or json, or omit `--output`
 }
 
 #[test]
-fn the_flag_tells_the_version_of_this_binary() {
+fn the_version_flag_prints_the_binary_version() {
     assert_data_eq!(
         output(&["--version"]),
         str![[r#"
@@ -101,7 +101,7 @@ capstan [VERSION] (as clusterctl v1.14.0)
 
 // Row: D-04
 #[test]
-fn a_broken_configuration_does_not_stop_it() {
+fn a_broken_configuration_does_not_stop_version() {
     let world = world();
     world.configure("a: [");
     assert_eq!(world.run(["version", "-o", "short"]).stdout, "v1.14.0\n");

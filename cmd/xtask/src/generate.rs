@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_says_what_the_code_says() {
+    fn the_reference_pages_match_the_code() {
         let pages = pages().unwrap();
         assert_eq!(stale(&pages), Vec::<&str>::new(), "run `cargo xtask gen`");
     }
 
     #[test]
-    fn no_page_of_the_reference_is_left_over() {
+    fn every_reference_page_is_generated() {
         let pages = pages().unwrap();
         let workspace = Workspace::read().unwrap();
         let folder = format!("{REFERENCE}/");

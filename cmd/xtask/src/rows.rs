@@ -6,7 +6,7 @@ use crate::{
 
 /// List the rows of the contract and of the compatibility pages with the tests that verify them.
 ///
-/// A test names its rows on the lines directly above it: `// ContractRow: PRV-24, D-58`.
+/// A test names its rows on the lines directly above it: `// Row: PRV-24, D-58`.
 #[derive(clap::Args)]
 pub(crate) struct Rows {
     /// List only rows whose id starts with this text.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_inside_a_literal_is_no_comment() {
+    fn a_row_inside_a_literal_is_ignored() {
         assert_eq!(marks_in("const TEXT: &str = \"\n// Row: PRV-01\n\";\n"), []);
     }
 }

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skip_of_a_program_makes_the_run_incomplete() {
+    fn a_test_skipped_for_a_missing_program_makes_the_run_incomplete() {
         let corpus = "reference\tthe corpus\tset CORPUS\ta::b\n";
         assert_eq!(skip_line(""), ("0 skipped".to_owned(), true));
         let line = "2 skipped\n  2 without the corpus, not part of the project: set CORPUS";

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_listed_as_a_sentence_has_them() {
+    fn names_are_joined_as_in_a_sentence() {
         assert_eq!(one_of(&["a"]), "`a`");
         assert_eq!(one_of(&["a", "b", "c"]), "`a`, `b` or `c`");
     }

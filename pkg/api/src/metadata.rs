@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_series_of_a_contract_is_by_number_not_by_place() {
+    fn the_newest_series_is_chosen_by_number() {
         let metadata = metadata(&[(1, 11, "v1beta2"), (1, 9, "v1beta1"), (1, 10, "v1beta1")]);
         let newest = metadata.newest_series_of("v1beta1").map(|series| (series.major, series.minor));
         assert_eq!(newest, Some((1, 10)));

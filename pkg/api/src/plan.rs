@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_reads_as_it_was_written() {
+    fn a_plan_survives_a_round_trip() {
         let text = serde_json::to_vec(&plan()).unwrap();
         assert_eq!(SavedPlan::parse(&text).unwrap(), plan());
     }

@@ -29,7 +29,7 @@ mod tests {
     use super::similar_names;
 
     #[test]
-    fn a_slip_of_the_finger_is_recognised() {
+    fn a_typing_error_is_recognised() {
         let providers = ["aws", "azure", "docker", "vsphere", "vcluster"];
         assert_eq!(similar_names("dokcer", providers), ["docker"]);
         assert_eq!(similar_names("vsp", providers), ["vsphere"]);
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn a_different_word_has_no_near_name() {
+    fn a_different_word_gets_no_suggestion() {
         assert!(similar_names("openstack", ["aws", "azure"]).is_empty());
         assert!(similar_names("", ["aws"]).is_empty());
         assert!(similar_names("A", ["B", "_"]).is_empty());

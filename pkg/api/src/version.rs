@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn module_proxies_may_leave_numbers_out() {
+    fn module_proxy_versions_may_omit_numbers() {
         let read = |text| Version::parse_lenient(text).map(|version| version.with_v());
         assert_eq!(read("v1.2").as_deref(), Some("v1.2.0"));
         assert_eq!(read("v1").as_deref(), Some("v1.0.0"));

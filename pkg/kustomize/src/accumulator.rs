@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_known_by_all_its_names_and_current_under_one() {
+    fn an_object_is_found_by_former_names_and_its_current_one() {
         let mut all = gathered(&["a", "b"]);
         let first = all.find_by_id(config_map("a").id()).unwrap();
         all.edit(first, |resource| resource.object.set_name("x-a"));

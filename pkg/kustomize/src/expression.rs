@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brace_that_counts_nothing_is_a_brace() {
+    fn a_brace_without_a_count_is_literal() {
         let names = ["${A}-x", "a{", "{a}", "a{,2}", "aa", "a{1"];
         for (text, expected) in [
             (r"\${A}-x", &["${A}-x"][..]),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_holds_brackets_and_knows_no_operators() {
+    fn a_character_class_contains_brackets_and_no_operators() {
         let names = ["a", "b", "[", "]", "&", "~", "-", "5", "٣", "^"];
         for (text, expected) in [
             ("[a[b]", &["a", "b", "["][..]),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn named_classes_are_of_ascii_and_escapes_those_of_the_peer() {
+    fn named_classes_are_ascii_and_escapes_match_kustomize() {
         let names = ["a", "é", "5", "٣", "a.b", "a b", "<a"];
         for (text, expected) in [
             (r"\d", &["5"][..]),

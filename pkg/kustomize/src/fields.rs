@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_on_the_way_are_entered() {
+    fn paths_descend_into_lists() {
         let mut pod = pod();
         spec("", "spec/containers[]/name", false).edit(&mut pod, |name| *name = json!("x"));
         assert_eq!(pod.get(&["spec", "containers"]), Some(&json!([{"name": "x"}, {"name": "x"}])));
     }
 
     #[test]
-    fn a_field_is_created_only_where_that_is_said() {
+    fn a_field_is_created_only_if_the_spec_allows_it() {
         let mut pod = pod();
         let before = pod.clone();
         spec("", "metadata/labels", false).edit(&mut pod, |labels| *labels = json!({}));

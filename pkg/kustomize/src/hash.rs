@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hashed_object_is_known_by_both_names() {
+    fn a_hashed_object_is_found_by_both_names() {
         let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
         let origin = ObjectOrigin::File(TreePath::new("/a.yaml")).into();
         let mut resource = Resource::new(object.try_into().unwrap(), origin);

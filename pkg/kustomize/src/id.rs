@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn no_namespace_is_the_default_one_and_kinds_of_the_cluster_have_none() {
+    fn a_missing_namespace_is_default_except_for_cluster_scoped_kinds() {
         assert_eq!(id("", "v1", "ConfigMap", ""), id("", "v1", "ConfigMap", "default"));
         assert_ne!(id("", "v1", "ConfigMap", ""), id("", "v1", "ConfigMap", "b"));
         assert_eq!(id("", "v1", "Node", "x"), id("", "v1", "Node", "y"));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_says_what_is_not_there() {
+    fn an_id_shows_missing_parts() {
         assert_eq!(id("", "v1", "ConfigMap", "").to_string(), "ConfigMap.v1.[noGrp]/a.[noNs]");
     }
 }

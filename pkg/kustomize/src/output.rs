@@ -90,7 +90,7 @@ mod tests {
     use crate::tests::built;
 
     #[test]
-    fn annotations_are_texts_as_they_are_written_and_none_are_left_out() {
+    fn annotations_become_strings_and_empty_ones_are_omitted() {
         let annotated = |annotations: &str, more: &str| {
             let object = format!(
                 "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations: {annotations}\n"

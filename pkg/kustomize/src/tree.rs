@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_normal_however_it_is_written() {
+    fn every_spelling_of_a_path_is_normalized() {
         let folder = TreePath::new("a//b/./c/");
         assert_eq!(folder.as_str(), "/a/b/c");
         assert_eq!(folder.join("../d/x.yaml").as_str(), "/a/b/d/x.yaml");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_in_a_folder_by_whole_names() {
+    fn a_path_is_inside_a_folder_by_whole_components() {
         let folder = TreePath::new("/a/b");
         let inside = |path: &str| TreePath::new(path).is_in(&folder);
         assert!(inside("/a/b") && inside("/a/b/c"));

@@ -56,7 +56,7 @@ mod tests {
     use super::nanoseconds;
 
     #[test]
-    fn spans_are_numbers_with_units() {
+    fn durations_are_numbers_with_units() {
         for (text, expected) in [
             ("0", 0),
             ("10m", 600_000_000_000),

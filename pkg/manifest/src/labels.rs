@@ -96,7 +96,7 @@ mod tests {
 
     // Row: D-53
     #[test]
-    fn a_label_that_is_no_string_is_dropped_alone_and_reported() {
+    fn a_non_string_label_is_dropped_and_reported() {
         let mut all = [object(&json!({"name": "a", "labels": {"version": 1.5, "app": "x", "list": []}}))];
         let dropped = add_labels(&mut all, &LABELS);
         assert_eq!(all[0].label("app"), Some("x"));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_that_is_no_mapping_takes_no_labels() {
+    fn metadata_that_is_not_a_mapping_gets_no_labels() {
         let mut all = [object(&json!(null)), object(&json!("x"))];
         let before = all.clone();
         assert_eq!(add_labels(&mut all, &LABELS), []);

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_namespace_is_taken_away() {
+    fn an_empty_namespace_is_removed() {
         let mut namespaced = object(json!({"metadata": {"namespace": "a"}}));
         namespaced.set_namespace("");
         assert_eq!(namespaced.into_value(), json!({"metadata": {}}));

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn several_namespaces_come_out_backwards_too() {
+    fn several_namespaces_are_printed_in_reverse() {
         let mut all = objects(&[("v1", "Namespace", "a"), ("v1", "Secret", "b"), ("x/v1", "Namespace", "c")]);
         sort_for_installation(&mut all);
         assert_eq!(names(&all), ["c", "a", "b"]);

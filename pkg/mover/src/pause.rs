@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn resuming_takes_off_all_that_pausing_put_on() {
+    fn resuming_reverts_every_change_of_pausing() {
         for resting in [PausableKind::Cluster, PausableKind::ClusterClass] {
             let (pause, resume) = (resting.pause_patch("r1"), resting.resume_patch());
             let mut paths = Vec::new();

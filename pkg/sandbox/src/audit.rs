@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_requests_go_but_are_counted() {
+    fn dropped_audit_entries_are_counted() {
         let audit = AuditLog::with_capacity(2);
         for name in ["a", "b", "c"] {
             audit.record(AuditEntry { name: name.into(), ..AuditEntry::default() });

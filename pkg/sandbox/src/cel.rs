@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expression_is_read_and_run_on_a_small_stack_however_it_nests() {
+    fn deeply_nested_expressions_run_on_a_small_stack() {
         let nested = |open: &str, close: &str, times: usize| {
             format!("{}true{}", open.repeat(times), close.repeat(times))
         };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_texts_and_comments_does_not_nest() {
+    fn brackets_in_strings_and_comments_do_not_nest() {
         for (text, expected) in [
             ("a.b == c", 3),
             ("f(a, g(b.c))", 3),

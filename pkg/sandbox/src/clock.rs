@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fixed_clock_prints_whole_seconds_and_moves_when_told() {
+    fn a_fixed_clock_prints_whole_seconds_and_moves_on_request() {
         let clock = Clock::fixed("2026-01-02T03:04:05.9Z".parse().unwrap());
         let other = clock.clone();
         assert_eq!(clock.now(), "2026-01-02T03:04:05Z");

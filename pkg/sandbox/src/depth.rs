@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_can_be_read_again_and_what_does_not_cannot() {
+    fn the_depth_limit_matches_the_parser() {
         for (levels, expected) in [(1, true), (MAX_DEPTH, true), (MAX_DEPTH + 1, false), (1000, false)] {
             let value = (1..levels).fold(Value::Array(Vec::new()), |inner, _| Value::Array(vec![inner]));
             assert_eq!(fits(&value, MAX_DEPTH), expected, "{levels}");

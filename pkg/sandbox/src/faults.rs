@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_about_the_requests_it_describes() {
+    fn a_filter_matches_only_described_requests() {
         let get = request("get", "", "pods", "team", "one");
         let create = request("create", "apps", "deployments", "team", "");
         let status = request("update", "", "pods/status", "team", "one");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_strikes_after_those_it_lets_pass_and_no_more_often_than_told() {
+    fn a_fault_skips_and_strikes_the_given_number_of_times() {
         let faults = ActiveFaults::new([Fault::parse("500,verb=create,skip=2,times=2").unwrap()]);
         let create = request("create", "", "pods", "team", "");
         let get = request("get", "", "pods", "team", "one");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_several_faults_strikes_and_the_others_count() {
+    fn the_first_matching_fault_strikes_and_the_others_count() {
         let faults = ActiveFaults::default();
         let first = faults.add(Fault::parse("409,times=1").unwrap());
         let second = faults.add(Fault::parse("cut-before,skip=1").unwrap());
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_add_up_and_hide_no_other_fault() {
+    fn latencies_add_up_and_other_faults_still_apply() {
         let faults =
             ["latency:20ms", "409,times=1", "latency:2s,verb=create"].map(|text| Fault::parse(text).unwrap());
         let faults = ActiveFaults::new(faults);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_review_of_access_learns_of_what_is_forbidden_without_counting() {
+    fn access_reviews_see_forbidden_faults_without_counting() {
         let faults = ActiveFaults::new([Fault::parse("forbid,resource=secrets,times=1").unwrap()]);
         let get = request("get", "", "secrets", "team", "one");
         assert!(faults.forbids(&get) && faults.forbids(&get));

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_print_as_go_prints_them() {
+    fn values_are_formatted_like_go() {
         let value = json!({"b": [1, "x", null], "a": {"c": 2.5, "d": true}});
         assert_eq!(plain(&value), "map[a:map[c:2.5 d:true] b:[1 x <nil>]]");
         assert_eq!(
@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn text_is_escaped_as_go_escapes_it() {
+    fn strings_are_escaped_like_go() {
         assert_eq!(quoted("a\"b\\c\n\u{1}ü"), "\"a\\\"b\\\\c\\n\\x01ü\"");
         assert_eq!(quoted("a\"\\\n\u{1}\u{85}é"), "\"a\\\"\\\\\\n\\x01\\u0085é\"");
         assert_eq!(json(&json!("<a&b>\u{2028}")), r#""\u003ca\u0026b\u003e\u2028""#);
     }
 
     #[test]
-    fn floats_print_as_go_prints_them() {
+    fn floats_are_printed_like_go() {
         for (value, expected_plain, expected_json) in [
             (1.0, "1", "1"),
             (0.000_01, "1e-05", "0.00001"),

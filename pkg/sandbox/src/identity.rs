@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identity_that_was_kept_serves_again() {
+    fn a_stored_identity_is_usable_again() {
         let identity = Identity::generate().unwrap();
         let kept: Identity = serde_json::from_str(&serde_json::to_string(&identity).unwrap()).unwrap();
         assert_eq!(kept, identity);

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_leads_where_the_real_server_goes() {
+    fn a_path_selects_the_same_values_as_the_real_server() {
         let object = json!({
             "labels": {"a.b/c": "label"},
             "text": "hello", "nil": null, "list": ["l0", "l1", "l2"], "empty": [],
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_cannot_be_read_is_an_error() {
+    fn an_invalid_path_is_an_error() {
         for path in [
             ".a[",
             ".a[b]",

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_and_empty_fields_go_when_metadata_is_normalised() {
+    fn normalizing_metadata_removes_unknown_and_empty_fields() {
         let mut object = json!({"metadata": {
             "name": "a", "namespace": "", "labels": {}, "uid": null, "generation": 0, "colour": "red", "selfLink": "x",
         }});
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_of_the_wrong_type_is_told_in_the_words_of_the_decoder() {
+    fn metadata_type_errors_have_the_text_of_the_decoder() {
         for (metadata, error) in [
             (json!({"labels": {"a": 1}}), "number into Go struct field ObjectMeta.labels of type string"),
             (json!({"labels": []}), "array into Go struct field ObjectMeta.labels of type map[string]string"),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_named_twice_are_kept_once_with_a_warning() {
+    fn duplicate_owners_are_merged_with_a_warning() {
         let owner = json!({"apiVersion": "v1", "kind": "A", "name": "x", "uid": "1"});
         let mut object = json!({"metadata": {"ownerReferences": [owner, owner]}});
         let warning = remove_duplicate_owners(&mut object);

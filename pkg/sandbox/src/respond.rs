@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_that_are_too_long_together_are_cut_and_the_last_are_left_out() {
+    fn warnings_over_the_limit_are_truncated() {
         assert_eq!(told(&["a".repeat(4000), "b".repeat(96)]), [4000, 96]);
         assert_eq!(told(&["a".repeat(4000), "b".repeat(97), "c".repeat(3)]), [256, 97, 3]);
         let many: Vec<String> = (0..100_000).map(|number| format!("{number:08}")).collect();

@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_errors_stand_in_brackets_and_each_is_named_once() {
+    fn several_errors_are_bracketed_and_deduplicated() {
         let twice = FieldError::invalid("metadata.uid", "x", "field is immutable");
         let status = Status::invalid(
             "apps",
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_quoted_by_those_sorts_alone_that_do_so() {
+    fn only_some_error_types_quote_their_value() {
         for (error, text) in [
             (FieldError::invalid("a", 3, "too big"), "a: Invalid value: 3: too big"),
             (FieldError::invalid("a", json!(["x"]), ""), "a: Invalid value: [\"x\"]"),
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_says_only_what_is_known() {
+    fn a_status_omits_unknown_fields() {
         let value = Status::not_found("apps", "deployments", "a").to_value();
         assert_eq!(value["details"], json!({"name": "a", "group": "apps", "kind": "deployments"}));
         assert_eq!(value["message"], "deployments.apps \"a\" not found");

@@ -87,7 +87,7 @@ fn an_error_inside_an_include_keeps_every_position() {
 }
 
 #[test]
-fn lint_mode_passes_over_required_and_fail() {
+fn lint_mode_ignores_required_and_fail() {
     let lint = Settings { lint: true, ..Settings::helm() };
     let text = "[{{ required \"x\" .missing }}{{ fail \"y\" }}]";
     assert_eq!(output(text, lint).expect("output").into_text(), "[]");
@@ -103,7 +103,7 @@ fn a_seed_repeats_random_values() {
 }
 
 #[test]
-fn the_clock_is_that_of_the_settings() {
+fn the_clock_comes_from_the_settings() {
     let now = jiff::Timestamp::from_second(1_700_000_000).expect("a time");
     let text = "{{ now | date \"2006-01-02 15:04:05\" }} {{ now | unixEpoch }} {{ ago 1699999990 }}";
     let output = output(text, Settings { now, ..Settings::helm() }).expect("output");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_becomes_of_a_request_is_part_of_the_count() {
+    async fn request_counts_include_the_outcome() {
         let lab = Fixture::start().await;
         let counter = RequestCounter::start(lab.sandbox());
         lab.sandbox().faults().add(Fault::parse("cut-after,verb=patch,times=1").unwrap());

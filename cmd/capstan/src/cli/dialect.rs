@@ -91,7 +91,7 @@ mod tests {
     use super::{integer, switch};
 
     #[test]
-    fn numbers_are_read_as_go_reads_them() {
+    fn numbers_are_parsed_like_go() {
         for (text, number) in [
             ("3", 3),
             ("-3", -3),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_takes_the_words_of_go() {
+    fn a_switch_accepts_go_booleans() {
         for text in ["1", "t", "T", "true", "TRUE", "True"] {
             assert_eq!(switch(text), Ok(true));
         }

@@ -98,7 +98,7 @@ fn all_pages() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_page_is_typed() {
+fn every_command_of_the_guide_runs() {
     let listed = TYPED.iter().chain(&UNTYPED).map(|page| (*page).to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), all_pages());
 }
@@ -124,7 +124,7 @@ fn every_command_runs_or_has_a_reason() {
 }
 
 #[test]
-fn every_page_opens_with_its_outcome_and_its_needs() {
+fn every_page_opens_with_its_outcome_and_prerequisites() {
     for page in TYPED.iter().filter(|page| page.starts_with("docs/guide/")) {
         let text = fs::read_to_string(project(page)).unwrap();
         let mut paragraphs = text.split("\n\n").skip(1);

@@ -177,7 +177,7 @@ cut off: it is truncated
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_manifest_that_lies_is_refused_and_nothing_is_written() {
+async fn an_inconsistent_backup_manifest_is_refused_before_any_write() {
     let (two, good) = with_backup().await;
     let with = |pointer: &str, value: Value| {
         with_manifest(&good, |manifest| *manifest.pointer_mut(pointer).unwrap() = value.clone())
@@ -239,7 +239,7 @@ aliases: cannot read `Cluster_default_demo.yaml`: document 1, line 2, column 7: 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn foreign_words_of_a_backup_forge_no_line() {
+async fn texts_of_a_backup_cannot_forge_output_lines() {
     let (two, good) = with_backup().await;
     let forged = format!("{ESCAPE}\nforged");
     two.world.write(

@@ -34,7 +34,7 @@ current-context: lab
 }
 
 #[test]
-fn hosts_that_answer_slowly_or_never_are_given_up() {
+fn slow_and_silent_hosts_time_out() {
     let host = FakeHost::internet();
     let slow = Reply::file("x".repeat(100_000)).trickle(Duration::from_secs(1));
     for address in [
@@ -109,7 +109,7 @@ describe cluster demo --kubeconfig silent-server: no data received within 30s
 }
 
 #[test]
-fn refusals_and_warnings_of_a_server_cannot_act_on_the_terminal() {
+fn server_messages_cannot_control_the_terminal() {
     let host = FakeHost::start(&[]);
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": ESCAPE,

@@ -79,7 +79,7 @@ fn hostile_metadata_of_a_release_is_refused() {
 }
 
 #[test]
-fn hostile_names_in_a_configuration_cannot_act_on_the_terminal() {
+fn configured_names_cannot_control_the_terminal() {
     let world = world();
     let rows = [
         "providers: [{name: \"\\e[2J\", type: InfrastructureProvider, url: /x/v1.0.0/c.yaml}]\n",
@@ -97,7 +97,7 @@ fn hostile_names_in_a_configuration_cannot_act_on_the_terminal() {
 }
 
 #[test]
-fn upgrade_plan_passes_over_hostile_names_of_releases() {
+fn upgrade_plan_skips_hostile_release_names() {
     let lab = Lab::start(&[]);
     assert_eq!(lab.run(INIT).status, 0);
     let before = lab.run("upgrade plan -o json");

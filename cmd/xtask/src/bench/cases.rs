@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_promise_of_the_life_cycle_is_held_against_a_row() {
+    fn every_lifecycle_target_has_a_benchmark_row() {
         let promised = |site| {
             let steps = lifecycle_steps(site).into_iter().flatten();
             steps
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sizes_are_those_of_the_design() {
+    fn the_benchmark_sizes_match_the_design() {
         let sizes = move_steps().map(|(_, population, _)| population.objects());
         assert_eq!(sizes, [413, 2_013, 413, 413, 8_013]);
         let fleet = Population { clusters: FLEET_CLUSTERS, machines: 4, megabytes_of_secrets: 0 };

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_has_a_median_of_its_own() {
+    fn each_figure_has_its_own_median() {
         let run = |millis, memory| Measurement {
             wall: Duration::from_millis(millis),
             memory,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_read_back_as_they_are_printed() {
+    fn printed_figures_are_parsed_back() {
         let (wall, cpu) = (Duration::from_micros(1500), Duration::from_micros(900));
         let figures = Measurement { wall, cpu, memory: 4096, requests: None };
         assert_eq!(parse("1500 900 4096\n"), Some(figures));

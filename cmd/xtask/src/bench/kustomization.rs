@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_made_up_tree_has_the_objects_and_patches_it_is_named_for() {
+    fn a_generated_tree_has_the_stated_objects_and_patches() {
         let folder = tempfile::tempdir().unwrap();
         let overlay = create_tree(folder.path(), 400).unwrap();
         let text = fs::read_to_string(overlay.join("kustomization.yaml")).unwrap();

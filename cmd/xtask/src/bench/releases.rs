@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_holds_every_crd_under_names_of_its_own() {
+    fn a_large_file_contains_every_crd_under_unique_names() {
         let one = "kind: Namespace\n---\napiVersion: v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a.cluster.x-k8s.io\n";
         let large = enlarge(one);
         assert_eq!(large.matches("kind: CustomResourceDefinition").count(), CRD_COPIES);

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_of_both_programs_count_and_no_others() {
+    fn only_requests_of_both_programs_are_counted() {
         for client in ["capstan", "capstan/0.1.0", "clusterctl/v1.14.0 (linux/amd64)", "clusterctl"] {
             assert!(is_measured(client), "{client}");
         }

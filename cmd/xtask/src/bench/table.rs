@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn both_programs_stand_in_one_line_with_how_the_targets_stand() {
+    fn one_line_compares_both_programs_with_the_targets() {
         let text = render(&[row(Some(figures(2_000, 30 * 1024)))]);
         let lines: Vec<Vec<&str>> = text
             .lines()
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_stand_where_a_server_was_asked() {
+    fn requests_are_listed_for_server_cases_only() {
         let mut asked = row(None);
         asked.capstan.requests = Some(161);
         let text = render(&[asked]);

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_target_is_judged_in_words() {
+    fn each_target_is_reported_in_words() {
         let row = BenchRow {
             reference: Some(figures(399, 80, 562)),
             baseline: Some(figures(90, 20, 180)),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_nothing_is_not_judged() {
+    fn a_ratio_to_zero_is_not_reported() {
         let row = BenchRow::new("", figures(1, 1, 1), Vec::new());
         let each = BenchTarget::EachAsBaseline { objects: 2, of_baseline: 1 };
         let compared = [

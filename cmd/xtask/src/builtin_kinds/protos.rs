@@ -173,7 +173,7 @@ mod tests {
         message Reference {\n  optional string name = 4;\n}\n";
 
     #[test]
-    fn a_field_has_its_number_and_one_of_an_inlined_message_the_way_to_it() {
+    fn fields_have_numbers_and_inlined_fields_a_path() {
         let mut protos = Protos::default();
         protos.add(FILE);
         protos.add_tags(
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_identifiers_are_written_as_go_does() {
+    fn names_are_converted_like_go() {
         assert_eq!(proto_name("$ref"), "ref");
         assert_eq!(proto_name("x-kubernetes-list-map-keys"), "xKubernetesListMapKeys");
     }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_is_one_line_and_its_parts_follow() {
+    fn a_resource_is_one_line_followed_by_its_subresources() {
         let resources = json!({"resources": [
             {"name": "webs", "singularName": "web", "namespaced": true, "kind": "Web", "verbs": ALL_VERBS,
              "shortNames": ["w", "wb"], "categories": ["all"]},

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_that_is_read_is_documented() {
+    fn every_environment_variable_is_documented() {
         let workspace = Workspace::read().unwrap();
         let read = names_read(&workspace);
         assert!(read.contains("NO_COLOR"), "the scan finds nothing: {read:?}");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_documented_variable_is_in_the_code() {
+    fn every_documented_environment_variable_is_used() {
         let workspace = Workspace::read().unwrap();
         let ours = || {
             workspace

@@ -30,7 +30,7 @@ fn trees_and_inline_paths_are_imports() {
 }
 
 #[test]
-fn a_reexport_leads_to_the_module_that_defines_the_name() {
+fn a_reexport_resolves_to_the_defining_module() {
     let files = [
         ("lib.rs", "mod a;\nmod list;\npub use list::Item;\npub use serde_json::Value;\n"),
         ("a.rs", "use crate::{Item, Value};\nuse crate::list::{Other, run as go};\n"),
@@ -52,7 +52,7 @@ fn a_reexport_that_its_module_uses_is_an_import() {
 }
 
 #[test]
-fn names_taken_by_a_star_are_followed_too() {
+fn glob_imports_are_followed() {
     let files = [
         ("lib.rs", "mod a;\nmod list;\n"),
         ("a.rs", "use super::list::*;\nfn f(item: Item) {}\n"),

@@ -5,7 +5,7 @@ fn source(text: &str) -> RustSource<'_> {
 }
 
 #[test]
-fn words_in_comments_and_literals_are_no_code() {
+fn comments_and_literals_are_not_code() {
     let text = r##"
 // std::env in a comment /* not opened
 /* std::env /* nested */ std::env */
@@ -18,7 +18,7 @@ let c = b"std::env"; let d = br"std::env\"; let q = '"'; let e = '\''; let f: &'
 }
 
 #[test]
-fn a_mask_keeps_every_place() {
+fn a_mask_keeps_every_position() {
     let text = "let ü = \"ü\"; // ü\nfn ä() {}\n";
     let masked = source(text).code;
     assert_eq!(masked.len(), text.len());
@@ -34,14 +34,14 @@ fn a_module_is_found_alone_and_in_a_list() {
 }
 
 #[test]
-fn code_that_only_tests_compile_is_not_the_product() {
+fn test_only_code_is_not_product_code() {
     let text = "use std::io;\n#[cfg(test)]\nmod tests {\n    use std::env;\n}\nuse std::fs;\n";
     assert_eq!(source(text).uses_of("std", "env"), Vec::<usize>::new());
     assert_eq!(source(text).uses_of("std", "fs"), [6]);
 }
 
 #[test]
-fn a_module_file_declared_for_tests_is_not_the_product() {
+fn a_test_only_module_file_is_not_product_code() {
     let file = |path: &str, text: &str| TextFile { path: path.to_owned(), text: text.to_owned() };
     let files = [
         file("pkg/a/src/b.rs", "#[cfg(test)]\nmod fakes;\n"),
@@ -59,7 +59,7 @@ fn a_function_is_measured_to_its_closing_brace() {
 }
 
 #[test]
-fn lines_of_tests_are_not_of_the_product() {
+fn test_lines_are_not_product_lines() {
     let text =
         "fn a() {}\n#[cfg(test)]\nmod fakes;\nfn b() {}\n\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\n";
     assert_eq!(source(text).product_lines(), 3);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_for_a_crate_that_is_there_once_is_a_fault() {
+    fn an_unneeded_exception_for_a_duplicate_crate_is_a_fault() {
         let policy = "[bans]\nskip = [{ crate = \"c@1\" }, { crate = \"d@1\" }]\n".parse().unwrap();
         let lock = "[[package]]\nname = \"c\"\n[[package]]\nname = \"d\"\n[[package]]\nname = \"d\"\n";
         let texts: Vec<_> =

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_nothing_is_a_fault() {
+    fn a_broken_link_is_a_fault() {
         let page = "# A page: one\n[a](../b.md#two-words) [b](gone.md) [c](#a-page-one) [d](#gone) [e](https://example.com)\n\
                     ```\n[f](in-code.md)\n```\n`[g](in-span.md)` [h](../../out.md) [i](guide)\n";
         let workspace =
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_the_book_does_not_list_is_a_fault() {
+    fn a_page_missing_from_the_book_is_a_fault() {
         let workspace = Workspace::of([(SUMMARY, "- [A](a.md)\n"), ("docs/a.md", ""), ("docs/b/c.md", "")]);
         let texts = texts(&every_page_is_in_the_summary(&workspace));
         assert_eq!(texts, ["docs/b/c.md: this page is not in `docs/SUMMARY.md`"]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changelog_that_starts_with_a_release_is_closed() {
+    fn a_changelog_without_an_unreleased_section_is_closed() {
         assert!(
             changelog_has_unreleased_section(&Workspace::of([(
                 CHANGELOG,

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_needs_one_and_a_sum_needs_all() {
+    fn or_needs_one_licence_and_and_needs_all() {
         let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
         for met in [
             "MIT",

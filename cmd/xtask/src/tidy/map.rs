@@ -262,12 +262,12 @@ mod tests {
     const ALONG: &str = "[dependencies]\napi.workspace = true\n";
 
     #[test]
-    fn a_true_page_has_no_faults() {
+    fn an_accurate_map_has_no_faults() {
         assert_eq!(judged(A_PAGE, ALONG), Vec::<String>::new());
     }
 
     #[test]
-    fn dependencies_and_arrows_are_the_same() {
+    fn dependencies_match_the_arrows() {
         let against = A_PAGE.replace("manifest ──► api", "api ──► manifest");
         assert_eq!(
             judged(&against, ALONG),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_in_a_pure_crate_is_a_fault() {
+    fn an_http_client_in_a_pure_crate_is_a_fault() {
         let manifest = format!("{ALONG}tokio = \"1\"\nserde = \"1\"\n[dev-dependencies]\nkube = \"1\"\n");
         assert_eq!(judged(A_PAGE, &manifest), ["`pkg/manifest` must do without `tokio`"]);
         let of_platform = format!("{ALONG}[target.'cfg(unix)'.dependencies]\nclap = \"1\"\n");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_is_not_on_the_page_is_a_fault() {
+    fn a_crate_missing_from_the_map_is_a_fault() {
         let workspace = Workspace::of([(PAGE, "## The map\n"), ("pkg/extra/Cargo.toml", "")]);
         assert_eq!(
             texts(&every_crate_is_on_the_map(&workspace)),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_or_a_file_that_is_gone_is_a_fault() {
+    fn a_removed_crate_or_file_on_the_map_is_a_fault() {
         let page =
             A_PAGE.replace("► api", "► api, gone").replace("`b.rs`", "`c.rs`").replace("yaml/", "json/");
         assert_eq!(
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_init_are_counted_once() {
+    fn files_of_init_are_counted_once() {
         let row = |file: usize| format!("| step | `pkg/api/src/f{file}.rs` |\n");
         let page = |files: usize| {
             let rows: String = (0..files).map(row).collect();

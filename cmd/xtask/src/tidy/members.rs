@@ -63,7 +63,7 @@ mod tests {
         "[package]\nlicense.workspace = true\npublish.workspace = true\n[lints]\nworkspace = true\n";
 
     #[test]
-    fn a_crate_with_lints_of_its_own_is_a_fault() {
+    fn a_crate_with_its_own_lints_is_a_fault() {
         let workspace = Workspace::of([
             ("Cargo.toml", "[workspace]\nmembers = [\"pkg/*\"]\n"),
             ("pkg/a/Cargo.toml", GOOD),

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn two_verbs_in_a_file_are_a_fault() {
+    fn two_verbs_in_one_file_are_a_fault() {
         let text = "pub(crate) fn run(args: A) {}\n\nimpl B {\n    fn run(self) {}\n}\npub(crate) fn run(args: C) {}\n";
         let workspace = Workspace::of([("cmd/capstan/src/verbs/a.rs", text)]);
         assert_eq!(one_verb_per_file(&workspace).len(), 1);

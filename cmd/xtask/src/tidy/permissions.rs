@@ -72,21 +72,21 @@ mod tests {
     }
 
     #[test]
-    fn a_pure_crate_that_waits_is_a_fault_where_another_library_may() {
+    fn only_pure_crates_must_not_be_async() {
         let text = "async fn a() { b().await }\nuse std::time::Duration;\n";
         assert_eq!(findings("pkg/api/src/a.rs", text).len(), 2);
         assert_eq!(findings("pkg/repository/src/a.rs", text).len(), 0);
     }
 
     #[test]
-    fn the_crate_that_asks_git_may_start_it_and_no_other_library() {
+    fn only_the_git_crate_may_start_processes() {
         let text = "use std::process::Command;\n";
         assert_eq!(findings("pkg/repository/src/git/program.rs", text).len(), 0);
         assert_eq!(findings("pkg/catalog/src/git.rs", text).len(), 1);
     }
 
     #[test]
-    fn tests_and_programs_may() {
+    fn tests_and_programs_may_print() {
         assert_eq!(findings("pkg/api/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n").len(), 0);
         assert_eq!(findings("cmd/capstan/src/a.rs", "use std::env;\n").len(), 0);
     }

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_clauses_are_a_fault() {
+    fn too_many_dialect_clauses_are_a_fault() {
         let of = |clauses: usize| {
             let text =
                 "/// Whether it is.\n".repeat(clauses) + &"/// The name of a thing.\n".repeat(100 - clauses);

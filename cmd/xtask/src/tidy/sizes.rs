@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_past_the_limit_is_a_fault_and_a_long_one_a_remark() {
+    fn a_file_over_the_limit_is_a_fault_and_a_long_one_a_note() {
         let (long, longest) = ("// x\n".repeat(700), "// x\n".repeat(1001));
         let function = format!("fn a() {{\n{}}}\n", "    b();\n".repeat(120));
         let workspace = Workspace::of([

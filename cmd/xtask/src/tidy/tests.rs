@@ -7,12 +7,12 @@ fn assert_no_fault(findings: Vec<Finding>) {
 }
 
 #[test]
-fn the_house_is_tidy() {
+fn the_workspace_is_tidy() {
     let workspace = Workspace::read().unwrap();
     assert_no_fault(RULES.iter().flat_map(|rule| rule(&workspace)).collect());
 }
 
 #[test]
-fn what_the_project_is_built_from_may_be_used() {
+fn all_dependency_licences_are_allowed() {
     assert_no_fault(dependencies::check(&Workspace::read().unwrap()).unwrap());
 }

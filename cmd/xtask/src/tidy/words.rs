@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_end_needs_a_reference() {
+    fn a_todo_needs_a_reference() {
         let found = |text: &str| !todos_have_references(&Workspace::of([("a.rs", text)])).is_empty();
         assert!(found("// TODO: later"));
         assert!(found("// fixme FIXME"));

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_written_out_for_each_of_its_kinds_and_paths() {
+    fn a_table_line_expands_to_each_kind_and_path() {
         let written = |line: &str| {
             let specs = specs(line);
             specs.iter().map(|spec| format!("{} {}", spec.kind, spec.path)).collect::<Vec<_>>()

@@ -63,7 +63,7 @@ fn bytes_that_are_not_utf8_become_binary_data() {
 }
 
 #[test]
-fn own_options_win_over_those_of_all_apart_from_switches() {
+fn own_options_win_over_general_ones_except_switches() {
     let text = made(
         "configMapGenerator: [{name: a, options: {labels: {a: own}, annotations: {c: d}, immutable: true}}]",
     );

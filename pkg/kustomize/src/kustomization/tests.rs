@@ -11,7 +11,7 @@ fn read(text: &str) -> Result<(Kustomization, Vec<String>), Vec<String>> {
 }
 
 #[test]
-fn keys_match_in_any_case_and_null_is_nothing() {
+fn keys_are_case_insensitive_and_null_counts_as_missing() {
     let (read, _) = read("NAMEPREFIX: a-\nresources: null\nimages: [{NewTag: '1'}]").unwrap();
     assert_eq!((read.name_prefix.as_str(), read.resources.len()), ("a-", 0));
     assert_eq!(read.images[0].new_tag, "1");
@@ -49,7 +49,7 @@ fn an_old_field_becomes_its_successor_with_a_warning() {
 
 // Row: KUS-01, KUS-02, KUS-03
 #[test]
-fn a_component_has_a_version_of_its_own() {
+fn a_component_has_its_own_api_version() {
     for text in ["kind: Component", "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1"] {
         assert_eq!(read(text).unwrap().0.kind, KustomizationKind::Component);
     }

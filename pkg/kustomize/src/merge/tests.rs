@@ -23,7 +23,7 @@ fn check(kind: &str, cases: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn mappings_merge_null_deletes_and_other_lists_are_replaced() {
+fn mappings_merge_null_deletes_and_plain_lists_are_replaced() {
     check(
         "example.com/v1/Widget",
         &[
@@ -39,7 +39,7 @@ fn mappings_merge_null_deletes_and_other_lists_are_replaced() {
 }
 
 #[test]
-fn elements_of_a_list_with_one_key_come_in_the_order_of_the_patch_first() {
+fn list_elements_with_one_key_follow_the_order_of_the_patch() {
     check(
         "v1/Pod",
         &[
@@ -69,7 +69,7 @@ fn elements_of_a_list_with_one_key_come_in_the_order_of_the_patch_first() {
 }
 
 #[test]
-fn elements_of_a_list_with_several_keys_stay_and_new_ones_come_first() {
+fn new_list_elements_with_several_keys_come_first() {
     let ports = |ports: &str| format!("{{ports: {ports}}}");
     for (old, patch, expected) in [
         ("[{port: 80, targetPort: 1}]", "[{port: 80, targetPort: 2}]", "[{port: 80, targetPort: 2}]"),
@@ -129,7 +129,7 @@ fn sets_keep_each_value_once_and_embedded_objects_have_their_own_keys() {
 }
 
 #[test]
-fn a_text_that_had_to_be_quoted_stays_a_text() {
+fn a_quoted_string_stays_a_string() {
     check(
         "example.com/v1/Widget",
         &[("{a: '1', b: x, c: 1}", "{a: 2, b: 2, c: '2'}", "{a: '2', b: 2, c: '2'}")],
@@ -163,7 +163,7 @@ an element of `spec.containers` has no merge key `name`
 }
 
 #[test]
-fn a_key_that_no_element_has_does_not_count() {
+fn a_merge_key_missing_from_every_element_is_ignored() {
     check(
         "v1/Service",
         &[
@@ -183,7 +183,7 @@ fn a_key_that_no_element_has_does_not_count() {
 
 // Row: D-244
 #[test]
-fn of_elements_with_one_key_the_last_counts_in_the_place_of_the_first() {
+fn the_last_of_duplicate_elements_replaces_the_first() {
     check(
         "v1/Pod",
         &[
@@ -213,7 +213,7 @@ fn of_elements_with_one_key_the_last_counts_in_the_place_of_the_first() {
 
 // Row: D-244
 #[test]
-fn two_ports_of_one_number_stay_where_one_has_no_protocol() {
+fn equal_ports_are_kept_if_one_has_no_protocol() {
     let ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53, name: tcp}]";
     let spec = format!("{{containers: [{{name: c, ports: {ports}}}]}}");
     let expected = format!("{{containers: [{{name: c, ports: {ports}}}], hostNetwork: true}}");

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn names_carry_the_namespace_where_there_are_several() {
+    fn file_names_contain_the_namespace_if_there_are_several() {
         let one = ["v1_configmap_a.yaml", "apps_v1_deployment_b.yaml", "v1_namespace_c.yaml"];
         assert_eq!(names("default"), one);
         let two = ["default_v1_configmap_a.yaml", "x_apps_v1_deployment_b.yaml", "v1_namespace_c.yaml"];

@@ -55,7 +55,7 @@ fn warnings(kustomization: &str) -> Vec<String> {
 
 // Row: KUS-06, KUS-08
 #[test]
-fn a_patch_without_target_is_for_the_object_of_its_id() {
+fn a_patch_without_target_matches_by_its_id() {
     let built = patched(
         "patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: web, annotations: {a: null}}, data: {k: w}}'",
     );
@@ -64,7 +64,7 @@ fn a_patch_without_target_is_for_the_object_of_its_id() {
 }
 
 #[test]
-fn a_target_takes_the_place_of_the_id_and_the_object_keeps_its_own() {
+fn a_target_replaces_the_id_and_the_object_keeps_its_own() {
     let patch = "kind: Other, metadata: {name: other, namespace: n, labels: null}, spec: {replicas: 2}";
     let built = patched(&format!("patch: '{{{patch}}}'\ntarget: {{kind: Deployment}}"));
     assert_eq!(built[0]["kind"], "Deployment");
@@ -80,7 +80,7 @@ fn a_target_takes_the_place_of_the_id_and_the_object_keeps_its_own() {
 }
 
 #[test]
-fn labels_and_annotations_of_a_patch_with_a_target_are_texts() {
+fn labels_and_annotations_of_a_targeted_patch_are_strings() {
     let patch = "kind: X, metadata: {name: x, annotations: {a: null, c: true}}";
     let built = patched(&format!("patch: '{{{patch}}}'\ntarget: {{kind: ConfigMap}}"));
     assert_eq!(built[1]["metadata"]["annotations"], serde_json::json!({"a": "null", "b": "z", "c": "true"}));
@@ -208,7 +208,7 @@ fn conflicting_patches_give_a_warning_with_both_places() {
 }
 
 #[test]
-fn one_schema_counts_and_lists_merge_by_its_keys() {
+fn lists_merge_by_the_keys_of_the_custom_schema() {
     let schema = "definitions:\n  w:\n    x-kubernetes-group-version-kind: [{group: '', version: v1, kind: ConfigMap}]\n    \
                   properties:\n      parts: {type: array, items: {}, x-kubernetes-patch-strategy: merge, \
                   x-kubernetes-patch-merge-key: id}\n";

@@ -7,7 +7,7 @@ const CONFIG_MAP: &str = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadat
 
 // Row: KUS-46
 #[test]
-fn generators_come_written_out_then_from_files_and_folders() {
+fn inline_generators_run_before_files_and_folders() {
     let inline = CONFIG_MAP.replace("name: x", "name: inline").replace('\n', "\n  ");
     let (text, _) = build(&[
         ("/top/kustomization.yaml", &format!("generators:\n- a.yaml\n- ../more\n- |-\n  {inline}\n")),
@@ -21,7 +21,7 @@ fn generators_come_written_out_then_from_files_and_folders() {
 }
 
 #[test]
-fn an_account_of_the_cloud_gets_its_service_account() {
+fn a_cloud_account_gets_its_service_account() {
     let config = "apiVersion: builtin\nkind: IAMPolicyGenerator\nmetadata: {name: x}\ncloud: gke\n\
                   kubernetesService: {name: k, namespace: ns}\nserviceAccount: {name: s, projectId: p}\n";
     let files = |config| [("/top/kustomization.yaml", "generators: [a.yaml]"), ("/top/a.yaml", config)];
@@ -161,7 +161,7 @@ fn a_validator_may_not_change_objects() {
 }
 
 #[test]
-fn a_namespace_is_the_one_of_the_settings() {
+fn the_namespace_plugin_uses_its_settings() {
     let text = transformed("metadata: {name: t, namespace: ns}\nkind: NamespaceTransformer\n").unwrap();
     assert_eq!(text.matches("  namespace: ns\n").count(), 2, "{text}");
     let told = transformed("kind: NamespaceTransformer\nsetRoleBindingSubjects: all\n").unwrap_err();
@@ -175,7 +175,7 @@ fn a_namespace_is_the_one_of_the_settings() {
 
 // Row: D-237
 #[test]
-fn patches_replacements_and_values_are_given_as_plugins_too() {
+fn patches_replacements_and_values_work_as_plugins() {
     let patch = "apiVersion: v1\\nkind: Pod\\nmetadata: {name: a}\\nspec: {x: y}";
     let operation = "[{\\\"op\\\": \\\"add\\\", \\\"path\\\": \\\"/spec/x\\\", \\\"value\\\": \\\"y\\\"}]";
     let target = "target: {kind: Pod, name: a}";

@@ -75,7 +75,7 @@ fn among_several_candidates_the_same_prefix_and_suffix_wins() {
 }
 
 #[test]
-fn an_object_in_another_namespace_is_not_meant() {
+fn an_object_in_another_namespace_does_not_match() {
     let files = [
         ("/kustomization.yaml", "resources: [a, b]"),
         ("/a/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: a-\nnamespace: na"),
@@ -103,7 +103,7 @@ fn each_name_of_a_list_is_rewritten_by_the_first_matching_kind() {
 }
 
 #[test]
-fn a_role_is_the_one_of_the_kind_that_is_written() {
+fn a_role_reference_matches_the_written_kind() {
     let role = |kind: &str| object("rbac.authorization.k8s.io/v1", kind, "name: r", "");
     let files = |rest: &str| {
         let resources = role("ClusterRole") + &binding("RoleBinding", rest);
@@ -136,7 +136,7 @@ fn subjects_follow_service_accounts_into_other_namespaces() {
 }
 
 #[test]
-fn a_namespace_in_a_reference_is_one_objects_came_with_or_are_in() {
+fn a_reference_namespace_matches_original_or_current_ones() {
     let subject = |namespace: &str| {
         let subjects = format!("subjects: [{{kind: ServiceAccount, name: sa, {namespace}}}]");
         let resources = account("name: sa, namespace: one") + &binding("ClusterRoleBinding", &subjects);
@@ -151,7 +151,7 @@ fn a_namespace_in_a_reference_is_one_objects_came_with_or_are_in() {
 }
 
 #[test]
-fn an_object_in_the_namespace_already_is_followed_too() {
+fn references_to_objects_already_in_the_namespace_follow() {
     let subject = |kustomization: &str| {
         let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
         let resources = account("name: sa, namespace: one") + &binding("ClusterRoleBinding", subjects);

@@ -53,7 +53,7 @@ fn lists_of_built_in_kinds_have_merge_keys_for_the_exact_version() {
 }
 
 #[test]
-fn every_type_that_is_named_in_the_tables_is_there() {
+fn every_type_named_in_the_tables_exists() {
     let schema = Schema::default();
     assert!(schema.graph.types.len() > 20);
     assert!(schema.graph.kinds.values().map(HashMap::len).sum::<usize>() > 80);
@@ -166,7 +166,7 @@ fn a_later_schema_keeps_the_built_in_definitions() {
 }
 
 #[test]
-fn kinds_that_no_path_has_in_a_namespace_are_not_moved_into_one() {
+fn cluster_scoped_kinds_get_no_namespace_from_openapi_paths() {
     let path = |path: &str, group: &str, kind: &str| {
         format!(
             "  {path}: {{get: {{x-kubernetes-group-version-kind: {{group: {group}, version: v1, kind: {kind}}}}}}}\n"

@@ -47,7 +47,7 @@ fn selector(fields: &[(&str, &str)]) -> Selector {
 }
 
 #[test]
-fn texts_are_regular_expressions_for_the_whole() {
+fn selector_texts_are_anchored_regular_expressions() {
     for (fields, expected) in [
         (&[][..], &["Deployment", "StatefulSet", "ConfigMap", "Namespace"][..]),
         (&[("name", "web")], &["Deployment", "ConfigMap"]),
@@ -65,7 +65,7 @@ fn texts_are_regular_expressions_for_the_whole() {
 }
 
 #[test]
-fn a_target_goes_by_the_first_and_the_present_name() {
+fn a_target_matches_the_original_and_the_current_name() {
     let mut objects = objects();
     let position = objects.find_by_any_name("web")[0];
     for name in ["b-web", "a-b-web"] {
@@ -79,7 +79,7 @@ fn a_target_goes_by_the_first_and_the_present_name() {
 }
 
 #[test]
-fn label_selectors_have_all_the_forms_of_the_api() {
+fn label_selectors_support_every_api_form() {
     let object = &objects().into_resources()[0].object;
     for (text, fits) in [
         ("", true),

@@ -151,7 +151,7 @@ fn a_patch_leaves_an_object_or_nothing() {
 }
 
 #[test]
-fn a_build_that_leaves_nothing_prints_nothing() {
+fn a_build_without_objects_prints_nothing() {
     let kustomization = "resources: [a.yaml]\npatches:\n- patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, $patch: delete}'\n";
     let tree: MemoryTree = [("/kustomization.yaml", kustomization), ("/a.yaml", OBJECT)]
         .map(|(path, text)| (path, text.as_bytes()))

@@ -41,7 +41,7 @@ fn problems(files: &[(&str, &str)]) -> String {
 
 // Row: KUS-16, KUS-17, KUS-18
 #[test]
-fn files_folders_and_lists_come_left_to_right_and_a_folder_is_its_own() {
+fn resources_keep_their_order_and_folders_build_separately() {
     let list = "kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- \
                 {apiVersion: v1, kind: Secret, metadata: {name: t}}\n";
     let built = names(&[
@@ -69,7 +69,7 @@ fn items_of_lists_come_after_other_objects_level_by_level() {
 
 // Row: KUS-06, KUS-22, KUS-23, KUS-24
 #[test]
-fn a_component_works_on_all_that_was_gathered_before_it() {
+fn a_component_changes_every_earlier_object() {
     let built = names(&[
         ("/top/kustomization.yaml", "resources: [a.yaml]\ncomponents: [../one, ../two]\nnamePrefix: top-"),
         ("/top/a.yaml", &config_map("a")),

@@ -45,7 +45,7 @@ fn an_enterprise_edition_has_a_directory_instead() {
 
 // Row: KUS-42
 #[test]
-fn an_edition_for_work_on_it_leaves_one_part_out() {
+fn a_development_edition_omits_one_part() {
     assert_eq!(assert_printed("editions", "dev"), assert_printed("editions", "community"));
 }
 
@@ -70,7 +70,7 @@ fn parts_of_parts_on_overlays_of_overlays_come_together() {
 
 // Row: KUS-25
 #[test]
-fn two_parts_that_bring_one_object_clash() {
+fn two_parts_with_the_same_object_conflict() {
     let told = build("composition", "clash").unwrap_err();
     assert_data_eq!(
         told,

@@ -88,7 +88,7 @@ proptest! {
 
     // Row: KUS-50
     #[test]
-    fn a_component_does_to_its_parent_what_an_overlay_does(files in base(), changes in prop::collection::vec(change(), 0..3)) {
+    fn a_component_changes_its_parent_like_an_overlay(files in base(), changes in prop::collection::vec(change(), 0..3)) {
         let fields = distinct(changes);
         let component = format!("kind: Component\n{fields}");
         let alone = format!("kind: Component\nresources: [../base]\n{fields}");
@@ -124,7 +124,7 @@ proptest! {
 
     // Row: KUS-12
     #[test]
-    fn siblings_of_one_base_stand_side_by_side_under_names_of_their_own(files in base()) {
+    fn overlays_of_one_base_coexist_under_different_names(files in base()) {
         let files = with_files(&files, &[
             ("/one/kustomization.yaml", "resources: [../base]\nnamePrefix: one-"),
             ("/two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-"),
@@ -158,7 +158,7 @@ proptest! {
 
 // Row: KUS-48, KUS-49
 #[test]
-fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
+fn every_combination_of_three_parts_builds() {
     let part = |at: usize| {
         format!(
             "kind: Component\nsecretGenerator: [{{name: s{at}, literals: [k=v]}}]\nconfigMapGenerator: [{{name: conf, behavior: \
@@ -193,7 +193,7 @@ fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
 
 // Row: KUS-26
 #[test]
-fn a_component_that_only_adds_objects_gives_what_an_overlay_of_it_gives() {
+fn a_component_that_only_adds_objects_equals_an_overlay() {
     let object = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
     let files = |kind: &str, top: &str| -> Files {
         let more = [

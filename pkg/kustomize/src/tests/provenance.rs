@@ -113,7 +113,7 @@ fn provenance_names_files_of_replacements_and_transformers() {
 }
 
 #[test]
-fn a_field_that_is_put_back_as_a_whole_keeps_what_did_not_change() {
+fn a_restored_field_keeps_the_origin_of_unchanged_parts() {
     let objects = traced(&[
         (
             "/kustomization.yaml",
@@ -128,7 +128,7 @@ fn a_field_that_is_put_back_as_a_whole_keeps_what_did_not_change() {
 }
 
 #[test]
-fn what_was_traced_before_the_build_keeps_its_past() {
+fn origins_traced_before_the_build_are_kept() {
     let mut given: Object = Object::try_from(
         serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}),
     )

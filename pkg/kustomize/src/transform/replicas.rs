@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_set_by_any_name_and_misses_are_reported() {
+    fn replicas_match_any_former_name_and_misses_are_reported() {
         let path = "spec/replicas".to_owned();
         let spec =
             FieldSpecEntry { kind: "Deployment".into(), path, create: true, ..FieldSpecEntry::default() };

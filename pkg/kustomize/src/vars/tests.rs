@@ -54,7 +54,7 @@ fn faults_and_unused_variables_are_reported_with_their_place() {
 }
 
 #[test]
-fn variables_of_two_targets_may_not_share_a_name() {
+fn variables_of_two_targets_must_have_different_names() {
     let child = |name: &str| {
         format!(
             "resources: [s.yaml]\nnamePrefix: {name}-\nvars: [{}]",
@@ -78,7 +78,7 @@ fn variables_of_two_targets_may_not_share_a_name() {
 }
 
 #[test]
-fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
+fn a_target_without_a_namespace_must_be_unambiguous() {
     let wanted = id_of(&VarObject {
         api_version: "apps/v1".into(),
         kind: "Deployment".into(),
@@ -94,7 +94,7 @@ fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
 
 // Row: D-237
 #[test]
-fn variables_are_replaced_in_texts_lists_and_mappings_only() {
+fn variables_are_replaced_in_strings_lists_and_mappings_only() {
     let object = |spec: &Value| {
         let value = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec});
         Resource::new(Object::try_from(value).unwrap(), Arc::new(ObjectOrigin::File(TreePath::new("a"))))
@@ -113,7 +113,7 @@ fn variables_are_replaced_in_texts_lists_and_mappings_only() {
 }
 
 #[test]
-fn an_index_may_stand_behind_the_name_of_its_list() {
+fn a_list_name_may_be_followed_by_an_index() {
     let cases = [
         ("spec.ports[0].port", "spec.ports.0.port"),
         ("spec.ports.[1]", "spec.ports.1"),

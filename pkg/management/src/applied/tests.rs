@@ -17,7 +17,7 @@ fn kind(group: &str, kind: &str, plural: &str, verbs: &[&str]) -> ApiKind {
 }
 
 #[test]
-fn kinds_are_asked_for_when_a_provider_can_bring_objects_of_them() {
+fn only_kinds_that_a_provider_can_contain_are_listed() {
     let definitions = BTreeSet::from(["clusters.cluster.x-k8s.io"]);
     let all = ["list", "delete"];
     for (group, name, plural, verbs, expected) in [

@@ -175,7 +175,7 @@ async fn the_probe_finds_an_external_cert_manager_and_leaves_no_objects() {
 }
 
 #[tokio::test]
-async fn definitions_that_were_left_behind_are_warned_of() {
+async fn leftover_cert_manager_definitions_give_a_warning() {
     let fixture = Fixture::start().await;
     fixture.apply(&testing::cert_manager(NEW)).await;
     let (cluster, events) = cluster(&fixture).await;
@@ -245,7 +245,7 @@ async fn an_unserved_external_cert_manager_is_an_error() {
 }
 
 #[tokio::test]
-async fn it_is_installed_with_labels_and_a_record_and_then_left_alone() {
+async fn cert_manager_is_installed_once_with_labels_and_a_record() {
     let fixture = lab(ServiceWebhooks::Ignore).await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "");

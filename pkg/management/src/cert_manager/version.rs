@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn builds_count_where_the_numbers_are_the_same() {
+    fn builds_decide_between_equal_version_numbers() {
         for (there, wanted, expected) in [
             ("v1.21.0", "v1.21.1", VersionComparison::Older),
             ("v1.21.1", "v1.21.1", VersionComparison::Same),

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_and_namespaces_are_asked_about_only_when_they_go() {
+    fn definition_and_namespace_permissions_are_checked_if_deleted() {
         let one = [installed(&docker(), "v1.14.0")];
         let kept = shown(&one, DeletionScope::default(), None);
         assert_eq!(

@@ -199,7 +199,7 @@ async fn manually_applied_objects_are_adopted() {
 // Row: PRV-56
 // Row: PRV-27
 #[tokio::test]
-async fn arguments_reach_the_server_as_they_are_written_with_variables_put_in() {
+async fn arguments_are_applied_unchanged_after_substitution() {
     let fixture = with_controllers().await;
     let text = components(&docker(), NEW_VERSION)
         .replace("[--leader-elect]", "['--v=${LEVEL:=2}', '--sync=${SYNC}']");

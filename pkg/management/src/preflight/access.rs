@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_kind_is_asked_about_once_for_each_verb_and_namespace() {
+    async fn permissions_are_checked_once_per_kind_verb_and_namespace() {
         let mut kinds = ServedKinds::default();
         for (group, kind, plural) in
             [("apps", "Deployment", "deployments"), ("", "Service", "services"), ("", "Pod", "pods")]

@@ -117,7 +117,7 @@ mod tests {
         repo=repoes auto=autos demo=demoes policies=policies machines=machines house=houses";
 
     #[test]
-    fn kinds_have_the_plural_their_definitions_are_named_by() {
+    fn plurals_match_the_names_of_definitions() {
         for pair in MEASURED.split_whitespace() {
             let (kind, expected) = pair.split_once('=').unwrap();
             assert_eq!(plural(kind), expected, "{kind}");

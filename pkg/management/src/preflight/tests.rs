@@ -75,7 +75,7 @@ the management cluster would have several core providers: `cluster-api`, `other`
 }
 
 #[test]
-fn all_problems_of_all_providers_come_together() {
+fn all_problems_of_all_providers_are_reported_together() {
     let mut unlisted = rendered(&docker(), NEW_VERSION, "v1beta2");
     unlisted.metadata.as_mut().unwrap().release_series[0].minor = 13;
     unlisted.contract = Contract::new("");
@@ -110,7 +110,7 @@ fn definition_names_must_match_the_plural_unless_annotated() {
 }
 
 #[test]
-fn one_problem_speaks_for_itself_and_several_are_counted() {
+fn one_problem_is_shown_directly_and_several_are_counted() {
     let problem = |text: &str| PreflightProblem::fatal(text);
     assert_data_eq!(
         PreflightProblems { problems: vec![problem("it is late")] }.to_string(),

@@ -60,7 +60,7 @@ async fn a_record_has_the_provider_labels_and_is_deleted_when_empty() {
 }
 
 #[tokio::test]
-async fn a_record_without_its_namespace_matters_only_while_something_is_to_stay() {
+async fn a_record_without_its_namespace_matters_only_for_kept_objects() {
     let fixture = Fixture::start().await;
     let record = record(&fixture).await;
     assert!(record.save(&set_of(ItemPhase::ScheduledForApplication)).await.is_err());
@@ -86,7 +86,7 @@ async fn an_invalid_record_is_an_error_with_its_name() {
 
 // Row: D-336
 #[tokio::test]
-async fn a_record_that_would_be_too_large_keeps_digests_alone() {
+async fn an_oversized_record_keeps_only_digests() {
     let fixture = Fixture::start().await;
     fixture.apply(NAMESPACE).await;
     let record = record(&fixture).await;

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_goes_wherever_a_bundle_would_be_injected() {
+    fn a_ca_placeholder_is_set_wherever_a_bundle_is_injected() {
         const FROM: &str = "cert-manager.io/inject-ca-from";
         let hook = json!({"webhooks": [{"name": "a", "clientConfig": {"caBundle": "Cg==", "url": "u"}}, {"name": "b"}]});
         for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_without_injector_stays() {
+    fn a_ca_bundle_without_injector_is_kept() {
         let own = json!({"webhooks": [{"clientConfig": {"caBundle": "LS0t"}}]});
         assert_eq!(without("ValidatingWebhookConfiguration", "cert-manager.io/other", &own), own);
         let other_field = json!({"spec": {"caBundle": "LS0t"}});

@@ -4,7 +4,7 @@ use super::*;
 use crate::tests::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, components, core, docker};
 
 #[tokio::test]
-async fn providers_come_rendered_in_the_order_they_were_asked_for() {
+async fn providers_are_rendered_in_the_requested_order() {
     let releases = Releases::small();
     let request = asked(&[(docker(), ""), (core(), OLD_VERSION)]);
     let rendered = releases.sources().render(&request, None).await.unwrap();
@@ -85,7 +85,7 @@ async fn an_unlisted_series_leaves_the_contract_empty() {
 // Row: PRV-28
 // Row: PRV-56
 #[tokio::test]
-async fn variables_of_the_environment_are_put_in() {
+async fn environment_variables_are_substituted() {
     let text = components(&docker(), NEW_VERSION).replace("--leader-elect", "'--v=${LEVEL}'");
     let releases = Releases::small().with(&docker(), NEW_VERSION, &text).with_variable("LEVEL", "5");
     let rendered =

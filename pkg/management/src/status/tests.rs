@@ -106,7 +106,7 @@ async fn a_changed_value_a_removed_label_and_a_deleted_object_have_drifted() {
 }
 
 #[tokio::test]
-async fn providers_of_other_tools_have_a_health_and_no_drift() {
+async fn providers_of_other_tools_have_health_but_no_drift() {
     let (fixture, cluster) = install().await;
     fixture.delete(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker").await;
     fixture
@@ -118,7 +118,7 @@ async fn providers_of_other_tools_have_a_health_and_no_drift() {
 }
 
 #[tokio::test]
-async fn a_record_that_cannot_be_read_counts_as_none() {
+async fn an_unreadable_record_counts_as_missing() {
     let (fixture, cluster) = install().await;
     let broken = json!({"data": {"applySet": "[]"}});
     fixture.merge(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker", &broken).await;

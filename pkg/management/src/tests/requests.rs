@@ -32,7 +32,7 @@ fn at_most(bound: usize, tally: &RequestCounts) {
 }
 
 #[tokio::test]
-async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider() {
+async fn requests_do_not_depend_on_the_number_of_providers() {
     let fixture = Fixture::start().await;
     fixture.apply(&cert_manager("v1.21.1")).await;
     let releases = Releases::small();

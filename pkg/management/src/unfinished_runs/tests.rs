@@ -89,7 +89,7 @@ async fn a_finished_move_stops_nothing() {
 }
 
 #[tokio::test]
-async fn a_journal_that_cannot_be_read_stops_nothing() {
+async fn an_unreadable_journal_stops_nothing() {
     let fixture = moving("deleting").await;
     fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &json!({"data": {"journal": "{"}})).await;
     let [_, _, delete] = plans(&fixture, UnfinishedPolicy::Refuse).await;
@@ -119,7 +119,7 @@ async fn an_unfinished_upgrade_stops_init_and_delete() {
 }
 
 #[tokio::test]
-async fn a_journal_that_the_server_fails_to_return_stops_a_change() {
+async fn a_failed_journal_read_stops_a_change() {
     for resource in ["configmaps", "secrets"] {
         for (code, is_refused) in [(403, false), (500, true)] {
             let fixture = moving("finished").await;

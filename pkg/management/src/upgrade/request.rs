@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_flags_makes_no_other_target() {
+    fn the_order_of_flags_does_not_change_the_target() {
         let item = |text: &str| UpgradeItem::parse(ProviderType::Infrastructure, text).unwrap();
         let target = |items: &[&str]| UpgradeTarget::Providers(items.iter().copied().map(item).collect());
         let first = target(&["aws:v2.1.0", "docker:v1.2.0"]);

@@ -61,12 +61,12 @@ fn a_name_becomes_its_value_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_value_is_never_read_again() {
+fn a_value_is_never_substituted_again() {
     same(&[("${DOLLARS}", "$$ ${HOST}"), ("${NONE:=${DOLLARS}}", "$$ ${HOST}")]);
 }
 
 #[test]
-fn two_dollars_are_one_and_keep_a_name_from_being_read() {
+fn two_dollars_escape_a_variable() {
     same(&[
         ("$$", "$"),
         ("$${HOST}", "${HOST}"),
@@ -82,7 +82,7 @@ fn two_dollars_are_one_and_keep_a_name_from_being_read() {
 
 // Row: PRV-30
 #[test]
-fn every_default_form_stands_in_for_an_unset_and_for_an_empty_value() {
+fn every_default_form_replaces_unset_and_empty_values() {
     for operator in [":=", ":-", "=", ":?", ":+"] {
         for (name, expected) in [("NONE", "a-2 b"), ("EMPTY", "a-2 b"), ("WORD", "Straße")] {
             let text = format!("${{{name}{operator}a-${{TWO}} b}}");
@@ -120,7 +120,7 @@ fn white_space_around_a_plain_name_is_allowed() {
 
 // Row: PRV-31
 #[test]
-fn case_is_changed_one_character_for_one() {
+fn case_changes_map_each_character_to_one() {
     same(&[
         ("${WORD^^}", "STRAßE"),
         ("${WORD,,}", "straße"),
@@ -134,7 +134,7 @@ fn case_is_changed_one_character_for_one() {
 
 // Row: D-83
 #[test]
-fn a_name_may_hold_whatever_unicode_calls_a_letter_or_a_number() {
+fn a_name_may_contain_unicode_letters_and_numbers() {
     for name in ["Ⅷ", "x²", "a_๓"] {
         let text = format!("${{{name}}}");
         let result = Template::parse(&text).unwrap().render(&mut |asked| (asked == name).then(|| "v".into()));
@@ -144,7 +144,7 @@ fn a_name_may_hold_whatever_unicode_calls_a_letter_or_a_number() {
 
 // Row: D-84
 #[test]
-fn case_of_letters_with_several_forms_is_the_simple_one() {
+fn case_changes_use_simple_mappings() {
     for (text, letter, expected) in [
         ("${X,,}", "İ", "i"),
         ("${X^^}", "ß", "ß"),
@@ -213,7 +213,7 @@ fn prefixes_and_suffixes_are_removed_by_pattern() {
 }
 
 #[test]
-fn a_malformed_pattern_removes_nothing_once_it_is_met() {
+fn a_malformed_pattern_removes_nothing() {
     same(&[
         ("${FILE#/[}", "/etc/pki/ca.tar.gz"),
         ("${FILE#/[]}", "/etc/pki/ca.tar.gz"),
@@ -226,7 +226,7 @@ fn a_malformed_pattern_removes_nothing_once_it_is_met() {
 }
 
 #[test]
-fn suffix_patterns_are_read_backwards() {
+fn suffix_patterns_match_backwards() {
     same(&[
         ("${FILE%[a-z]}", "/etc/pki/ca.tar.gz"),
         ("${FILE%]z[}", "/etc/pki/ca.tar.g"),
@@ -239,7 +239,7 @@ fn suffix_patterns_are_read_backwards() {
 
 // Row: PRV-31
 #[test]
-fn parts_are_replaced_by_text_and_not_by_pattern() {
+fn replacements_match_text_and_not_patterns() {
     same(&[
         ("${HOST/e/E}", "rEgistry.example.com"),
         ("${HOST//e/E}", "rEgistry.ExamplE.com"),
@@ -264,21 +264,21 @@ fn parts_are_replaced_by_text_and_not_by_pattern() {
 }
 
 #[test]
-fn without_its_second_slash_a_replacement_takes_text_up_to_the_next_one() {
+fn a_replacement_without_its_second_slash_extends_to_the_next() {
     same(&[("a: ${TWO/2} b/c} d", "a: 2 d"), ("a: ${TWO/2/5} b/c} d", "a: 5 b/c} d")]);
     assert_eq!(faults("a: ${TWO/2} b")[0].0, SubstitutionErrorKind::BadSubstitution);
 }
 
 // Row: D-40
 #[test]
-fn the_text_ends_at_a_nul_character() {
+fn text_ends_at_a_nul_character() {
     same(&[("a ${TWO}\0 ${", "a 2")]);
     assert_eq!(faults("${TWO:=x\0}"), [(SubstitutionErrorKind::Argument, at(1, 1), "${TWO:=x".into())]);
 }
 
 // Row: D-37
 #[test]
-fn a_negative_length_is_an_error_that_shows_the_place() {
+fn a_negative_length_is_an_error_with_its_position() {
     let error = render("a: b\n  ${FILE:3:${MINUS}}").unwrap_err();
     assert_data_eq!(
         error.to_string(),
@@ -288,7 +288,7 @@ fn a_negative_length_is_an_error_that_shows_the_place() {
 
 // Row: D-38
 #[test]
-fn half_a_character_is_an_error_unless_its_other_half_follows() {
+fn half_a_character_is_an_error_unless_completed() {
     let error = render("é ${WORD:0:5}").unwrap_err();
     assert_data_eq!(
         error.to_string(),
@@ -314,7 +314,7 @@ fn every_missing_variable_is_named_with_its_lines() {
 }
 
 #[test]
-fn the_first_place_of_a_name_decides_whether_it_is_required() {
+fn the_first_use_of_a_variable_decides_if_it_is_required() {
     same(&[("[${N:=x}${N}]", "[x]"), ("[${N:2}]", "[]"), ("[${N/a/b}]", "[]"), ("[${N%y}]", "[]")]);
     for text in ["${N}${N:=x}", "${N:=}", "${N:-}", "${N^^}", "${#N}"] {
         assert!(matches!(render(text), Err(RenderError::Missing(_))), "{text}");
@@ -324,7 +324,7 @@ fn the_first_place_of_a_name_decides_whether_it_is_required() {
 
 // Row: PRV-32
 #[test]
-fn variables_come_in_the_order_of_the_text_with_defaults_and_places() {
+fn variables_are_listed_in_text_order_with_positions() {
     let text = "${B:=1-${ C }-${D:=${E}}}\n${A} ${B}\n${F/\\/a/$$b} ${D} ${C:${G}:3}x${G}";
     let variables = Template::parse(text).unwrap().variables();
     let variable = |name: &str, default: Option<&str>, places: &[TextPosition]| Variable {
@@ -385,7 +385,7 @@ fn invalid_substitutions_are_refused_by_kind() {
 
 // Row: D-41
 #[test]
-fn all_faults_are_reported_with_what_is_written_there() {
+fn all_faults_are_reported_with_the_text_at_fault() {
     let text = "é: ${ok} ${V.x}\nb: ${ W }${X:=${Y-z} ${fine}}\n${}";
     assert_eq!(
         faults(text),
@@ -408,7 +408,7 @@ fn all_faults_are_reported_with_what_is_written_there() {
 
 // Row: D-85
 #[test]
-fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
+fn oversized_replacements_are_an_error_with_a_position() {
     let long = "a".repeat(100_000);
     let template = Template::parse("x: ${A//a/${A//a/${A}}}").unwrap();
     let error = template.render(&mut |_| Some(long.as_str().into())).unwrap_err();
@@ -418,7 +418,7 @@ fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
 
 // Row: D-262
 #[test]
-fn patterns_with_several_stars_have_a_limit_of_work() {
+fn patterns_with_several_stars_have_a_step_limit() {
     let long = "/".repeat(100_000);
     for text in ["x: ${A##*x*/}", "x: ${A%%/*x*}", "x: ${A#*?*x*/}"] {
         let template = Template::parse(text).unwrap();
@@ -488,7 +488,7 @@ proptest! {
     }
 
     #[test]
-    fn doubled_dollars_give_any_text_back(text in template_text()) {
+    fn doubled_dollars_escape_any_text(text in template_text()) {
         // A legacy name loses its white space even if escaped, and a NUL ends the text.
         let text: String = text.chars().filter(|c| *c != '\0' && !c.is_ascii_whitespace()).collect();
         prop_assert_eq!(render(&text.replace('$', "$$")).unwrap(), text);

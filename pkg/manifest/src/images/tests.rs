@@ -49,7 +49,7 @@ fn a_reference_is_split_into_repository_name_tag_and_digest() {
 
 // Row: D-58
 #[test]
-fn an_image_that_leans_on_docker_hub_is_refused_with_its_full_name() {
+fn an_unqualified_image_is_refused_with_its_full_name() {
     for (text, full) in [
         ("nginx", "docker.io/library/nginx"),
         ("nginx:1.27", "docker.io/library/nginx:1.27"),
@@ -67,7 +67,7 @@ fn an_image_that_leans_on_docker_hub_is_refused_with_its_full_name() {
 }
 
 #[test]
-fn a_broken_reference_is_refused_with_the_part_that_is_wrong() {
+fn a_broken_reference_is_refused_with_the_invalid_part() {
     let name = |part: &str| ImageReferenceError::Name { part: part.to_owned() };
     let tag = |tag: &str| ImageReferenceError::Tag { tag: tag.to_owned() };
     let long = "x".repeat(256);
@@ -137,7 +137,7 @@ fn overrides_reach_all_containers_by_image_name() {
 }
 
 #[test]
-fn an_object_whose_images_stay_is_not_copied() {
+fn an_object_with_unchanged_images_is_not_copied() {
     let original = deployment(&["quay.io/b:1"]);
     let mut object = original.clone();
     override_images(&mut object, &|_| Some(ImageOverride::default())).unwrap();
@@ -146,7 +146,7 @@ fn an_object_whose_images_stay_is_not_copied() {
 
 // Row: D-58
 #[test]
-fn every_image_that_cannot_be_read_is_named_with_its_container() {
+fn every_invalid_image_is_named_with_its_container() {
     let mut object = deployment(&["nginx", "quay.io/fine:1", ""]);
     let errors = override_images(&mut object, &|_| None).unwrap_err();
     let texts: Vec<_> = errors.iter().map(|error| format!("{error}: {}", error.reason)).collect();

@@ -45,7 +45,7 @@ fn two_namespace_objects_are_refused_with_their_names() {
 }
 
 #[test]
-fn a_namespace_object_is_added_only_where_there_is_none() {
+fn a_namespace_object_is_added_only_if_missing() {
     let mut all = vec![named("Secret", "a")];
     ensure_namespace_object(&mut all, "target");
     ensure_namespace_object(&mut all, "target");
@@ -94,7 +94,7 @@ fn namespace_objects_are_renamed() {
 
 // Row: PRV-58
 #[test]
-fn subjects_with_a_namespace_follow_whatever_it_was() {
+fn subjects_with_any_namespace_follow() {
     for kind in ["RoleBinding", "ClusterRoleBinding"] {
         let value = moved(json!({"kind": kind, "subjects": [
             {"name": "a", "namespace": "kube-system"}, {"name": "b"}, {"name": "c", "namespace": ""},
@@ -107,7 +107,7 @@ fn subjects_with_a_namespace_follow_whatever_it_was() {
 
 // Row: PRV-58
 #[test]
-fn services_behind_webhooks_and_conversions_follow() {
+fn services_of_webhooks_and_conversions_follow() {
     let hooks = moved(json!({"kind": "MutatingWebhookConfiguration", "webhooks": [
         {"clientConfig": {"service": {"name": "s", "namespace": "old"}}}, {"clientConfig": {"url": "https://x"}},
     ]}));
@@ -165,7 +165,7 @@ fn dns_names_that_are_not_strings_are_refused_with_their_path() {
 }
 
 #[test]
-fn an_object_that_is_in_place_is_not_copied() {
+fn an_object_already_in_the_target_namespace_is_not_copied() {
     let original = object(json!({
         "kind": "RoleBinding", "metadata": {"namespace": "target"}, "subjects": [{"name": "a", "namespace": "target"}],
     }));
@@ -175,7 +175,7 @@ fn an_object_that_is_in_place_is_not_copied() {
 }
 
 #[test]
-fn metadata_that_is_no_mapping_is_left_as_it_is_written() {
+fn metadata_that_is_not_a_mapping_is_unchanged() {
     for metadata in [json!(null), json!("x"), json!(["x"])] {
         let as_written = json!({"kind": "ConfigMap", "metadata": metadata});
         assert_eq!(moved(as_written.clone()), as_written);

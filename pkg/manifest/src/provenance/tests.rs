@@ -37,7 +37,7 @@ fn a_field_is_attributed_to_the_step_that_set_it_last() {
 }
 
 #[test]
-fn items_of_a_list_keep_their_past_when_others_come_and_go() {
+fn list_items_keep_their_origin_when_others_change() {
     let container = |name: &str, image: &str| json!({"name": name, "image": image});
     let contents = [
         json!({"list": [container("web", "1"), container("log", "1")], "args": ["x", "y"]}),
@@ -122,7 +122,7 @@ fn a_custom_origin_text_takes_one_line() {
 }
 
 #[test]
-fn an_origin_in_the_same_file_is_shown_by_its_place() {
+fn an_origin_in_the_same_file_is_shown_by_its_line() {
     let mut object = Object::try_from(json!({"a": 1})).unwrap();
     object.start_provenance(&setter("base"));
     object.as_map_mut().insert("a".to_owned(), json!(2));

@@ -29,13 +29,13 @@ fn the_line_of_an_object_is_where_its_content_starts() {
 }
 
 #[test]
-fn separators_inside_of_indented_text_are_text() {
+fn separators_inside_indented_text_are_text() {
     let stream = read("a: |\n  x\n  ---\n  y\n---\nb: |\n  z");
     assert_eq!(values(stream), [json!({"a": "x\n---\ny\n"}), json!({"b": "z\n"})]);
 }
 
 #[test]
-fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
+fn all_invalid_documents_are_in_one_error_with_their_lines() {
     let text = b"a: 1\n---\nb: [1\n---\nc: 3\n---x\nd: \xFF4\n---\n- e\n---\nf: \x07\n";
     let error = read_stream(text, &YamlLimits::default()).unwrap_err();
     let found: Vec<_> =
@@ -56,7 +56,7 @@ fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
 
 // Row: D-49
 #[test]
-fn an_error_shows_the_place_and_no_value() {
+fn an_error_shows_the_position_and_no_value() {
     let text = "kind: Secret\nstringData:\n  password: s3cret: x\n  user: admin\n";
     let error = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap_err();
     assert_data_eq!(
@@ -92,7 +92,7 @@ fn a_stream_over_the_size_limit_is_refused_whole() {
 }
 
 #[test]
-fn binary_input_is_refused_with_the_byte_that_shows_it() {
+fn binary_input_is_refused_at_its_first_invalid_byte() {
     let error = read_stream(b"\x7fELF\x02\x01\x01\0\0\0", &YamlLimits::default()).unwrap_err();
     assert_eq!(error.documents[0].error.kind, YamlErrorKind::ForbiddenCharacter { code: 0x7F, offset: 0 });
     let error = read_stream(b"\x1f\x8b\x08\0", &YamlLimits::default()).unwrap_err();
@@ -161,7 +161,7 @@ fn resources_keep_their_missing_last_line_break() {
 
 // Row: D-261
 #[test]
-fn documents_share_the_limit_of_what_aliases_add() {
+fn documents_share_one_alias_limit() {
     let limits = YamlLimits { size_bytes: 50_000, ..YamlLimits::default() };
     let document = format!("a: &a {}\nb: [{}]\n", "x".repeat(1_000), "*a, ".repeat(10));
     assert!(read_stream(document.as_bytes(), &limits).is_ok());

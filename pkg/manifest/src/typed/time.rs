@@ -144,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn the_zero_time_is_nothing() {
+    fn the_zero_time_is_omitted() {
         assert_eq!(written("0001-01-01T00:00:00Z"), None);
         assert_eq!(written("0001-01-01T01:00:00+01:00"), None);
     }
 
     #[test]
-    fn other_texts_are_no_times() {
+    fn other_texts_are_not_times() {
         for text in [
             "",
             "2026-01-31",

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_in_the_order_a_reader_of_kubernetes_files_knows() {
+    fn keys_are_in_the_usual_kubernetes_order() {
         let mut keys = ["ab", "aB", "a10", "a_b", "a9", "a/b", "a.b", "a-b", "A", "1", "_u", "a", "a1"];
         keys.sort_by(|a, b| compare(a, b));
         assert_eq!(keys, ["_u", "1", "A", "a", "a-b", "a.b", "a/b", "a_b", "a1", "a9", "a10", "aB", "ab"]);
@@ -85,7 +85,7 @@ mod tests {
 
     // Row: D-48
     #[test]
-    fn keys_of_all_kinds_are_sorted_without_a_panic_and_none_is_lost() {
+    fn sorting_keys_never_panics_and_loses_none() {
         let keys = short_keys();
         let mut entries: Vec<(&str, ())> = keys.iter().map(|key| (key.as_str(), ())).collect();
         sort(&mut entries);
@@ -98,7 +98,7 @@ mod tests {
 
     // Row: D-48
     #[test]
-    fn two_keys_compare_the_same_from_both_sides() {
+    fn key_comparison_is_antisymmetric() {
         let keys = short_keys();
         for (index, left) in keys.iter().enumerate() {
             for right in &keys[index + 1..] {

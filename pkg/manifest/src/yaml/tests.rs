@@ -17,7 +17,7 @@ fn problem(text: &str) -> (YamlErrorKind, usize, usize) {
 }
 
 #[test]
-fn words_and_numbers_are_read_as_in_go() {
+fn scalars_are_parsed_like_go() {
     let cases = [
         ("v: yes", Value::Bool(true)),
         ("v: 'yes'", "yes".into()),
@@ -45,7 +45,7 @@ fn words_and_numbers_are_read_as_in_go() {
 
 // Row: D-82
 #[test]
-fn settings_have_words_dates_and_merges_of_their_own() {
+fn settings_have_their_own_booleans_dates_and_merges() {
     let cases = [
         ("v: yes", Value::from("yes")),
         ("v: N", "N".into()),
@@ -74,7 +74,7 @@ fn settings_have_words_dates_and_merges_of_their_own() {
 }
 
 #[test]
-fn a_text_without_its_last_line_break_is_read_as_it_stands() {
+fn a_missing_last_line_break_is_preserved() {
     assert_eq!(read("a: |\n  x")["a"], "x");
     assert_eq!(read("a: |\n  x\n")["a"], "x\n");
 }
@@ -94,14 +94,14 @@ fn an_error_names_its_line_and_column_and_no_value() {
 }
 
 #[test]
-fn the_strict_reader_names_the_key_that_is_set_twice() {
+fn the_strict_reader_names_a_duplicate_key() {
     let error = read_value_strict("a: 1\nb:\n  c: 1\n  c: 2\n", &YamlLimits::default()).unwrap_err();
     assert_eq!((error.kind, error.line, error.column), (YamlErrorKind::DuplicateKey("c".to_owned()), 4, 3));
 }
 
 // Row: D-50
 #[test]
-fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
+fn nesting_over_the_limit_is_an_error_in_every_style() {
     let limits = YamlLimits { depth: 50, ..YamlLimits::default() };
     let levels: Vec<String> = (0..51).map(|level| format!("{}a:\n", "  ".repeat(level))).collect();
     let indented = levels.concat() + &"  ".repeat(51) + "a: 1\n";
@@ -123,7 +123,7 @@ fn a_text_over_the_size_limit_is_refused_before_it_is_parsed() {
 }
 
 #[test]
-fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
+fn exponential_aliases_are_refused_and_normal_ones_accepted() {
     let first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     let levels = (1..9).map(|level| {
         let items = vec![format!("*a{}", level - 1); 10].join(", ");
@@ -137,7 +137,7 @@ fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
 
 // Row: D-261
 #[test]
-fn few_aliases_of_a_large_text_are_refused_at_the_limit() {
+fn aliases_of_a_large_text_are_refused_at_the_limit() {
     let limits = YamlLimits { size_bytes: 50_000, ..YamlLimits::default() };
     let text = "x".repeat(1_000);
     for (anchor, alias) in [(text.clone(), "*a"), (format!("{{k: {text}}}"), "{<<: *a}")] {
@@ -152,14 +152,14 @@ fn few_aliases_of_a_large_text_are_refused_at_the_limit() {
 }
 
 #[test]
-fn many_anchors_are_read_in_time_that_grows_with_their_number() {
+fn many_anchors_are_parsed_in_linear_time() {
     let lines: Vec<String> = (0..50_000).map(|n| format!("- &a{n} {n}\n")).collect();
     assert_eq!(read(&lines.concat()).as_array().map(Vec::len), Some(50_000));
 }
 
 // Row: D-45
 #[test]
-fn json_is_read_with_all_of_its_escapes() {
+fn json_is_parsed_with_all_escapes() {
     assert_eq!(
         read("{\n\t\"a\\/b\": \"\\ud83d\\ude00\", \"c\": [1.0, 2e3, null]}"),
         serde_json::json!({
@@ -169,7 +169,7 @@ fn json_is_read_with_all_of_its_escapes() {
 }
 
 #[test]
-fn text_that_go_accepts_is_read_despite_the_parser() {
+fn text_accepted_by_go_is_accepted_despite_the_parser() {
     let cases = [
         ("a: \"x\ny\nz\"\nb: 'u\nv'\n", json!({"a": "x y z", "b": "u v"})),
         ("a: \"x\"#c\nb: []#d\nc: |#e\n  y\n", json!({"a": "x", "b": [], "c": "y\n"})),
@@ -187,7 +187,7 @@ fn text_that_go_accepts_is_read_despite_the_parser() {
 }
 
 #[test]
-fn text_that_go_refuses_is_refused_with_line_and_column() {
+fn text_refused_by_go_is_refused_with_line_and_column() {
     let cases = [
         "a:\n-\tb\n",
         "a: 1\n\t\nb: 2\n",
@@ -288,7 +288,7 @@ proptest! {
 
     // Row: D-47
     #[test]
-    fn printed_values_read_back_as_the_same_value(value in values()) {
+    fn printed_values_survive_a_round_trip(value in values()) {
         let text = write(&value);
         let back = read_value(&text, &YamlLimits::default());
         prop_assert_eq!(back.as_ref(), Ok(&value), "{}", text);
@@ -296,7 +296,7 @@ proptest! {
     }
 
     #[test]
-    fn streams_of_objects_read_back_as_the_same_objects(values in prop::collection::vec(values(), 0..5)) {
+    fn object_streams_survive_a_round_trip(values in prop::collection::vec(values(), 0..5)) {
         let objects: Vec<Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
         // Without a line feed at the end, a text that ends in line breaks would lose one of them.
         let text = write_stream(&objects) + "\n";
@@ -310,7 +310,7 @@ proptest! {
     }
 
     #[test]
-    fn any_signs_are_read_or_refused(text in "[a-b0 \\n\\t:#&*!|>'\"%@{}\\[\\],?\\-\\.~<\\\\é]{0,40}") {
+    fn any_punctuation_is_read_or_refused(text in "[a-b0 \\n\\t:#&*!|>'\"%@{}\\[\\],?\\-\\.~<\\\\é]{0,40}") {
         let _ = read_value(&text, &YamlLimits::default());
         let _ = read_value_strict(&text, &YamlLimits::default());
     }

@@ -186,7 +186,7 @@ async fn an_abort_keeps_objects_that_existed_on_the_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
+async fn aborting_a_pausing_move_does_not_change_the_target() {
     let begun = StartedMove::new(team(), async |target| {
         target.create(cluster_class("team/class")).await;
         target.create(team()).await;
@@ -200,7 +200,7 @@ async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_that_may_have_deleted_objects_cannot_be_aborted() {
+async fn a_move_with_possible_deletions_cannot_be_aborted() {
     for phase in ["deleting", "resuming"] {
         let begun = Box::pin(StartedMove::new(team(), async |_| {})).await;
         begun.note(&json!({"phase": phase})).await;
@@ -241,7 +241,7 @@ async fn terminating_copies_lose_their_finalizers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
+async fn an_unremovable_copy_is_named_and_nothing_is_resumed() {
     let begun = Box::pin(StartedMove::new_whole()).await;
     support::scripted_connection::inject_fault(
         &begun.lab.target,

@@ -312,7 +312,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_record_counts_its_own_length() {
+    fn a_tar_record_counts_its_own_length() {
         for length in [1, 84, 85, 86, 87, 88, 89, 90, 91, 92, 500, 980, 989, 990, 991] {
             let name = "n".repeat(length);
             let record = path_record(&name);

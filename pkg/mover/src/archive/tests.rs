@@ -103,7 +103,7 @@ fn a_backup_round_trips_with_its_metadata() {
 }
 
 #[test]
-fn the_index_of_a_backup_is_the_same_when_it_is_written_and_verified() {
+fn writing_and_verifying_a_backup_give_the_same_index() {
     let object = |kind: &str, group: &str, spec: serde_json::Value| {
         let mut object = saved(kind, kind);
         object.key.group = group.to_owned();
@@ -175,7 +175,7 @@ fn a_truncated_archive_is_rejected() {
 
 // Row: D-169
 #[test]
-fn a_bit_that_was_turned_is_found() {
+fn a_flipped_bit_is_detected() {
     let plain = gunzip(&archive());
     let at = |text: &str| plain.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
     let mut changed = plain.clone();
@@ -252,7 +252,7 @@ fn a_huge_entry_size_allocates_no_memory() {
 }
 
 #[test]
-fn backup_bomb_is_refused_before_it_fills_the_memory() {
+fn a_compression_bomb_is_refused_before_it_fills_memory() {
     let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
     for number in 0..40 {
         let entry = tar::tests::entry(&format!("objects/{number}"), b'0', &vec![0; 4 << 20]);
@@ -269,7 +269,7 @@ fn backup_bomb_is_refused_before_it_fills_the_memory() {
 }
 
 #[test]
-fn manifest_and_files_must_be_of_each_other() {
+fn the_manifest_must_match_the_files() {
     let manifest = |objects: serde_json::Value, format: u64| {
         let about = serde_json::to_value(about()).unwrap();
         json!({"format": format, "of": about, "objects": objects}).to_string()

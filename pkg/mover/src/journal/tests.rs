@@ -69,7 +69,7 @@ async fn plant(fixture: &Fixture, data: Value) {
 }
 
 #[test]
-fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
+fn the_unfinished_journal_wins_and_then_the_newer_one() {
     use MovePhase::{Aborted, Aborting, Creating, Deleting, Finished, Resuming, Verifying};
     let copy = |run: &str, phase, sign, begun: &str| {
         let mut journal = started_journal();
@@ -197,7 +197,7 @@ cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move
 }
 
 #[tokio::test]
-async fn a_cluster_is_known_by_the_namespace_every_cluster_has() {
+async fn a_cluster_is_identified_by_its_kube_system_uid() {
     let lab = Lab::start().await;
     let (one, two) = (testing::cluster(&lab.source).await, testing::cluster(&lab.target).await);
     let found = one.identity().await.unwrap();

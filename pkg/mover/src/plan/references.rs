@@ -126,7 +126,7 @@ mod tests {
     use inventory::known_kind;
 
     #[test]
-    fn references_say_little_and_mean_an_object_each() {
+    fn each_reference_identifies_one_object() {
         let by = ObjectKey {
             group: INFRASTRUCTURE.to_owned(),
             kind: "AWSCluster".to_owned(),

@@ -103,7 +103,7 @@ async fn a_plan_lists_an_action_and_a_reason_for_every_object() {
 }
 
 #[tokio::test]
-async fn planning_keeps_nothing_it_writes() {
+async fn a_plan_leaves_no_objects() {
     let (source, target) = two_sides().await;
     let (here, there) = (RequestCounter::start(source.sandbox()), RequestCounter::start(target.sandbox()));
     planned(&source, &target, &everything()).await.unwrap();
@@ -189,7 +189,7 @@ missing permission on the target cluster: create `secrets` in namespace `team`
 
 // Row: D-148
 #[tokio::test]
-async fn a_target_without_providers_is_to_be_initialized_and_stays_as_it_is() {
+async fn a_target_without_providers_is_refused_and_not_changed() {
     let (source, _) = two_sides().await;
     let bare = Fixture::start().await;
     let definition = support::cluster_api::definition(CLUSTER);
@@ -215,7 +215,7 @@ the target does not serve kind `DockerMachineTemplate.infrastructure.cluster.x-k
 }
 
 #[tokio::test]
-async fn a_cluster_of_another_contract_is_refused_with_its_side() {
+async fn a_cluster_of_another_contract_is_refused_as_source_or_target() {
     let (source, _) = two_sides().await;
     let none = Fixture::start().await;
     let refused = planned(&source, &none, &everything()).await;
@@ -424,7 +424,7 @@ async fn classes_in_other_namespaces_move_and_create_their_namespace() {
 }
 
 #[tokio::test]
-async fn a_status_is_taken_along_of_kinds_that_move_alone() {
+async fn a_status_is_copied_only_for_moving_kinds() {
     let (source, target) = two_sides().await;
     let with = |kinds: &[&str]| MoveRequest {
         include_status: kinds.iter().map(ToString::to_string).collect(),

@@ -148,7 +148,7 @@ fn a_backup_warns_about_unready_objects_and_includes_them() {
 }
 
 #[test]
-fn once_something_is_deleted_the_state_of_the_source_stops_nothing() {
+fn after_the_first_deletion_source_problems_stop_nothing() {
     let (begun, deleting) = (journal(MovePhase::Verifying), journal(MovePhase::Deleting));
     assert_eq!(check(&unready(), Stage::of(Some(&begun))).problems.len(), 4);
     assert_eq!(check(&unready(), Stage::of(Some(&deleting))), Findings::default());
@@ -216,7 +216,7 @@ fn objects_marked_for_deletion_must_exist_on_the_target() {
 }
 
 #[test]
-fn many_objects_with_one_problem_are_counted_behind_the_first() {
+fn many_objects_with_one_problem_are_summarized() {
     let keys: Vec<ObjectKey> = (0..14).map(|number| key("Machine", &format!("a/m{number:02}"))).collect();
     let text = listed(&keys);
     assert!(text.starts_with("Machine a/m00, ") && text.ends_with("Machine a/m09 and 4 more"), "{text}");
@@ -250,7 +250,7 @@ fn missing_or_older_target_providers_are_reported_with_both_versions() {
 }
 
 #[test]
-fn a_target_without_an_inventory_is_to_be_initialized() {
+fn a_target_without_an_inventory_must_be_initialized() {
     let source = inventory(&[("aws", "v2.11.0")]);
     let mut bare = ProviderInventory::default();
     assert_data_eq!(
@@ -288,7 +288,7 @@ the target does not serve kind `Odd.cluster.x-k8s.io`
 
 // Row: D-149
 #[test]
-fn namespaces_are_mapped_apart_and_with_something_in_them() {
+fn mapped_namespaces_must_be_distinct_and_not_empty() {
     let (one, two) = (key("Secret", "a/s"), key("Secret", "b/s"));
     let places = [(&one, key("Secret", "c/s")), (&two, key("Secret", "c/s"))];
     let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {

@@ -214,7 +214,7 @@ Cluster team/c on the target may be another cluster: its endpoint is unknown, bu
 
 // Row: D-168
 #[test]
-fn some_clusters_are_restored_alone_and_into_another_namespace() {
+fn selected_clusters_are_restored_into_another_namespace() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let started = world.start().await;
@@ -242,7 +242,7 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
 
 // Row: D-164
 #[test]
-fn objects_that_were_written_by_hand_need_no_uids() {
+fn handwritten_objects_need_no_uids() {
     runtime().block_on(async {
         let lab = Box::pin(Lab::with_kinds()).await;
         lab.target.create([support::cluster_api::provider(&crate::tests::core(), crate::tests::NEW_VERSION)]).await;
@@ -327,7 +327,7 @@ objects have no namespace: Cluster h
 }
 
 #[test]
-fn a_restore_creates_no_kinds_that_a_move_never_takes() {
+fn a_restore_creates_only_kinds_that_move() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let started = world.start().await;

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_the_mark_and_the_pause_stays() {
+    fn marks_are_removed_and_the_pause_is_kept() {
         let entry = |fields: Value| json!({"manager": "capstan", "operation": "Update", "fieldsV1": fields});
         let marked = json!({
             "metadata": {

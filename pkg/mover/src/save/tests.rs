@@ -192,7 +192,7 @@ fn objects_of_an_active_save_are_neither_saved_nor_moved() {
 
 // Row: D-162
 #[test]
-fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
+fn file_name_collisions_are_reported_before_pausing() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let started = world.start().await;

@@ -128,7 +128,7 @@ fn kinds(rendered: &ClusterTemplate) -> Vec<&str> {
 // Row: PRV-46
 // Row: PRV-47
 #[test]
-fn the_answers_of_the_command_line_are_in_the_objects() {
+fn command_line_values_appear_in_the_objects() {
     let rendered = World::new().render().unwrap();
     let [.., cluster, info] = rendered.objects.as_slice() else { panic!() };
     assert_eq!((cluster.name(), info.name()), ("demo", "demo-info"));
@@ -186,7 +186,7 @@ fn the_cluster_class_of_a_managed_topology_comes_before_it() {
 // Row: PRV-50
 // Row: PRV-84
 #[test]
-fn another_class_name_brings_another_file_and_nothing_of_the_first() {
+fn another_class_name_selects_another_file() {
     let other = TEMPLATE.replace("quick-start", "other");
     let rendered = World::new().with("cluster-template.yaml", &other).render().unwrap();
     assert_eq!(kinds(&rendered), ["ClusterClass", "Cluster", "ConfigMap"]);
@@ -195,7 +195,7 @@ fn another_class_name_brings_another_file_and_nothing_of_the_first() {
 
 // Row: PRV-51
 #[test]
-fn a_class_that_the_cluster_has_is_left_out() {
+fn a_class_on_the_cluster_is_omitted() {
     let with = |things: &[&'static str]| World {
         cluster: Some(FakeManagementCluster {
             objects: things.iter().copied().collect(),

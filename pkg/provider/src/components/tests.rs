@@ -189,7 +189,7 @@ fn every_object_carries_the_provider_labels() {
 
 // Row: PRV-27
 #[test]
-fn arguments_of_the_manager_are_left_alone() {
+fn arguments_of_the_manager_are_unchanged() {
     let components =
         Run { environment: &[("TOKEN", "x"), ("FEATURE", "true")], ..Run::default() }.build().unwrap();
     let deployment = named(&components, "Deployment");
@@ -362,7 +362,7 @@ fn raw_keeps_variables_and_partial_substitution_fills_set_ones() {
 
 // Row: D-52
 #[test]
-fn documents_that_a_server_would_refuse_give_warnings_with_lines() {
+fn invalid_documents_give_warnings_with_lines() {
     let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: 1}}\n---\na: 1\n";
     let components = Run { text, target_namespace: Some("x"), ..Run::default() }.build().unwrap();
     assert_data_eq!(

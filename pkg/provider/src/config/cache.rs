@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_has_a_unit_or_is_in_bytes() {
+    fn a_cache_size_has_a_unit_or_is_in_bytes() {
         for (text, bytes) in [("0", 0), ("42", 42), ("1 kB", 1000), ("500MB", 500_000_000), ("2GiB", 2 << 30)]
         {
             assert_eq!(parse_size(text), Some(bytes), "{text}");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_takes_variables_and_off_is_none() {
+    fn the_cache_folder_expands_variables_and_off_disables_it() {
         let folder = |text: &str| cache(text).unwrap().folder;
         assert_eq!(folder("cache: {folder: \"${WORK}/cache\"}"), CacheFolder::Path("/srv/cache".into()));
         assert_eq!(folder("cache: {folder: off}"), CacheFolder::Off);

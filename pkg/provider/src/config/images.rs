@@ -319,7 +319,7 @@ images:
 
     // Row: D-212
     #[test]
-    fn a_digest_is_for_a_single_image() {
+    fn a_digest_applies_to_a_single_image() {
         let digest = format!("sha256:{}", "0".repeat(64));
         let overrides =
             config(&format!("images: {{core/a: {{digest: '{digest}'}}}}")).image_overrides().unwrap();

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_a_key_is_refused() {
+    fn an_invalid_public_key_is_refused() {
         for verify in ["true", "{}", "{key: ''}", "{keys: a.pub}", "{key: a.pub, identity: me}", "null"] {
             let entry = format!(
                 "{{name: aws, type: InfrastructureProvider, url: 'oci://lab/aws', verify: {verify}}}"

@@ -217,7 +217,7 @@ fn urls_take_environment_variables_and_start_at_the_folder_of_the_file() {
 
 // Row: D-81
 #[test]
-fn an_environment_variable_does_not_stand_in_for_a_section() {
+fn an_environment_variable_cannot_replace_a_section() {
     let set = [("PROVIDERS", "x"), ("IMAGES", "x"), ("CERT_MANAGER", "x")];
     let config = config("images: {all: {tag: v1}}\n", &set);
     assert_eq!(config.providers().unwrap().len(), 64);
@@ -322,7 +322,7 @@ cannot read the configuration `/etc/clusterctl.yaml` / the file must be a mappin
 }
 
 #[test]
-fn toml_json_and_dotenv_say_the_same_as_yaml() {
+fn toml_json_and_dotenv_equal_yaml() {
     let read = |format, text: &str| {
         let file = ConfigFile { format, ..yaml(text) };
         let config = Config::new(Some(file), Environment::default()).unwrap();
@@ -337,7 +337,7 @@ fn toml_json_and_dotenv_say_the_same_as_yaml() {
 
 // Row: D-80
 #[test]
-fn among_keys_that_differ_in_case_one_with_capitals_wins() {
+fn of_keys_differing_in_case_the_capitalized_one_wins() {
     for text in ["WHO: upper\nwho: lower\n", "who: lower\nWHO: upper\n"] {
         assert_eq!(value(text, "who").as_deref(), Some("upper"), "{text}");
     }
@@ -435,7 +435,7 @@ fn an_environment_variable_has_one_capital_for_each_letter() {
 }
 
 #[test]
-fn the_overrides_folder_keeps_its_blanks_and_a_blank_one_is_none() {
+fn an_overrides_folder_keeps_blanks_and_a_blank_one_is_none() {
     let folder = |text: &str| {
         config(&format!("overridesFolder: '{text}'"), &[("UP", "/up")]).overrides_folder().unwrap()
     };
@@ -444,7 +444,7 @@ fn the_overrides_folder_keeps_its_blanks_and_a_blank_one_is_none() {
 }
 
 #[test]
-fn an_absolute_path_is_shown_as_it_is_written() {
+fn an_absolute_path_is_shown_unchanged() {
     let file = "providers: [{name: mine, type: AddonProvider, url: /a/../b//./f.yaml}]\n";
     let providers = config(file, &[]).providers().unwrap();
     let mine = providers.iter().find(|provider| provider.id.name == "mine").unwrap();

@@ -52,7 +52,7 @@ items:
 }
 
 #[test]
-fn every_fault_of_the_group_names_the_kinds_that_it_has() {
+fn an_unknown_kind_lists_the_kinds_of_its_group() {
     let text = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Spaceship, metadata: {name: red}}";
     let error = convert(read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects).unwrap_err();
     let ConversionProblem::UnknownKind { known } = &error.faults[0].problem else { panic!("{error}") };
@@ -61,7 +61,7 @@ fn every_fault_of_the_group_names_the_kinds_that_it_has() {
 
 // Row: D-89
 #[test]
-fn fields_are_not_followed_without_end() {
+fn field_recursion_is_limited() {
     let depth = 250;
     let schema = format!("{}{{type: string}}{}", "{items: ".repeat(depth), "}".repeat(depth));
     let text = format!(
@@ -141,7 +141,7 @@ status:
 
 // Row: D-66
 #[test]
-fn unknown_fields_stay_where_they_are_and_are_named() {
+fn unknown_fields_are_kept_and_reported() {
     let text = r"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineDeployment

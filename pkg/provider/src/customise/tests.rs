@@ -133,7 +133,7 @@ cannot apply `providers[0].patches[1]` to Deployment own-system/own-controller-m
 }
 
 #[test]
-fn an_object_can_be_left_out() {
+fn an_object_can_be_omitted() {
     let objects = customised("- {target: {kind: ClusterRole}, patch: {$patch: delete}}").unwrap();
     assert_eq!(objects.len(), 2);
 }

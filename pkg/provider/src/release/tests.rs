@@ -63,7 +63,7 @@ fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
 
 // Row: D-11
 #[test]
-fn latest_stands_for_the_newest_release_where_a_version_is_written() {
+fn latest_is_accepted_as_a_version() {
     let releases = releases(three_releases());
     let named =
         |version| block_on(async { releases.resolve_release(version).await.unwrap().version().to_owned() });
@@ -73,7 +73,7 @@ fn latest_stands_for_the_newest_release_where_a_version_is_written() {
 
 // Row: D-77
 #[test]
-fn an_override_of_latest_is_that_of_the_release_it_stands_for() {
+fn an_override_of_latest_is_that_of_the_resolved_release() {
     let folder = tempfile::tempdir().unwrap();
     for (version, text) in [("v1.2.0", "of the release"), ("latest", "of the word")] {
         let folder = folder.path().join("infrastructure-own").join(version);
@@ -115,7 +115,7 @@ fn a_release_without_metadata_or_components_is_refused_by_file_name() {
 
 // Row: PRV-02
 #[test]
-fn a_release_without_templates_is_fine_until_one_is_asked_for() {
+fn a_release_without_templates_is_valid() {
     assert!(checked("v1.2.0", Some(METADATA)).is_ok());
     let releases = releases(MemoryRepository::new("c.yaml").with_file("v1.2.0", "metadata.yaml", METADATA));
     let error = block_on(async { releases.release("v1.2.0").cluster_template(None).await.unwrap_err() });
@@ -148,7 +148,7 @@ fn flavors_are_read_from_file_names() {
 }
 
 #[test]
-fn a_path_with_dots_in_it_is_opened_and_shown_as_it_is_written() {
+fn a_path_with_dots_is_opened_and_shown_unchanged() {
     let id = ProviderId::new(ProviderType::Infrastructure, "own");
     let url = "/srv/old/../new/infrastructure-own/v1.0.0/infrastructure-components.yaml".to_owned();
     let provider = ProviderConfig { id, url: url.clone(), kind: None, source: ProviderSource::Config };

@@ -83,7 +83,7 @@ fn release_files_include_every_file_read_and_overrides() {
 }
 
 #[test]
-fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
+fn release_contents_include_every_file_and_image() {
     let releases = releases(ProviderType::Infrastructure, Overrides::default(), None);
     let supply = |also: &[String]| {
         block_on(async {

@@ -239,7 +239,7 @@ fn rule(more: &Value) -> Value {
 }
 
 #[test]
-fn rules_and_selectors_decide_who_hears_of_a_request() {
+fn rules_and_selectors_decide_which_webhooks_are_called() {
     let case = Case::config_map();
     let rules = |more: Value| json!({"rules": [rule(&more)]});
     for (webhook, expected) in [
@@ -273,7 +273,7 @@ fn rules_and_selectors_decide_who_hears_of_a_request() {
 }
 
 #[test]
-fn a_namespace_is_selected_by_the_labels_it_is_written_with() {
+fn a_namespace_selector_matches_the_labels_being_written() {
     let mut case = Case::new(resource("", "v1", "namespaces", "Namespace"));
     assert!(case.is_called(&json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})));
     assert!(case.is_called(&json!({"rules": [rule(&json!({"scope": "Cluster"}))]})));
@@ -305,7 +305,7 @@ fn a_condition_that_cannot_be_evaluated_forbids_the_request() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_answered_in_the_words_of_the_real_server() {
+async fn a_webhook_denial_has_the_text_of_the_real_server() {
     let server = Server::start().await;
     let case = Case::config_map();
     for (path, code, reason, words) in [
@@ -321,7 +321,7 @@ async fn a_refusal_is_answered_in_the_words_of_the_real_server() {
 }
 
 #[tokio::test]
-async fn a_webhook_is_told_what_the_request_is() {
+async fn a_webhook_receives_the_request_details() {
     let server = Server::start().await;
     let warnings = Case::config_map().validate(vec![server.webhook("/warn", &json!({}))]).await.unwrap();
     assert_eq!(warnings, ["careful"]);
@@ -342,7 +342,7 @@ async fn a_webhook_is_told_what_the_request_is() {
 }
 
 #[tokio::test]
-async fn an_old_webhook_is_asked_in_the_version_it_knows() {
+async fn an_old_webhook_receives_its_review_version() {
     let server = Server::start().await;
     let webhook = server.webhook("/one", &json!({"admissionReviewVersions": ["v9", "v1beta1", "v1"]}));
     let (object, _) = Case::config_map().mutate(vec![webhook]).await.unwrap();
@@ -354,7 +354,7 @@ async fn an_old_webhook_is_asked_in_the_version_it_knows() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_asked_for_it_is_called_again_after_another_changed_the_object() {
+async fn a_webhook_can_be_reinvoked_after_another_changed_the_object() {
     let server = Server::start().await;
     let again = json!({"reinvocationPolicy": "IfNeeded"});
     let webhooks = vec![server.webhook("/one", &again), server.webhook("/two", &again)];
@@ -364,7 +364,7 @@ async fn a_webhook_that_asked_for_it_is_called_again_after_another_changed_the_o
 }
 
 #[tokio::test]
-async fn configurations_are_called_by_name() {
+async fn webhook_configurations_are_called_in_name_order() {
     let server = Server::start().await;
     let configuration = |name: &str, path: &str| json!({"metadata": {"name": name}, "webhooks": [server.webhook(path, &json!({}))]});
     let webhooks = Webhooks::of(&[configuration("b", "/two"), configuration("a", "/one")], &[]);
@@ -374,7 +374,7 @@ async fn configurations_are_called_by_name() {
 }
 
 #[tokio::test]
-async fn a_webhook_hears_of_another_version_in_the_version_it_asked_for() {
+async fn a_webhook_receives_other_versions_converted() {
     let server = Server::start().await;
     let (old, new) = (resource("e.com", "v1", "things", "Thing"), resource("e.com", "v2", "things", "Thing"));
     let mut case = Case::new(Arc::clone(&new));
@@ -392,7 +392,7 @@ async fn a_webhook_hears_of_another_version_in_the_version_it_asked_for() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_cannot_be_called_fails_the_request_unless_failures_are_ignored() {
+async fn an_unreachable_webhook_fails_the_request_unless_ignored() {
     let server = Server::start().await;
     let case = Case::config_map();
     let url = &server.address;
@@ -440,7 +440,7 @@ async fn a_webhook_that_cannot_be_called_fails_the_request_unless_failures_are_i
 }
 
 #[tokio::test]
-async fn a_webhook_nobody_listens_for_is_named_with_its_address() {
+async fn an_unreachable_webhook_is_named_with_its_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -457,7 +457,7 @@ async fn a_webhook_nobody_listens_for_is_named_with_its_address() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_does_not_answer_in_time_has_failed() {
+async fn a_webhook_timeout_is_a_failure() {
     let server = Server::start().await;
     let webhook = server.webhook("/hang", &json!({}));
     let webhooks = Webhooks::of(&[], &[json!({"metadata": {"name": "c"}, "webhooks": [webhook]})]);
@@ -468,7 +468,7 @@ async fn a_webhook_that_does_not_answer_in_time_has_failed() {
 }
 
 #[tokio::test]
-async fn a_dry_run_spares_webhooks_with_side_effects() {
+async fn a_dry_run_refuses_webhooks_with_side_effects() {
     let server = Server::start().await;
     let mut case = Case::config_map();
     case.dry_run = true;
@@ -483,7 +483,7 @@ async fn a_dry_run_spares_webhooks_with_side_effects() {
 }
 
 #[tokio::test]
-async fn a_webhook_behind_a_service_is_left_out_or_fails_as_told() {
+async fn a_webhook_behind_a_service_is_skipped_or_fails_by_setting() {
     let mut case = Case::config_map();
     let service = json!({"namespace": "ns", "name": "svc", "path": "/path"});
     let mut webhook = json!({

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rules_of_all_selected_roles_are_gathered_once_and_never_its_own() {
+    fn rules_of_selected_roles_are_aggregated_once() {
         let rule = |verb: &str| json!({"apiGroups": [""], "resources": ["pods"], "verbs": [verb]});
         let role = |name: &str, label: &str, verbs: &[&str]| {
             let rules: Vec<_> = verbs.iter().map(|verb| rule(verb)).collect();

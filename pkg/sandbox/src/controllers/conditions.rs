@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_keeps_its_time_and_its_place_as_long_as_its_status_stays() {
+    fn a_condition_keeps_its_time_while_its_status_is_equal() {
         for crooked in [json!({}), json!({"status": "odd"}), json!({"status": {"conditions": 1}})] {
             let mut object = crooked;
             for (kind, status, now) in

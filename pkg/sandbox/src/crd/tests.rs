@@ -44,7 +44,7 @@ fn validation_errors(resource: &ResourceType, spec: &Value, old: Option<&Value>)
 }
 
 #[test]
-fn values_are_checked_in_the_words_of_the_real_server() {
+fn validation_errors_have_the_text_of_the_real_server() {
     let resource = resource(&json!({ "type": "object", "required": ["req"], "properties": {
         "req": { "type": "string" },
         "i": { "type": "integer", "minimum": 3, "maximum": 10 },
@@ -140,7 +140,7 @@ fn values_are_checked_in_the_words_of_the_real_server() {
 }
 
 #[test]
-fn alternatives_explain_the_best_of_those_that_failed() {
+fn any_of_reports_the_closest_alternative() {
     let fields = json!({ "a": { "type": "string" }, "b": { "type": "string" } });
     let both = json!([{ "required": ["a"] }, { "required": ["b"] }]);
     let resource = resource(&json!({ "type": "object", "properties": {
@@ -188,7 +188,7 @@ fn alternatives_explain_the_best_of_those_that_failed() {
 }
 
 #[test]
-fn a_set_or_a_map_has_nothing_twice() {
+fn sets_and_maps_refuse_duplicates() {
     let resource = resource(&json!({ "type": "object", "properties": {
         "set": { "type": "array", "x-kubernetes-list-type": "set", "items": { "type": "string" } },
         "map": {
@@ -206,7 +206,7 @@ fn a_set_or_a_map_has_nothing_twice() {
 
 /// A walk through the list or through the errors for each item would take minutes.
 #[test]
-fn long_lists_are_checked_and_compared_with_those_before() {
+fn long_lists_are_validated_against_the_old_value() {
     const LENGTH: usize = 20_000;
     let resource = resource(&json!({ "type": "object", "properties": {
         "map": {
@@ -229,7 +229,7 @@ fn long_lists_are_checked_and_compared_with_those_before() {
 }
 
 #[test]
-fn unknown_fields_go_and_defaults_come() {
+fn unknown_fields_are_pruned_and_defaults_added() {
     let resource = resource(&json!({ "type": "object", "properties": {
         "filled": { "type": "object", "default": {}, "properties": { "x": { "type": "integer", "default": 5 } } },
         "nullable": { "type": "string", "nullable": true },
@@ -289,7 +289,7 @@ fn resource_with_rules() -> Arc<ResourceType> {
 }
 
 #[test]
-fn rules_are_run_on_what_they_stand_at() {
+fn rules_are_evaluated_on_their_own_field() {
     for (spec, expected) in [
         (json!({ "a": 1, "b": 2 }), &[][..]),
         (json!({ "a": 3, "b": 2 }), &["spec: Invalid value: failed rule: self.a <= self.b"]),
@@ -324,7 +324,7 @@ fn rules_are_run_on_what_they_stand_at() {
 }
 
 #[test]
-fn transition_rules_compare_with_what_was_there_before() {
+fn transition_rules_compare_with_the_old_value() {
     for (old, new, expected) in [
         (
             json!({ "fixed": "x" }),
@@ -353,7 +353,7 @@ fn transition_rules_compare_with_what_was_there_before() {
 }
 
 #[test]
-fn what_was_wrong_before_may_stay_as_it_is() {
+fn unchanged_invalid_values_are_accepted() {
     let resource = resource_with_rules();
     let old = json!({ "a": 1, "b": 2, "short": "long", "map": { "x": 1 } });
     assert_eq!(validation_errors(&resource, &old, Some(&old)), [""; 0]);
@@ -366,7 +366,7 @@ fn what_was_wrong_before_may_stay_as_it_is() {
 }
 
 #[test]
-fn a_definition_is_refused_in_the_words_of_the_real_server() {
+fn definition_errors_have_the_text_of_the_real_server() {
     let at = "spec.validation.openAPIV3Schema.properties[spec]";
     for (spec, expected) in [
         (
@@ -473,7 +473,7 @@ fn an_established_definition_keeps_its_scope_and_its_stored_versions() {
 }
 
 #[test]
-fn a_name_that_is_taken_keeps_a_definition_from_being_served() {
+fn a_name_conflict_prevents_serving_a_definition() {
     let time = "2026-01-01T00:00:00Z";
     let mut first = definition(&json!({ "type": "object" }));
     first["status"] = status(&first, &[], time);
@@ -490,14 +490,14 @@ fn a_name_that_is_taken_keeps_a_definition_from_being_served() {
 }
 
 #[test]
-fn versions_are_served_in_the_order_of_their_age() {
+fn versions_are_ordered_by_maturity() {
     let mut names = ["v1alpha1", "foo", "v2beta1", "v10", "v1", "bar", "v2", "v1beta2"];
     names.sort_by_key(|name| std::cmp::Reverse(version_priority(name)));
     assert_eq!(names, ["v10", "v2", "v1", "v2beta1", "v1beta2", "v1alpha1", "bar", "foo"]);
 }
 
 #[test]
-fn a_format_nobody_knows_is_warned_of_once() {
+fn an_unknown_format_gives_one_warning() {
     let odd = definition(
         &json!({ "type": "object", "properties": { "a": { "type": "string", "format": "zork" } } }),
     );

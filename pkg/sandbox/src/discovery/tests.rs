@@ -43,7 +43,7 @@ fn custom_groups_follow_the_built_in_ones() {
 }
 
 #[test]
-fn a_group_lists_its_versions_the_preferred_one_first() {
+fn a_group_lists_its_preferred_version_first() {
     let kinds = kinds();
     let shop = group(&kinds, "shop.example.com").unwrap();
     assert_eq!(names(&shop["versions"], "version"), ["v1", "v1beta1"]);
@@ -64,7 +64,7 @@ fn a_custom_version_of_a_built_in_group_joins_the_group() {
 }
 
 #[test]
-fn resources_carry_their_parts_and_where_they_are_stored() {
+fn resources_have_subresources_and_a_storage_hash() {
     let kinds = kinds();
     let list = resources(&kinds, "apps", "v1").unwrap();
     let deployments =

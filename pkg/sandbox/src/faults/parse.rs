@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_read_as_they_are_written() {
+    fn faults_are_parsed_from_their_text() {
         let found = parsed("429:2,verb=create,resource=secrets,times=3");
         assert_eq!(found.effect, Effect::Answer { code: 429, retry_after_seconds: Some(2) });
         assert_eq!(
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_with_what_it_may_be() {
+    fn an_invalid_fault_lists_the_valid_values() {
         for (text, words) in [
             ("", "`` is no effect; effects are latency:TIME, cut-before"),
             ("explode", "`explode` is no effect"),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_printed_in_a_form_that_is_read_as_the_same() {
+    fn printed_faults_survive_a_round_trip() {
         for text in [
             "429:2,verb=create,resource=secrets,times=3",
             "latency:20ms",

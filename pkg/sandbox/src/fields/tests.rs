@@ -113,7 +113,7 @@ pub(super) fn thing(spec: Value) -> Value {
 }
 
 #[test]
-fn whoever_creates_an_object_owns_all_of_it_but_its_identity() {
+fn a_creator_owns_every_field_except_identity() {
     let mut server = Server::new();
     server.update("me", "", |new| {
         new["metadata"]["labels"] = json!({"l": "1"});
@@ -135,7 +135,7 @@ fn whoever_creates_an_object_owns_all_of_it_but_its_identity() {
 }
 
 #[test]
-fn an_apply_over_fields_of_others_is_refused_with_their_names() {
+fn an_apply_conflict_names_the_other_managers() {
     let mut server = Server::new();
     server.apply("a", json!({"a": "1", "replicas": 1}), false).unwrap();
     server.update("kubectl", "", |new| new["spec"]["data"] = json!({"x": "1"}));
@@ -160,7 +160,7 @@ fn an_apply_over_fields_of_others_is_refused_with_their_names() {
 }
 
 #[test]
-fn force_takes_fields_and_equal_values_share_them() {
+fn force_takes_ownership_and_equal_values_are_shared() {
     let mut server = Server::new();
     server.apply("a", json!({"a": "1", "replicas": 1}), false).unwrap();
     server.apply("b", json!({"a": "1", "replicas": 2}), true).unwrap();
@@ -168,7 +168,7 @@ fn force_takes_fields_and_equal_values_share_them() {
 }
 
 #[test]
-fn what_is_applied_no_longer_goes_unless_somebody_else_owns_it() {
+fn dropped_fields_are_removed_unless_co_owned() {
     let mut server = Server::new();
     server
         .apply("a", json!({"a": "1", "data": {"x": "1", "y": "1"}, "ports": [{"port": 1}]}), false)
@@ -180,7 +180,7 @@ fn what_is_applied_no_longer_goes_unless_somebody_else_owns_it() {
 }
 
 #[test]
-fn applied_items_are_woven_into_the_live_list() {
+fn applied_items_are_merged_into_the_live_list() {
     let names = |server: &Server| -> Vec<String> {
         let spec = server.spec();
         spec["set"].as_array().unwrap().iter().map(|item| item.as_str().unwrap().to_owned()).collect()
@@ -252,7 +252,7 @@ fn entries_of_scale_have_no_time() {
 }
 
 #[test]
-fn entries_of_versions_that_are_not_served_are_forgotten() {
+fn entries_of_unserved_versions_are_dropped() {
     let mut server = Server::new();
     server.apply("a", json!({"a": "1"}), false).unwrap();
     server.update("b", "", |new| {
@@ -263,7 +263,7 @@ fn entries_of_versions_that_are_not_served_are_forgotten() {
 }
 
 #[test]
-fn the_oldest_of_more_than_ten_updaters_are_put_together() {
+fn more_than_ten_updaters_are_merged_into_one_entry() {
     let mut server = Server::new();
     server.apply("a", json!({}), false).unwrap();
     for i in 0..12 {
@@ -277,7 +277,7 @@ fn the_oldest_of_more_than_ten_updaters_are_put_together() {
 }
 
 #[test]
-fn kubectl_takes_over_what_it_applied_on_the_client_side() {
+fn kubectl_migrates_client_side_apply() {
     let mut server = Server::new();
     let applied = thing(json!({"a": "1"})).to_string();
     server.update("kubectl-client-side-apply", "", |new| {
@@ -294,7 +294,7 @@ fn kubectl_takes_over_what_it_applied_on_the_client_side() {
 }
 
 #[test]
-fn a_configuration_that_does_not_fit_is_refused_in_the_words_of_the_real_server() {
+fn apply_schema_errors_have_the_text_of_the_real_server() {
     let mut server = Server::new();
     for (spec, message) in [
         (json!({"a": 1}), ".spec.a: expected string, got &value.valueUnstructured{Value:1}"),
@@ -334,7 +334,7 @@ fn a_configuration_of_another_kind_or_with_managed_fields_is_refused() {
 }
 
 #[test]
-fn a_write_without_effect_keeps_the_times() {
+fn a_write_without_effect_keeps_timestamps() {
     let mut server = Server::new();
     server.update("a", "", |new| new["spec"] = json!({"a": "1"}));
     let live = server.live.unwrap();
@@ -350,7 +350,7 @@ fn a_write_without_effect_keeps_the_times() {
 }
 
 #[test]
-fn items_that_share_their_keys_are_owned_as_one() {
+fn items_with_equal_keys_are_owned_together() {
     let mut server = Server::new();
     server.update("a", "", |new| {
         new["spec"] = json!({"ports": [{"port": 1, "name": "x"}, {"port": 1, "name": "y"}]});
@@ -362,7 +362,7 @@ fn items_that_share_their_keys_are_owned_as_one() {
 }
 
 #[test]
-fn the_empty_object_of_a_built_in_kind_has_what_is_never_left_out() {
+fn empty_objects_have_the_required_fields() {
     let definitions = json!({"Spec": {
         "type": "object",
         "required": ["selector", "replicas"],

@@ -35,7 +35,7 @@ async fn is_alive(sender: &mut SendRequest<String>) -> bool {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_no_headers_is_cut() {
+async fn a_client_that_sends_no_headers_is_disconnected() {
     let (listener, identity) = listen(10, Duration::from_millis(20)).await;
     for start in ["", "GET /livez HTTP/1.1\r\nhost: "] {
         let mut stream = connect(listener.address(), &identity).await;

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn label_keys_have_a_name_and_perhaps_a_prefix() {
+    fn label_keys_have_a_name_and_an_optional_prefix() {
         for good in ["a", "A.b_c", "example.com/a"] {
             assert_eq!(label_key_problems(good), Vec::<String>::new(), "{good}");
         }

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_identifies_an_object_cannot_change() {
+    fn identity_fields_cannot_change() {
         let old =
             json!({"metadata": {"name": "a", "uid": "1", "resourceVersion": "1", "creationTimestamp": "x"}});
         let new = json!({"metadata": {"name": "a", "uid": "2", "resourceVersion": "1"}});
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_complete_and_one_of_them_controls() {
+    fn owners_are_complete_with_one_controller() {
         let owner = |name: &str| json!({"apiVersion": "v1", "kind": "A", "name": name, "uid": "1", "controller": true});
         let object =
             json!({"metadata": {"ownerReferences": [owner("x"), owner("y"), {"apiVersion": "apps/"}]}});

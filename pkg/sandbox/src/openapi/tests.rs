@@ -48,7 +48,7 @@ fn dangling(document: &Value, value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn every_document_is_whole_by_itself() {
+fn every_openapi_document_is_self_contained() {
     let kinds = widgets();
     let index = v3_index(&kinds);
     assert!(index["paths"].as_object().unwrap().len() > 20);
@@ -62,7 +62,7 @@ fn every_document_is_whole_by_itself() {
 }
 
 #[test]
-fn a_field_tells_its_default_its_list_type_and_its_merge_key() {
+fn a_field_has_its_default_list_type_and_merge_key() {
     let document = v3(&widgets(), "apps", "v1").unwrap();
     let schemas = &document["components"]["schemas"];
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_field_tells_its_default_its_list_type_and_its_merge_key() {
 }
 
 #[test]
-fn a_patch_takes_field_validation_and_dry_run_and_says_what_it_is_about() {
+fn patch_operations_list_their_parameters_and_kind() {
     let kinds = widgets();
     let patch = |group: &str, path: &str| v3(&kinds, group, "v1").unwrap()["paths"][path]["patch"].clone();
     let builtin = patch("apps", "/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
@@ -110,7 +110,7 @@ fn a_custom_kind_is_described_with_its_whole_schema() {
 }
 
 #[test]
-fn the_address_of_a_document_changes_with_the_schema_and_with_nothing_else() {
+fn a_document_url_changes_only_with_the_schema() {
     let url = |kinds: &Kinds, path: &str| v3_index(kinds)["paths"][path]["serverRelativeURL"].clone();
     let (before, after) = (widgets(), kinds(&json!({"type": "object"})));
     let path = "apis/shop.example.com/v1";

@@ -113,7 +113,7 @@ fn a_strategic_patch_merges_by_the_rules_of_each_field() {
 }
 
 #[test]
-fn a_strategic_patch_that_makes_no_sense_is_refused() {
+fn an_invalid_strategic_patch_is_refused() {
     let root = schema();
     let live = json!({"containers": [{"name": "a"}], "finalizers": ["a"], "nested": {"n": {}}, "labels": {}});
     for (patch, code, message) in [
@@ -157,7 +157,7 @@ fn a_strategic_patch_that_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn a_json_patch_has_the_habits_of_the_real_server() {
+fn a_json_patch_behaves_like_the_real_server() {
     let live = json!({"l": ["a", "b"], "m": {"x": 1}});
     for (operation, expected) in [
         (
@@ -181,7 +181,7 @@ fn a_json_patch_has_the_habits_of_the_real_server() {
 }
 
 #[test]
-fn a_json_patch_that_does_not_fit_is_unprocessable() {
+fn an_inapplicable_json_patch_is_unprocessable() {
     let live = json!({"l": ["a"], "m": {"x": 1}});
     for operation in [
         json!({"op": "test", "path": "/m/x", "value": 2}),
@@ -200,7 +200,7 @@ fn a_json_patch_that_does_not_fit_is_unprocessable() {
 }
 
 #[test]
-fn a_json_patch_cannot_double_an_object_without_end() {
+fn a_json_patch_has_a_copy_limit() {
     let double = json!({"op": "copy", "from": "/m", "path": "/m/-"});
     let live = json!({"m": ["x".repeat(1000)]});
     assert!(json(&live, &Value::Array(vec![double.clone(); 8])).is_ok());
@@ -208,7 +208,7 @@ fn a_json_patch_cannot_double_an_object_without_end() {
 }
 
 #[test]
-fn a_json_patch_goes_as_deep_as_what_is_stored_and_no_deeper() {
+fn a_json_patch_has_the_depth_limit_of_the_store() {
     let nest = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
     let put =
         |levels, path: &str| json(&json!({}), &json!([{"op": "add", "path": path, "value": nest(levels)}]));
@@ -221,7 +221,7 @@ fn a_json_patch_goes_as_deep_as_what_is_stored_and_no_deeper() {
 }
 
 #[test]
-fn what_is_no_json_patch_is_a_bad_request() {
+fn a_malformed_json_patch_is_a_bad_request() {
     for (patch, message) in [
         (json!({}), "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
         (json!([3]), "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
@@ -277,7 +277,7 @@ fn difference(from: &Value, to: &Value) -> Value {
 
 proptest! {
     #[test]
-    fn the_merge_patch_of_a_difference_gives_the_target(from in object(), to in object()) {
+    fn a_computed_merge_patch_gives_the_target(from in object(), to in object()) {
         prop_assert_eq!(merge(&from, &difference(&from, &to)).unwrap(), to);
     }
 }
@@ -303,7 +303,7 @@ fn long_lists_are_merged_by_key_in_the_order_of_the_patch() {
 }
 
 #[test]
-fn an_ordered_list_takes_new_items_into_the_places_of_deleted_ones() {
+fn new_items_fill_the_positions_of_deleted_ones() {
     let root = schema();
     let live = json!({"containers": [{"name": "z"}, {"name": "x"}]});
     let patch = json!({

@@ -13,7 +13,7 @@ fn decoded(digits: &str) -> Value {
 }
 
 #[test]
-fn a_pod_is_what_the_client_would_have_sent_as_json() {
+fn a_decoded_pod_equals_its_json() {
     assert_eq!(
         decoded(fixtures::POD),
         json!({
@@ -39,7 +39,7 @@ fn a_pod_is_what_the_client_would_have_sent_as_json() {
 }
 
 #[test]
-fn bytes_lists_in_maps_and_any_objects_are_read() {
+fn bytes_nested_lists_and_any_objects_are_decoded() {
     assert_eq!(decoded(fixtures::SECRET)["data"], json!({"key": "AQL/"}));
     assert_eq!(decoded(fixtures::REVIEW)["spec"], json!({"user": "u", "extra": {"k": ["a", "b"]}}));
     let revision = decoded(fixtures::REVISION);
@@ -47,7 +47,7 @@ fn bytes_lists_in_maps_and_any_objects_are_read() {
 }
 
 #[test]
-fn a_time_keeps_its_microseconds_where_it_has_some() {
+fn a_micro_time_keeps_its_microseconds() {
     assert_eq!(
         decoded(fixtures::LEASE)["spec"],
         json!({"holderIdentity": "h", "leaseTransitions": 0, "renewTime": "2026-01-02T03:04:05.000600Z"})
@@ -55,7 +55,7 @@ fn a_time_keeps_its_microseconds_where_it_has_some() {
 }
 
 #[test]
-fn a_field_of_a_message_within_a_message_is_found() {
+fn a_nested_message_field_is_decoded() {
     let policy = decoded(fixtures::POLICY);
     assert_eq!(
         policy["spec"]["matchConstraints"]["resourceRules"],
@@ -64,7 +64,7 @@ fn a_field_of_a_message_within_a_message_is_found() {
 }
 
 #[test]
-fn a_schema_is_one_thing_or_another() {
+fn a_schema_union_is_decoded() {
     let version = &decoded(fixtures::DEFINITION)["spec"]["versions"][0];
     assert_eq!(
         version["schema"]["openAPIV3Schema"]["properties"],
@@ -78,7 +78,7 @@ fn a_schema_is_one_thing_or_another() {
 }
 
 #[test]
-fn every_version_has_delete_options() {
+fn delete_options_exist_in_every_version() {
     assert_eq!(
         decoded(fixtures::DELETE_OPTIONS),
         json!({
@@ -92,7 +92,7 @@ fn every_version_has_delete_options() {
 }
 
 #[test]
-fn what_is_no_object_is_refused_with_the_reason() {
+fn invalid_protobuf_is_refused_with_a_reason() {
     // Type meta `{1: "x/v1", 2: "Y"}`.
     let foreign = b"k8s\0\x0a\x09\x0a\x04x/v1\x12\x01Y";
     for (body, message) in [
@@ -110,7 +110,7 @@ fn what_is_no_object_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_body_that_ends_too_early_or_is_changed_never_panics() {
+fn truncated_or_modified_protobuf_never_panics() {
     let whole = bytes(fixtures::DEFINITION);
     for end in 0..whole.len() {
         let _ = decode(&whole[..end]);
@@ -121,7 +121,7 @@ fn a_body_that_ends_too_early_or_is_changed_never_panics() {
 }
 
 #[test]
-fn a_body_that_is_nested_too_deep_is_refused() {
+fn deeply_nested_protobuf_is_refused() {
     // Nests 200 schemas through `not` (field 28) in a version of a definition.
     let wrap = |number: u64, inner: &[u8]| {
         let varint = |mut value: u64| {

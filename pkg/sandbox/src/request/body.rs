@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_is_there_twice_counts_once_and_is_told() {
+    fn a_duplicate_key_counts_once_and_is_reported() {
         let text = br#"{"metadata":{"name":"a","name":"b"},"spec":{"list":[{"x":1,"x":2}]}}"#;
         let decoded = object(text, Format::Json, "ConfigMap").unwrap();
         assert_eq!(decoded.value, json!({"metadata": {"name": "b"}, "spec": {"list": [{"x": 2}]}}));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_in_the_words_of_go() {
+    fn body_parse_errors_have_the_text_of_go() {
         for (text, why) in [
             ("{\"kind\":", "unexpected end of JSON input ({\"kind\":)"),
             (" ", "unexpected end of JSON input (20)"),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_is_read_and_its_duplicates_are_told_by_line() {
+    fn yaml_bodies_report_duplicate_keys_with_lines() {
         let decoded = object(b"kind: A\ndata: {a: b, a: c}\n", Format::Yaml, "A").unwrap();
         assert_eq!(decoded.value, json!({"kind": "A", "data": {"a": "c"}}));
         assert_eq!(decoded.strict_errors, ["line 2: key \"a\" already set in map"]);

@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contradictions_in_list_options_are_refused() {
+    fn contradictory_list_options_are_refused() {
         for (query, watch, part) in [
             ("resourceVersionMatch=Exact", false, "is forbidden unless resourceVersion is provided"),
             ("resourceVersion=0&resourceVersionMatch=Exact", false, "is forbidden for resourceVersion \"0\""),
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_of_a_deletion_goes_before_its_query() {
+    fn delete_options_in_the_body_override_the_query() {
         let query = Query::parse("propagationPolicy=Orphan&dryRun=All&gracePeriodSeconds=3");
         let options = DeleteOptions::read(&query, b"", "").unwrap();
         assert_eq!(options.propagation_policy, Some(PropagationPolicy::Orphan));
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn an_apply_names_its_manager_and_no_other_patch_forces() {
+    fn apply_requires_a_manager_and_only_apply_may_force() {
         let unnamed = WriteOptions::read(&Query::parse("force=true"), WriteKind::Apply).unwrap_err();
         assert!(unnamed.message.ends_with("fieldManager: Required value: is required for apply patch"));
         let forced = WriteOptions::read(&Query::parse("force=true"), WriteKind::Patch).unwrap_err();

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_name_group_version_namespace_resource_and_subresource() {
+    fn paths_are_parsed_into_group_version_and_resource() {
         for (path, parts) in [
             ("/api/v1/pods", "|v1||pods||||false"),
             ("/api/v1/namespaces/a/pods/b/status", "|v1|a|pods|b|status||false"),

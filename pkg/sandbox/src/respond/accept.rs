@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_form_that_can_be_given_is_given() {
+    fn the_first_supported_media_type_is_used() {
         let form =
             |header: &str| Accepted::read(header, false, false).map(|accepted| accepted.representation);
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn quality_goes_before_order_and_watches_are_never_yaml() {
+    fn quality_wins_over_order_and_watches_are_never_yaml() {
         let read = |header: &str, watch| Accepted::read(header, false, watch);
         assert!(read("application/json;q=0.5,application/yaml", false).unwrap().yaml);
         assert!(!read("application/yaml,application/json;q=0.5", true).unwrap().yaml);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_broken_off_is_one_line_however_many_came_together() {
+    async fn a_dropped_watch_truncates_one_event_only() {
         let lines = stream::iter([Ok(Bytes::from_static(b"one\ntwo\n")), Ok(Bytes::from_static(b"three\n"))]);
         let mut body = Body::stream(lines.boxed()).broken_after_first_line();
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one\n");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_small_pieces_travel_in_few_frames() {
+    async fn small_chunks_are_sent_in_few_frames() {
         let pieces: VecDeque<Bytes> = (0..100_000).map(|_| Bytes::from_static(b"ab")).collect();
         let mut body = Body::pieces(pieces);
         let (mut frames, mut bytes) = (0, 0);

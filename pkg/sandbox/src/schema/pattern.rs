@@ -97,7 +97,7 @@ mod tests {
 
     /// The expectations come from Go 1.26.
     #[test]
-    fn a_pattern_means_what_it_means_in_go() {
+    fn a_pattern_matches_like_go() {
         for (pattern, text, expected) in [
             (r"^[^[]$", "[", false),
             (r"^[^[]$", "a", true),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_cannot_read_is_a_fault() {
+    fn patterns_invalid_in_go_are_refused() {
         for (pattern, fault) in [
             ("a{1001}", "invalid repeat count: `{1001}`"),
             ("a{2,99999999999}", "invalid repeat count: `{2,99999999999}`"),

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_offer_their_own_fields() {
+    fn kinds_have_their_own_selectable_fields() {
         let pod = json!({"spec": {"nodeName": "n"}, "status": {"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}]}});
         let event = json!({"involvedObject": {"kind": "Pod"}, "reportingComponent": "me"});
         for (group, plural, selector, body, expected) in [
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_resource_offers_what_its_definition_says() {
+    fn custom_resources_have_the_selectable_fields_of_their_definition() {
         let custom = CustomResource {
             selectable_fields: vec![".spec.color".into(), ".spec.size".into()],
             ..CustomResource::default()
@@ -309,13 +309,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_hold_what_is_escaped() {
+    fn a_selector_value_may_contain_escapes() {
         let resource = resource("", "pods", None);
         assert!(takes(r"spec.nodeName=a\,b\=c\\", &resource, &json!({"spec": {"nodeName": r"a,b=c\"}})));
     }
 
     #[test]
-    fn a_selector_that_cannot_be_read_is_refused_in_the_words_of_the_real_server() {
+    fn selector_errors_have_the_text_of_the_real_server() {
         for (plural, selector, words) in [
             (
                 "configmaps",

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_takes_the_labels_it_describes_and_no_others() {
+    fn a_selector_matches_only_described_labels() {
         for (selector, taken, left) in [
             ("", "", "-"),
             ("a=b", "a=b,c=d", "a=c"),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_that_cannot_be_read_is_refused_in_the_words_of_the_real_server() {
+    fn selector_errors_have_the_text_of_the_real_server() {
         let key = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                    alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
                    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_a_wrong_form_is_named() {
+    fn every_invalid_selector_value_is_named() {
         let words = error("a in (-b,-c)");
         assert!(
             words.starts_with(
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn no_selector_in_a_spec_takes_nothing_and_an_empty_one_everything() {
+    fn a_missing_selector_matches_nothing_and_an_empty_one_all() {
         assert!(!LabelSelector::of_object(&Value::Null).matches(&[]));
         assert!(!LabelSelector::of_object(&Value::Null).is_empty());
         assert!(LabelSelector::of_object(&serde_json::json!({})).matches(&[]));
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_of_a_spec_prints_sorted() {
+    fn a_spec_selector_is_printed_sorted() {
         let selector = serde_json::json!({
             "matchLabels": {"z": "1", "b": "2"},
             "matchExpressions": [

@@ -80,7 +80,7 @@ fn at(revision: Revision) -> ListOptions<'static> {
 }
 
 #[test]
-fn the_first_change_of_an_empty_store_makes_revision_2() {
+fn the_first_change_has_revision_2() {
     let store = Store::in_memory(10);
     assert_eq!(store.revision(), Revision(1));
     let stored = store.commit_with(&pod("a"), Precondition::Absent, draft("x")).unwrap();
@@ -98,7 +98,7 @@ fn all_resources_share_one_counter() {
 }
 
 #[test]
-fn a_commit_that_does_not_find_what_it_expects_changes_nothing() {
+fn a_failed_precondition_changes_nothing() {
     let store = with_pods(&["a"]);
     let refused = |key: &Key, expected| {
         store.commit_with(key, expected, |_| unreachable!("nothing is to be written")).unwrap_err()
@@ -117,7 +117,7 @@ fn a_commit_that_does_not_find_what_it_expects_changes_nothing() {
 }
 
 #[test]
-fn a_deleted_object_is_gone_and_its_last_state_has_the_revision_of_the_deletion() {
+fn a_deleted_object_has_the_revision_of_its_deletion() {
     let store = with_pods(&["a"]);
     let last = store.delete(&pod("a"), Revision(2), draft("last")).unwrap();
     assert_eq!((last.revision, &last.body[..]), (Revision(3), &b"3 last"[..]));
@@ -126,7 +126,7 @@ fn a_deleted_object_is_gone_and_its_last_state_has_the_revision_of_the_deletion(
 }
 
 #[test]
-fn a_list_is_sorted_as_the_keys_of_etcd() {
+fn a_list_is_sorted_like_etcd_keys() {
     let store = Store::in_memory(100);
     for (namespace, name) in [("a", "x"), ("a-b", "x"), ("a.b", "x"), ("a", "a-b"), ("a", "a"), ("a0", "x")] {
         create(&store, &key("pods", namespace, name));
@@ -140,7 +140,7 @@ fn a_list_is_sorted_as_the_keys_of_etcd() {
 }
 
 #[test]
-fn pages_tell_where_they_end_and_how_many_objects_are_left() {
+fn pages_have_a_continue_key_and_a_remaining_count() {
     let store = with_pods(&["a", "b", "c", "d", "e"]);
     create(&store, &key("pods", "zoo", "z"));
     let scope = pod("").scope();
@@ -152,7 +152,7 @@ fn pages_tell_where_they_end_and_how_many_objects_are_left() {
 }
 
 #[test]
-fn a_page_goes_on_after_a_key_that_is_gone() {
+fn a_page_continues_after_a_deleted_key() {
     let store = with_pods(&["a", "b", "c"]);
     delete(&store, &pod("b"));
     let after = ListOptions { after: Some(&pod("b")), ..ListOptions::default() };
@@ -160,7 +160,7 @@ fn a_page_goes_on_after_a_key_that_is_gone() {
 }
 
 #[test]
-fn a_filtered_page_is_filled_up_and_does_not_say_how_many_are_left() {
+fn a_filtered_page_is_full_and_has_no_remaining_count() {
     let store = with_pods(&["a", "b", "c", "d", "e"]);
     let even = |object: &StoredObject| object.revision.0.is_multiple_of(2);
     let page = store.list(&all("pods"), ListOptions { filter: Some(&even), ..limit(2) }).unwrap();
@@ -168,7 +168,7 @@ fn a_filtered_page_is_filled_up_and_does_not_say_how_many_are_left() {
 }
 
 #[test]
-fn later_pages_are_of_the_revision_of_the_first() {
+fn later_pages_have_the_revision_of_the_first() {
     let store = with_pods(&["a", "b", "c", "d"]);
     let first = store.list(&all("pods"), limit(2)).unwrap();
     update(&store, &pod("c"), "changed");
@@ -193,7 +193,7 @@ fn later_pages_are_of_the_revision_of_the_first() {
 }
 
 #[test]
-fn a_list_the_history_does_not_reach_back_to_is_expired_unless_nothing_was_lost() {
+fn a_list_before_the_history_is_expired() {
     let store = Store::in_memory(3);
     create(&store, &key("secrets", "default", "quiet"));
     create(&store, &pod("a"));
@@ -210,7 +210,7 @@ fn a_list_the_history_does_not_reach_back_to_is_expired_unless_nothing_was_lost(
 }
 
 #[test]
-fn large_changes_are_given_up_before_they_are_many() {
+fn the_history_is_limited_by_size() {
     let store = Store::in_memory(100);
     let text = "x".repeat(12 << 20);
     create(&store, &pod("a"));
@@ -221,7 +221,7 @@ fn large_changes_are_given_up_before_they_are_many() {
 }
 
 #[test]
-fn compaction_gives_up_the_history_before_a_revision() {
+fn compaction_removes_the_history_before_a_revision() {
     let store = with_pods(&["a", "b", "c"]);
     store.compact(Revision(3));
     assert_eq!(store.list(&all("pods"), at(Revision(2))).unwrap_err(), Expired { oldest: Revision(3) });
@@ -246,7 +246,7 @@ fn a_filter_may_use_the_store_itself() {
 }
 
 #[test]
-fn a_draft_that_panics_leaves_the_store_as_it_was() {
+fn a_panic_in_a_draft_does_not_change_the_store() {
     let store = with_pods(&["a"]);
     let panicking =
         || drop(store.commit_with(&pod("b"), Precondition::Absent, |_| panic!("a fault of the caller")));
@@ -255,7 +255,7 @@ fn a_draft_that_panics_leaves_the_store_as_it_was() {
 }
 
 #[test]
-fn commits_of_many_threads_take_one_revision_each() {
+fn concurrent_commits_have_distinct_revisions() {
     let store = Store::in_memory(10_000);
     let revisions = AtomicU64::new(0);
     let mut watch = store.watch(all("pods"), Revision(1)).unwrap();

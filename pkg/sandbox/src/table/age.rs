@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_prints_in_few_figures() {
+    fn a_duration_is_printed_in_short_form() {
         for (seconds, expected) in [
             (-2, "<invalid>"),
             (-1, "0s"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn only_full_times_are_times() {
+    fn only_complete_timestamps_are_parsed() {
         assert_eq!(seconds("1970-01-02T00:00:00Z"), Some(86_400));
         assert_eq!(seconds("1970-01-02T01:00:00.5+01:00"), Some(86_400));
         assert_eq!(seconds("1970-01-02"), None);

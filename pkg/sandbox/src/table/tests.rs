@@ -29,7 +29,7 @@ fn state(name: &str, restarts: u32, ready: bool, state: impl Into<Value>) -> Val
 }
 
 #[test]
-fn a_pod_shows_what_its_containers_do() {
+fn a_pod_shows_the_state_of_its_containers() {
     let running = || json!({"running": {}});
     let ended = |code: i32, reason: &str| json!({"terminated": {"exitCode": code, "reason": reason}});
     let waiting = |reason: &str| json!({"waiting": {"reason": reason}});
@@ -60,7 +60,7 @@ fn a_pod_shows_what_its_containers_do() {
 }
 
 #[test]
-fn a_pod_that_is_being_deleted_or_has_ended_says_so() {
+fn a_terminating_or_finished_pod_shows_its_state() {
     let mut pod = json!({"spec": {"containers": [{"name": "a"}]}, "status": {"phase": "Running"}});
     pod["metadata"]["deletionTimestamp"] = CREATED.into();
     assert_eq!(cells("", "pods", pod)[1], "Terminating");
@@ -70,7 +70,7 @@ fn a_pod_that_is_being_deleted_or_has_ended_says_so() {
 }
 
 #[test]
-fn built_in_kinds_print_as_the_real_server_prints_them() {
+fn built_in_kinds_print_like_the_real_server() {
     let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [
         {"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"},
     ]}});
@@ -207,7 +207,7 @@ fn built_in_kinds_print_as_the_real_server_prints_them() {
 }
 
 #[test]
-fn rows_carry_what_was_asked_for() {
+fn table_rows_include_the_requested_objects() {
     let object =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "data": {"a": "b"}});
     let row = |include| {
@@ -224,7 +224,7 @@ fn rows_carry_what_was_asked_for() {
 }
 
 #[test]
-fn a_table_is_shaped_as_clients_expect_it() {
+fn a_table_has_the_structure_clients_expect() {
     let metadata = BTreeMap::from([("resourceVersion", json!("7"))]);
     let made = table(&resource("", "serviceaccounts"), &[], metadata, IncludeObject::Metadata, NOW);
     assert_eq!(

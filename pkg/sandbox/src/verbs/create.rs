@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generated_names_end_with_five_letters_that_make_no_words() {
+    fn generated_names_have_the_kubernetes_suffix() {
         let name = generate_name("web-");
         let end = name.strip_prefix("web-").unwrap();
         assert!(end.len() == 5 && end.bytes().all(|letter| meta::SAFE_LETTERS.contains(&letter)), "{name}");

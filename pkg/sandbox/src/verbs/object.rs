@@ -172,7 +172,7 @@ mod tests {
     use crate::{ControllerSwitches, Options, Sandbox};
 
     #[tokio::test]
-    async fn an_object_too_deep_to_be_read_again_is_not_stored() {
+    async fn an_object_over_the_depth_limit_is_not_stored() {
         let options = Options { controllers: ControllerSwitches::none(), ..Options::default() };
         let sandbox = Sandbox::start(options).await.unwrap();
         let client = sandbox.client("test");

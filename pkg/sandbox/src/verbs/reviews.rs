@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_administrator_may_also_do_what_everybody_may() {
+    fn an_administrator_has_the_default_permissions_too() {
         let rules = rules();
         let verbs = |of: &str| -> Vec<Value> {
             rules[of].as_array().unwrap().iter().map(|rule| rule["verbs"][0].clone()).collect()

@@ -30,7 +30,7 @@ fn an_encrypted_text_of_go_is_decrypted() {
 }
 
 #[test]
-fn derived_passwords_are_those_of_go() {
+fn derived_passwords_equal_those_of_go() {
     let text = "{{ derivePassword 1 \"long\" \"password\" \"user\" \"example.com\" }} {{ derivePassword 7 \"maximum\" \"p\" \"u\" \"s\" }}";
     assert_eq!(rendered(text), "ZedaFaxcZaso9* V8~0p(0Z23kCYEjNLEMD");
 }
@@ -43,7 +43,7 @@ fn a_key_of_the_chart_is_used_and_kept() {
 }
 
 #[test]
-fn mistakes_with_certificates_are_named() {
+fn certificate_errors_are_reported() {
     let message = |text: &str| super::output(text, Settings::helm()).expect_err("an error").to_string();
     for (text, expected) in [
         ("{{ genCAWithKey \"ca\" 1 \"x\" }}", "parsing private key: no PEM data in input"),

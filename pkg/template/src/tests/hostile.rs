@@ -48,7 +48,7 @@ fn endless_loops_take_a_limited_number_of_steps() {
 }
 
 #[test]
-fn huge_texts_and_lists_are_refused_before_they_are_made() {
+fn huge_texts_and_lists_are_refused_before_allocation() {
     let output = Limit::Output(Limits::default().output_bytes);
     for text in [
         "{{ repeat 1000000000000 \"abc\" }}",
@@ -67,7 +67,7 @@ fn huge_texts_and_lists_are_refused_before_they_are_made() {
 }
 
 #[test]
-fn many_texts_are_limited_together() {
+fn all_texts_share_one_limit() {
     let text = "{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (repeat 60000000 \"a\") }}{{ end }}";
     assert_eq!(limit(text).1, Limit::Created(Limits::default().created_bytes));
     let text = "{{ range until 1000 }}{{ repeat 1000000 \"a\" }}{{ end }}";
@@ -75,7 +75,7 @@ fn many_texts_are_limited_together() {
 }
 
 #[test]
-fn a_huge_width_is_no_width() {
+fn a_huge_width_is_ignored() {
     assert_eq!(super::rendered("{{ printf \"%999999999d\" 1 }}"), "%!(NOVERB)%!(EXTRA int=1)");
     assert_eq!(super::rendered("{{ printf \"%900000d\" 1 | len }}"), "900000");
 }
@@ -143,7 +143,7 @@ fn hostile_patterns_are_refused_or_run_in_linear_time() {
 }
 
 #[test]
-fn a_render_after_an_error_starts_afresh() {
+fn a_render_after_an_error_starts_with_fresh_state() {
     let templates = super::helm("{{ if .bad }}{{ template \"t\" . }}{{ end }}ok");
     let mut session = Session::new(Settings::helm());
     let bad = Value::map([("bad", Value::Bool(true))]);

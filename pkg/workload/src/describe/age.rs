@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_written_as_kubectl_does() {
+    fn ages_are_printed_like_kubectl() {
         const DAY: i64 = 86_400;
         let now: Timestamp = "2026-06-01T00:00:00Z".parse().unwrap();
         for (seconds, text) in [

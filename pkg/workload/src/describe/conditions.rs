@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_may_keep_any_contract() {
+    fn a_provider_may_use_any_contract() {
         let ready = |reason: &str| json!([{"type": "Ready", "status": "True", "reason": reason}]);
         let newer = object(&json!({"conditions": ready("Old"), "v1beta2": {"conditions": ready("New")}}));
         assert_eq!(told(&provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_no_condition_makes_all_of_a_provider_void() {
+    fn one_invalid_condition_discards_all_of_a_provider() {
         let good = json!({"type": "Ready", "status": "True"});
         for bad in [
             json!({"type": "", "status": "True"}),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_of_cluster_api_keep_older_conditions_apart() {
+    fn cluster_api_objects_keep_v1beta1_conditions_separate() {
         let both = object(&json!({
             "conditions": [{"type": "Ready", "status": "True"}],
             "deprecated": {"v1beta1": {"conditions": [{"type": "Ready", "status": "False", "severity": "Info"}]}},

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn available_ready_and_up_to_date_must_agree_and_nothing_else() {
+    fn grouped_machines_agree_in_available_ready_and_up_to_date() {
         let all = "Available=True, Ready=True, UpToDate=True";
         let same = [&*format!("a: {all}, Paused=True"), &format!("b: {all}, Paused=False")];
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_older_conditions_has_the_time_of_its_first_two() {
+    fn a_group_of_v1beta1_conditions_has_the_time_of_its_first_two() {
         let machines = ["a: Ready=True@3", "b: Ready=True@2", "c: Ready=True@1"];
         assert_eq!(
             shown(&machines, ConditionSet::V1Beta1),

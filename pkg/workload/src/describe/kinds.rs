@@ -88,7 +88,7 @@ mod tests {
 
     // Row: D-135
     #[test]
-    fn a_reference_means_the_newest_version_of_the_newest_contract() {
+    fn a_reference_resolves_to_the_newest_version_and_contract() {
         let thing = GroupKind::new("x.io", "Thing");
         let read = |served_versions: &[&str], labels: &[(&'static str, &str)]| {
             let mut kinds = ServedKinds::default();

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_choice_that_means_an_object_counts() {
+    fn the_first_matching_condition_filter_wins() {
         for (choice, machine, cluster) in [
             ("", None, None),
             ("all", Some(ConditionFilter::All), Some(ConditionFilter::All)),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_sums_its_parts_and_has_a_version_only_with_a_topology() {
+    fn a_cluster_has_totals_and_a_version_only_with_a_topology() {
         let status = json!({
             "controlPlane": {"desiredReplicas": 3, "replicas": 2, "readyReplicas": 1},
             "workers": {"desiredReplicas": 4, "readyReplicas": 0},
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_where_the_kind_has_it() {
+    fn each_kind_has_its_own_version_field() {
         for (role, spec, version) in [
             (PartRole::ControlPlane, json!({"version": "v1"}), Some("v1")),
             (PartRole::ControlPlane, json!({}), None),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_control_plane_has_another_up_to_date_field() {
+    fn a_v1beta1_control_plane_has_another_up_to_date_field() {
         let both = object(&json!({"replicas": 3}), &json!({"updatedReplicas": 1, "upToDateReplicas": 2}));
         assert_eq!(MachineCounts::read(&both, PartRole::ControlPlane).up_to_date, Some(2));
         let older = MachineCounts::read_v1beta1_control_plane(&both);

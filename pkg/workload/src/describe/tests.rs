@@ -246,7 +246,7 @@ Cluster ns/c
 }
 
 #[test]
-fn machine_sets_stand_between_when_they_are_asked_for() {
+fn machine_sets_are_shown_on_request() {
     let request = DescribeRequest { parts: [OptionalPart::MachineSets].into(), ..DescribeRequest::default() };
     let tree = outline(&workers().tree(&request));
     let deployment = &tree[tree.find("MachineDeployment ns/md").unwrap()
@@ -269,7 +269,7 @@ MachineDeployment ns/md, v1
 }
 
 #[test]
-fn an_echo_is_ready_or_repeats_the_condition_of_its_machine() {
+fn infrastructure_is_ready_or_repeats_its_machine_condition() {
     for (machine_ready, own, is_hidden) in [
         (WELL, WELL, true),
         (ILL, WELL, true),
@@ -319,7 +319,7 @@ Cluster ns/c
 
 // Row: D-132
 #[test]
-fn machines_of_a_control_plane_that_is_not_named_are_shown_as_others() {
+fn machines_of_an_unreferenced_control_plane_are_listed_as_other() {
     let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\n";
     let ready = provided("i.io/v1", "IMachine", "p-0", WELL) + &provided("b.io/v1", "Boot", "p-0", WELL);
     let given = Given::new(&[cluster, &machine("p-0", "plane", WELL), &ready].concat());
@@ -359,7 +359,7 @@ Cluster ns/c
 
 // Row: D-139
 #[test]
-fn resource_sets_and_health_checks_have_headings_of_their_own() {
+fn resource_sets_and_health_checks_have_their_own_headings() {
     let binding = "
 ---
 apiVersion: addons.cluster.x-k8s.io/v1beta2
@@ -388,7 +388,7 @@ Cluster ns/c
 }
 
 #[test]
-fn in_full_nothing_is_grouped_or_left_out() {
+fn full_output_groups_and_omits_nothing() {
     fn machines(node: &TreeNode, names: &mut BTreeSet<String>) {
         if let (PartRole::Machine, Subject::Object(seen)) = (node.role, &node.subject) {
             assert_eq!(node.children.len(), 2, "{}", seen.key);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_is_healthy_when_it_is_available_and_all_of_it_was_read() {
+    fn a_cluster_is_healthy_if_available_and_fully_read() {
         let unreadable = || Some(Subject::Unreadable(UnreadableObject::missing(ObjectKey::default())));
         assert_eq!(tree("True", false, None).health(), ClusterHealth::Healthy);
         assert_eq!(tree("True", false, Some(Subject::Heading)).health(), ClusterHealth::Healthy);

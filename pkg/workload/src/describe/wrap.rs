@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_broken_between_words_and_keep_their_indent() {
+    fn lines_wrap_between_words_and_keep_their_indent() {
         let long = "word ".repeat(25);
         for (message, lines) in [
             ("", vec![String::new()]),

@@ -209,7 +209,7 @@ async fn a_removed_kind_has_no_objects_and_an_unreadable_kind_is_an_error() {
 }
 
 #[tokio::test]
-async fn large_secrets_that_nothing_is_known_of_cost_no_content() {
+async fn large_unrelated_secrets_are_read_without_content() {
     let lab = lab().await;
     lab.create(support::cluster_api::cluster("a/one")).await;
     let (scope, scales) = (scope(&["a"]), Scales::on(lab.sandbox()));

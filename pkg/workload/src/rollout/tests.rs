@@ -67,7 +67,7 @@ async fn spec(lab: &Fixture, kind: Kind, name: &str) -> Value {
 }
 
 #[test]
-fn a_resource_is_a_type_and_a_name_whatever_the_case() {
+fn a_resource_is_a_case_insensitive_type_and_a_name() {
     let md = ResourceRef { resource: "machinedeployment".to_owned(), name: "md-1".to_owned() };
     assert_eq!(ResourceRef::parse("MachineDeployment/MD-1"), Ok(md));
     for word in ["", "md", "md/", "/md-1", "md/a/b", "/"] {
@@ -77,7 +77,7 @@ fn a_resource_is_a_type_and_a_name_whatever_the_case() {
 
 // Row: D-156
 #[tokio::test]
-async fn every_name_of_a_known_type_costs_no_question() {
+async fn known_types_need_no_discovery() {
     let (_lab, management) = lab(ControllerSwitches::none()).await;
     for (words, kind) in [
         (
@@ -178,7 +178,7 @@ async fn a_control_plane_is_paused_by_its_annotation_whatever_the_value() {
 }
 
 #[tokio::test]
-async fn a_restart_that_is_to_come_is_not_moved() {
+async fn a_scheduled_restart_is_not_changed() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").machine_deployment("md", 1)).await;
     let later = json!({"spec": {"rollout": {"after": "2999-01-01T00:00:00Z"}}});
@@ -193,7 +193,7 @@ async fn a_restart_that_is_to_come_is_not_moved() {
 
 // Row: D-156
 #[tokio::test]
-async fn other_kinds_are_restarted_by_the_field_their_definition_has() {
+async fn other_kinds_are_restarted_by_the_field_in_their_definition() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     let time = json!({"type": "string"});
     let rollout = json!({"rollout": {"type": "object", "properties": {"after": time}}});
@@ -233,7 +233,7 @@ async fn missing_objects_are_reported_with_similar_names_or_the_contract() {
 
 // Row: D-158
 #[tokio::test]
-async fn a_restart_of_a_part_of_a_managed_topology_is_done_with_a_warning() {
+async fn a_restart_in_a_managed_topology_gives_a_warning() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").of_class("quick").machine_deployment("md", 1)).await;
     let warnings = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -290,7 +290,7 @@ async fn rollout_is_not_complete_while_its_status_counts_outdated_machines() {
 }
 
 #[tokio::test]
-async fn a_restart_is_watched_until_every_machine_is_another_one() {
+async fn a_restart_is_watched_until_every_machine_is_replaced() {
     let (lab, management) = lab(ControllerSwitches::default()).await;
     let made_by_controllers =
         [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_departure_is_a_case_and_a_reason_and_readers_find_it_by_its_heading() {
+    fn a_known_difference_has_a_case_a_reason_and_a_heading() {
         let found = read("# Comment\n\na.md#It works: not here\nb.md#It fails: never\n").unwrap();
         assert_eq!(found["a.md#It works"], "not here");
         assert_eq!(undocumented(&found, "| It works | … |"), ["b.md#It fails"]);

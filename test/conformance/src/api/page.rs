@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_replace_what_was_recorded_and_are_added_where_nothing_was() {
+    fn answers_replace_recorded_ones_or_are_added() {
         let page = Page::parse("p.md", PAGE).unwrap();
         let steps = page.cases.iter().flat_map(|case| &case.steps);
         let answers = steps.filter(|step| !matches!(step.action, Action::Watch(_) | Action::Wait(..)));

@@ -180,7 +180,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_differs_each_time_has_a_name_and_what_is_equal_has_one_name() {
+    fn varying_values_get_placeholders_and_equal_ones_share_one() {
         let mut names = Placeholders::default();
         names.add("ns-q7", "{ns}");
         let mut value = json!({

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_raw_body_is_sent_as_it_stands() {
+    async fn a_raw_body_is_sent_unchanged() {
         let request = parse_request("PUT /a\nContent-Type: text/x\n\n{\"a\":\n", true).unwrap();
         assert_eq!(request.headers()["content-type"], "text/x");
         assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), "{\"a\":");

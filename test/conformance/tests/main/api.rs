@@ -57,7 +57,7 @@ fn real_server() -> Option<(Https, bool, Option<ApiServer>)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_api_server_answers_as_the_pages_say() {
+async fn a_real_api_server_matches_the_recorded_cases() {
     let pages = pages();
     let Some((client, has_controllers, _running)) = real_server() else { return };
     if variable("RECORD").is_some() {
@@ -73,7 +73,7 @@ async fn a_real_api_server_answers_as_the_pages_say() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_sandbox_answers_as_the_pages_say_but_for_its_departures() {
+async fn the_sandbox_matches_the_recorded_cases() {
     let sandbox = sandbox().await;
     let identity = Identity::generate().unwrap();
     let listener = Listener::bind(sandbox.clone(), &identity, 0).await.unwrap();
@@ -89,7 +89,7 @@ async fn the_sandbox_answers_as_the_pages_say_but_for_its_departures() {
 
 /// What does not depend on who asks is the same without a wire.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sandbox_in_process_answers_as_one_on_the_network() {
+async fn an_in_process_sandbox_answers_like_a_networked_one() {
     let sandbox = sandbox().await;
     let is_wanted = |page: &Page, _: &Case| IN_PROCESS_PAGES.contains(&page.name.as_str());
     let report = api::compare(&pages(), &InProcess(sandbox), true, is_wanted).await;
@@ -119,7 +119,7 @@ async fn compact_repeatedly(sandbox: Sandbox) {
 }
 
 #[test]
-fn the_pages_have_enough_cases_and_every_step_of_them_is_recorded() {
+fn every_step_of_every_case_is_recorded() {
     let pages = pages();
     let count: usize = pages.iter().map(|page| page.cases.len()).sum();
     assert!(count >= FEWEST_CASES, "{count} cases");
@@ -141,7 +141,7 @@ fn sandbox_departures() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn every_departure_of_the_sandbox_is_a_case_and_readers_are_told() {
+fn every_known_difference_is_a_documented_case() {
     let departures = sandbox_departures();
     let cases: BTreeSet<String> = pages()
         .iter()

@@ -130,7 +130,7 @@ fn departures() -> BTreeMap<String, String> {
 
 // Row: D-44, D-46
 #[test]
-fn yaml_reads_as_in_go_but_for_the_listed_departures() {
+fn yaml_is_parsed_like_go_except_for_known_differences() {
     let Some(path) = golden().map(|folder| folder.join("yaml/read.jsonl")) else { return };
     // The deepest case is dropped and printed by functions that call themselves.
     let run = thread::Builder::new().stack_size(256 << 20).spawn(move || compare_reading(&path)).unwrap();
@@ -161,7 +161,7 @@ fn compare_reading(path: &Path) -> String {
 
 // Row: D-47
 #[test]
-fn values_are_printed_as_go_prints_them() {
+fn values_are_printed_like_go() {
     let Some(path) = golden().map(|folder| folder.join("yaml/emit.jsonl")) else { return };
     let mut problems = String::new();
     for (index, case) in cases::<WriteCase>(&path).into_iter().enumerate() {

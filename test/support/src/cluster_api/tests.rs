@@ -125,7 +125,7 @@ Secret network: owned by ClusterResourceSet network
 }
 
 #[tokio::test]
-async fn whatever_a_test_needs_is_an_object_with_owners() {
+async fn every_fixture_object_has_owners() {
     let lab = Fixture::builder().controllers(ControllerSwitches::none()).start().await;
     install(&lab).await;
     lab.create([
@@ -150,7 +150,7 @@ Secret keys: controlled by missing AWSClusterStaticIdentity shared
 }
 
 #[tokio::test]
-async fn a_status_is_written_where_there_is_one_and_a_move_may_begin() {
+async fn fixtures_have_the_status_that_a_move_requires() {
     let lab = lab().await;
     lab.create(cluster("default/a").control_plane(1)).await;
     let cluster = lab.get(kind::CLUSTER, "default/a").await.unwrap();
@@ -165,14 +165,14 @@ async fn a_status_is_written_where_there_is_one_and_a_move_may_begin() {
 
 #[tokio::test]
 #[should_panic(expected = "team/a-machine-0 is owned by Cluster team/a, which is not there")]
-async fn an_owner_must_be_there_first() {
+async fn an_owner_must_be_created_first() {
     let lab = lab().await;
     let machine = cluster("team/a").machines(1).into_iter();
     lab.create(machine.filter(|object| object.kind() == kind::MACHINE)).await;
 }
 
 #[tokio::test]
-async fn definitions_carry_what_clusterctl_asks_for() {
+async fn definitions_have_the_labels_that_clusterctl_requires() {
     let lab = lab().await;
     let mut found = String::new();
     for name in [
@@ -198,7 +198,7 @@ async fn definitions_carry_what_clusterctl_asks_for() {
 }
 
 #[tokio::test]
-async fn providers_are_named_as_clusterctl_names_them() {
+async fn providers_have_the_names_of_clusterctl() {
     let lab = lab().await;
     let mut found = Vec::new();
     for (kind, name) in [(ProviderType::Core, "cluster-api"), (ProviderType::ControlPlane, "kubeadm")] {

@@ -8,7 +8,7 @@ const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}";
 
 // Row: KUS-19
 #[test]
-fn every_table_can_be_added_to() {
+fn every_field_table_can_be_extended() {
     let configuration = "
 namePrefix: [{path: metadata/annotations/p, kind: Thing}]
 nameSuffix: [{path: spec/name, kind: Thing}]
@@ -100,7 +100,7 @@ fn faults_of_a_file_are_reported_at_its_entry() {
 
 // Row: KUS-19
 #[test]
-fn definitions_say_what_names_labels_and_annotations_are() {
+fn openapi_definitions_mark_name_and_label_fields() {
     let definitions = r#"{
       "x/v1.Thing": {"Schema": {"properties": {"apiVersion": {}, "kind": {}, "metadata": {}, "spec": {"$ref": "x/v1.Spec"}}}},
       "x/v1.Spec": {"Schema": {"properties": {

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_goes_into_a_path() {
+    fn a_name_is_inserted_into_a_path() {
         let cases = [
             ("", 0, "N"),
             ("/", 3, "/N"),

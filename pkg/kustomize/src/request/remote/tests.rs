@@ -19,7 +19,7 @@ fn methods(entry: &str) -> Vec<&'static str> {
 
 // Row: D-225
 #[test]
-fn repositories_are_read_from_every_form_that_kustomize_reads() {
+fn every_repository_url_of_kustomize_is_parsed() {
     for (entry, expected) in [
         ("https://git.lab/org/repo//path/to?ref=v1", "https://git.lab/org/repo / path/to @ v1"),
         ("https://git.lab/org/repo/path/to?version=v1", "https://git.lab/org/repo / path/to @ v1"),
@@ -45,7 +45,7 @@ fn repositories_are_read_from_every_form_that_kustomize_reads() {
 }
 
 #[test]
-fn paths_are_no_remotes_and_no_folder_leads_out_of_a_repository() {
+fn paths_are_not_remote_and_stay_inside_a_repository() {
     for path in ["../base", "/srv/base", "base/github.com", "git.lab/org/repo", "a@b/c"] {
         assert!(RemoteEntry::of_entry(path).is_none(), "{path}");
     }

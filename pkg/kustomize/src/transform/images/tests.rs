@@ -78,7 +78,7 @@ fn set_one(kind: &str, spec: &Value) -> Value {
 
 // Row: D-222
 #[test]
-fn containers_at_any_depth_and_the_fields_of_the_table_are_written_once() {
+fn images_are_changed_once_at_any_depth() {
     let spec = json!({
         "containers": [{"image": "a:1"}, {"name": "no image"}, {"image": "b:1"}],
         "deep": [{"initContainers": [{"image": "a:1"}]}],

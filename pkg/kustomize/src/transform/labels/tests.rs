@@ -51,7 +51,7 @@ fn walk(value: &Value, at: &str, key: &str, found: &mut Vec<String>) {
 
 // Row: KUS-05
 #[test]
-fn labels_go_where_the_entry_says() {
+fn labels_are_added_to_the_fields_of_their_entry() {
     let with =
         |entry: &str| places(&format!("resources: [r.yaml]\nlabels: [{{pairs: {{x: '1'}}{entry}}}]"), "x");
     let own = ["Service/metadata/labels", "StatefulSet/metadata/labels", "CronJob/metadata/labels"];
@@ -73,7 +73,7 @@ fn labels_go_where_the_entry_says() {
 }
 
 #[test]
-fn common_labels_fill_null_only_where_a_field_may_be_created() {
+fn common_labels_replace_null_only_in_creatable_fields() {
     let places = places("resources: [r.yaml]\ncommonLabels: {x: '1'}", "x");
     let selectors: Vec<&str> =
         places.iter().map(String::as_str).filter(|at| !at.ends_with("metadata/labels")).collect();
@@ -83,7 +83,7 @@ fn common_labels_fill_null_only_where_a_field_may_be_created() {
 }
 
 #[test]
-fn annotations_go_to_the_pods_too() {
+fn annotations_are_added_to_pod_templates_too() {
     let places = places("resources: [r.yaml]\ncommonAnnotations: {x: '1'}", "x");
     let pods: Vec<&String> = places.iter().filter(|at| at.contains("emplate")).collect();
     assert_eq!(
@@ -97,7 +97,7 @@ fn annotations_go_to_the_pods_too() {
 }
 
 #[test]
-fn a_spec_of_ones_own_takes_the_place_of_one_for_every_kind() {
+fn a_custom_field_spec_replaces_the_general_one() {
     let entry = "{pairs: {x: '1'}, fields: [{kind: Service, path: metadata/labels, create: true}]}";
     assert_eq!(places(&format!("resources: [r.yaml]\nlabels: [{entry}]"), "x"), ["Service/metadata/labels"]);
     let entry = entry.replace(", create: true", "");
@@ -125,7 +125,7 @@ fn a_field_that_is_not_a_mapping_is_refused_with_its_object() {
 }
 
 #[test]
-fn pairs_go_over_those_that_are_there() {
+fn new_labels_override_existing_ones() {
     let config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: b, c: d}}";
     let labels = "resources: [r.yaml]\ncommonLabels: {a: x}";
     let text = built(&[("/kustomization.yaml", labels), ("/r.yaml", config_map)]);
@@ -134,7 +134,7 @@ fn pairs_go_over_those_that_are_there() {
 
 // Row: D-238
 #[test]
-fn labels_without_selectors_leave_the_selectors_of_a_base_alone() {
+fn labels_without_selectors_keep_the_selectors_of_a_base() {
     let service = built(&[
         ("/kustomization.yaml", "resources: [base]\nlabels: [{pairs: {team: a}}]"),
         (

@@ -14,7 +14,7 @@ fn moved(object: &str) -> Value {
 }
 
 #[test]
-fn every_kind_that_may_have_a_namespace_gets_it() {
+fn every_namespaced_kind_gets_the_namespace() {
     let cases = [
         ("v1", "ConfigMap", json!({"name": "a", "namespace": "nn"})),
         ("v1", "Node", json!({"name": "a"})),
@@ -30,7 +30,7 @@ fn every_kind_that_may_have_a_namespace_gets_it() {
 }
 
 #[test]
-fn services_that_extend_the_cluster_are_looked_for_in_the_namespace() {
+fn services_of_webhooks_and_api_services_get_the_namespace() {
     let service = moved("apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.x}");
     assert_eq!(service["spec"], json!({"service": {"namespace": "nn"}}));
     let definition =
@@ -64,7 +64,7 @@ fn namespaces(overwrite: NamespaceOverwrite, subjects: SubjectSelection) -> Vec<
 }
 
 #[test]
-fn the_subjects_of_a_binding_are_moved_as_the_settings_say() {
+fn binding_subjects_follow_the_subject_setting() {
     assert_eq!(
         namespaces(NamespaceOverwrite::All, SubjectSelection::DefaultOnly),
         ["nn", "nn", "-", "nn", "mine"]

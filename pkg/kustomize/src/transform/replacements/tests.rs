@@ -34,7 +34,7 @@ fn build(data: &str, spec: &str, kustomization: &str, files: &[(&str, &str)]) ->
 }
 
 #[test]
-fn a_field_keeps_its_type_and_a_new_one_has_that_of_its_text() {
+fn a_replaced_field_keeps_its_type() {
     for (data, spec, options, expected) in [
         ("'8080'", "{p: 1}", "", json!(8080)),
         ("8080", "{p: q}", "", json!("8080")),
@@ -58,7 +58,7 @@ fn a_field_keeps_its_type_and_a_new_one_has_that_of_its_text() {
 }
 
 #[test]
-fn paths_lead_through_names_elements_and_indices() {
+fn paths_select_names_elements_and_indices() {
     let list = "{l: [{name: my-a, v: p}, {name: a, v: q}, {name: b, v: r}]}";
     for (spec, path, options, expected) in [
         (list, "spec.l.[name=a].v", "", json!(["v", "v", "r"])),
@@ -150,7 +150,7 @@ replacements[0]: `path` cannot be combined with `source` or `targets`
 }
 
 #[test]
-fn files_hold_one_replacement_or_several_and_values_may_be_written_out() {
+fn replacement_files_may_be_lists_with_literal_values() {
     let replacement = "{sourceValue: w, targets: [{select: {kind: X}, fieldPaths: [spec.p]}]}";
     for text in [replacement.to_owned(), format!("[{replacement}]")] {
         let built = build("v", "{p: q}", "replacements: [{path: f.yaml}]", &[("f.yaml", &text)]);

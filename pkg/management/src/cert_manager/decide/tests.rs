@@ -151,7 +151,7 @@ fn the_version_decides_about_an_upgrade() {
 }
 
 #[test]
-fn objects_without_a_version_are_of_the_oldest() {
+fn objects_without_a_version_count_as_the_oldest() {
     let live = objects("apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: cert-manager}\n");
     assert_eq!(
         upgrade(&CertManagerState { live, ..CertManagerState::default() }, WANTED),

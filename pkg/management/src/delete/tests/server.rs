@@ -356,7 +356,7 @@ async fn shared_namespaces_stay_and_deleted_foreign_objects_are_reported() {
 
 // Row: D-122
 #[tokio::test]
-async fn providers_in_one_namespace_go_with_it() {
+async fn providers_in_one_namespace_are_deleted_with_it() {
     let fixture = lab().await;
     fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
     let cluster = cluster(&fixture).await;
@@ -394,7 +394,7 @@ async fn undeleted_objects_are_reported_and_the_provider_is_uninstalled() {
 }
 
 #[tokio::test]
-async fn objects_that_stay_are_still_known_after_an_interruption() {
+async fn kept_objects_are_still_recorded_after_an_interruption() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;
     let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
@@ -409,7 +409,7 @@ async fn objects_that_stay_are_still_known_after_an_interruption() {
 }
 
 #[tokio::test]
-async fn a_namespace_that_no_provider_brought_stays() {
+async fn a_namespace_of_no_provider_is_kept() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;
     forget_records(&fixture).await;

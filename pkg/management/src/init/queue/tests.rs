@@ -53,7 +53,7 @@ fn a_first_installation_adds_default_providers() {
 }
 
 #[test]
-fn later_nothing_is_added() {
+fn a_later_installation_adds_no_providers() {
     let complete = inventory(&[core(), bootstrap(), control_plane()]);
     assert_eq!(chosen(&complete, &request(&[], &[])), [""; 0]);
     assert_eq!(
@@ -141,7 +141,7 @@ async fn installed_providers_are_dropped_unless_the_version_differs() {
 }
 
 #[test]
-fn a_target_namespace_is_for_all() {
+fn the_target_namespace_applies_to_all_providers() {
     let request = InitRequest { target_namespace: Some("all".to_owned()), ..request(&[], &[]) };
     let selection = select_providers(&ProviderInventory::default(), &request);
     assert!(selection.wanted.iter().all(|wanted| wanted.namespace.as_deref() == Some("all")));

@@ -17,7 +17,7 @@ async fn problems(cluster: &ManagementCluster, releases: &Releases, request: &In
 
 // Row: D-98
 #[tokio::test]
-async fn problems_of_all_providers_come_together_and_nothing_is_written() {
+async fn problems_of_all_providers_are_reported_before_any_write() {
     let fixture = with_controllers().await;
     let unknown =
         components(&core(), NEW_VERSION).replace("kind: Issuer\nmetadata", "kind: Issuers\nmetadata");
@@ -42,7 +42,7 @@ cannot install `cluster-api` v1.14.0: Issuers cluster-api-system/selfsigned: nei
 
 // Row: D-97
 #[tokio::test]
-async fn an_object_of_another_owner_stops_it() {
+async fn an_object_of_another_owner_stops_init() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     fixture
         .apply(
@@ -62,7 +62,7 @@ async fn an_object_of_another_owner_stops_it() {
 
 // Row: D-97
 #[tokio::test]
-async fn an_object_two_providers_bring_stops_it() {
+async fn an_object_of_two_providers_stops_init() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let request = InitRequest { target_namespace: Some("all".to_owned()), ..small_request("") };
     let found = problems(&cluster(&fixture).await, &releases, &request).await;
@@ -115,7 +115,7 @@ cannot install `infrastructure-docker` v1.14.0: cannot apply ClusterRole infrast
 
 // Row: D-273
 #[tokio::test]
-async fn missing_rights_for_cert_manager_stop_an_init_before_any_write() {
+async fn missing_cert_manager_permissions_stop_init_before_any_write() {
     let fixture = Fixture::builder()
         .controllers(ControllerSwitches::default())
         .fault("forbid,verb=create,resource=apps/deployments,namespace=cert-manager")

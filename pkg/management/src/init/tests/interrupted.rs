@@ -76,7 +76,7 @@ async fn an_interrupted_init_is_completed_by_a_rerun() {
 }
 
 #[tokio::test]
-async fn a_first_init_of_an_older_contract_can_be_completed_and_not_added_to() {
+async fn a_first_init_of_an_older_contract_can_only_be_completed() {
     let old = |id: &ProviderId| components(id, OLD_VERSION).replace("v1beta2", "v1beta1");
     let releases = Releases::small()
         .with_contract(&core(), OLD_VERSION, "v1beta1", &old(&core()))

@@ -50,7 +50,7 @@ Create Service infrastructure-docker-system/webhook None
 }
 
 #[tokio::test]
-async fn replicas_a_user_set_stay() {
+async fn replicas_set_by_a_user_are_kept() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
@@ -65,7 +65,7 @@ async fn replicas_a_user_set_stay() {
 }
 
 #[tokio::test]
-async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
+async fn a_retry_waits_again_for_an_unready_provider() {
     let controllers = ControllerSwitches { workloads: false, ..ControllerSwitches::default() };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
@@ -86,7 +86,7 @@ async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
 }
 
 #[tokio::test]
-async fn init_leaves_an_interrupted_upgrade_to_the_upgrade() {
+async fn init_does_not_complete_an_interrupted_upgrade() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request(OLD_VERSION)).await.unwrap();
@@ -103,7 +103,7 @@ async fn init_leaves_an_interrupted_upgrade_to_the_upgrade() {
 }
 
 #[tokio::test]
-async fn unlabelled_objects_are_found_by_the_dry_run_and_by_the_write() {
+async fn unlabelled_objects_are_detected_by_dry_run_and_write() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: \
                 infrastructure-docker-manager}, rules: []}";

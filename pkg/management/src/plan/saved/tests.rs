@@ -105,7 +105,7 @@ fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
 }
 
 #[test]
-fn a_plan_holds_while_only_counters_and_status_change() {
+fn a_plan_stays_valid_if_only_counters_and_status_change() {
     let manifest = config_map("x");
     let observed = |version| plan(&manifest, Observation::Present(live(&manifest, "u", version)));
     assert_eq!(told(&observed("1"), &observed("2")), Vec::<String>::new());
@@ -160,7 +160,7 @@ fn a_provider_in_two_namespaces_is_compared_with_itself() {
 }
 
 #[test]
-fn providers_and_cert_manager_that_are_planned_otherwise_are_named() {
+fn differently_planned_providers_and_cert_manager_are_named() {
     let before = plan(&config_map("x"), Observation::Absent);
     let mut after = before.clone();
     after.cert_manager = CertManagerPlan::install("v1.1.0", None);
@@ -180,7 +180,7 @@ cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`
 }
 
 #[test]
-fn objects_only_one_plan_has_are_named() {
+fn objects_of_only_one_plan_are_named() {
     let before = plan(&config_map("x"), Observation::Absent);
     let mut after = before.clone();
     after.providers[0].objects.plan.steps[0].key.name = "b".to_owned();
@@ -202,7 +202,7 @@ fn of_secret(value: &str) -> LifecyclePlan {
 
 // Row: D-263
 #[test]
-fn a_changed_value_of_the_same_length_is_noticed() {
+fn a_changed_value_of_equal_length_is_detected() {
     let (before, after) = (of_secret("hunter2"), of_secret("letmein"));
     assert_eq!(told(&before, &before), Vec::<String>::new());
     assert_ne!(save(&before), save(&after));
@@ -223,7 +223,7 @@ fn digests_of_a_secret_differ_from_plan_to_plan() {
 
 // Row: D-263
 #[test]
-fn a_plan_without_salt_still_holds() {
+fn a_plan_without_salt_is_still_valid() {
     let plan = of_secret("hunter2");
     let request = save(&plan).request;
     let saved = plan.with_salt(request.clone(), origin("me"), None);

@@ -150,17 +150,17 @@ async fn a_deletion_stopped_at_any_write_loses_to_an_init() {
 
 // Row: D-281
 #[tokio::test(start_paused = true)]
-async fn an_upgrade_stopped_at_any_write_keeps_a_deletion_away() {
+async fn an_upgrade_stopped_at_any_write_blocks_a_deletion() {
     Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, ArrivalTime::Immediate)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_an_upgrade_that_arrive_late_change_no_new_object() {
+async fn late_requests_of_an_upgrade_change_no_new_object() {
     Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, ArrivalTime::AfterResume)).await;
     Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, ArrivalTime::AfterResume)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_an_init_that_arrive_late_change_no_new_object() {
+async fn late_requests_of_an_init_change_no_new_object() {
     Box::pin(stopped_anywhere(Work::Init, Work::Init, ArrivalTime::AfterResume)).await;
 }

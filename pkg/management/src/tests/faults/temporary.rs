@@ -91,7 +91,7 @@ async fn a_conflict_at_every_write_is_resolved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_webhook_that_does_not_answer_for_a_minute_is_waited_for() {
+async fn a_webhook_without_answer_for_a_minute_is_retried() {
     for work in [Work::Init, Work::Upgrade] {
         let start = Start::of(work).await;
         let expected = start.undisturbed(work).await;

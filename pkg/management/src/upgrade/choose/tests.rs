@@ -306,7 +306,7 @@ fn the_first_metadata_that_lists_a_series_counts() {
 }
 
 #[test]
-fn every_provider_is_installed_once_and_one_core_among_them() {
+fn every_provider_is_installed_once_with_one_core() {
     let inventory = |lines: &[&str]| ProviderInventory {
         providers: candidates(lines).into_iter().map(|candidate| candidate.installed).collect(),
         is_defined: true,

@@ -45,7 +45,7 @@ async fn the_newest_metadata_suffices_if_it_lists_the_installed_version() {
 }
 
 #[tokio::test]
-async fn the_newest_pre_release_is_asked_next_and_the_installed_version_last() {
+async fn metadata_is_read_from_pre_release_then_installed_version() {
     let repository = Repository::small().with(&docker(), PRE, &components(&docker(), PRE));
     let found = candidate(&repository, None).await.unwrap();
     assert_eq!(found.metadata.len(), 3);
@@ -89,7 +89,7 @@ async fn a_version_that_is_no_longer_in_the_repository_has_no_contract() {
 }
 
 #[tokio::test]
-async fn metadata_of_the_newest_release_that_cannot_be_read_is_a_reason() {
+async fn unreadable_metadata_of_the_newest_release_is_a_reason() {
     let repository = Repository::small().with_file(&docker(), NEW_VERSION, Metadata::FILE, "a: [");
     let why = candidate(&repository, None).await.unwrap_err();
     assert_data_eq!(
@@ -102,7 +102,7 @@ async fn metadata_of_the_newest_release_that_cannot_be_read_is_a_reason() {
 
 // Row: PRV-14
 #[tokio::test]
-async fn a_host_that_lists_no_versions_asks_for_one_by_name() {
+async fn a_host_without_version_lists_requires_a_named_version() {
     let package = "https://gitlab.example.org/api/v4/projects/a%2Fb/packages/generic/capd";
     let url = format!("{package}/latest/infrastructure-components.yaml");
     let why = candidate(&Repository::empty().with_url(&docker(), &url), None).await.unwrap_err();

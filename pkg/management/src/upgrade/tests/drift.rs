@@ -43,7 +43,7 @@ async fn drift_is_repaired_by_a_new_version_and_by_the_installed_one() {
 }
 
 #[tokio::test]
-async fn a_provider_without_a_newer_version_is_left_alone_unless_it_is_named() {
+async fn a_current_provider_is_repaired_only_if_named() {
     let lab = Lab::start().await;
     lab.upgrade(&to_versions(&[(docker(), NEW_VERSION)])).await.unwrap();
     take_rules_away(&lab).await;
@@ -53,7 +53,7 @@ async fn a_provider_without_a_newer_version_is_left_alone_unless_it_is_named() {
 }
 
 #[tokio::test]
-async fn replicas_that_were_changed_stay_only_where_that_is_asked_for() {
+async fn changed_replicas_are_kept_only_on_request() {
     let lab = Lab::start().await;
     let place = format!("{}/manager", namespace_of(&docker()));
     lab.fixture.merge(DEPLOYMENT, &place, &json!({"spec": {"replicas": 3}})).await;

@@ -139,7 +139,7 @@ async fn an_unwritable_journal_prevents_every_change() {
 
 // Row: D-107
 #[tokio::test]
-async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
+async fn a_failed_dry_run_prevents_every_change() {
     let broken = components(&docker(), NEW_VERSION).replace("image: ", "imagePullPolicy: Sometimes, image: ");
     let lab = Lab::with(Releases::small().with(&docker(), NEW_VERSION, &broken)).await;
     let revision = lab.revision();

@@ -194,7 +194,7 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_journal_has_no_label_by_which_other_tools_would_delete_it() {
+async fn a_journal_has_no_label_that_other_tools_delete_by() {
     let lab = Lab::start().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     let first: Vec<_> = lab.journal().await;
@@ -253,7 +253,7 @@ async fn unfinished(lab: &Lab) -> JournalState {
 }
 
 #[tokio::test]
-async fn journal_says_which_providers_have_arrived() {
+async fn the_journal_lists_completed_providers() {
     let lab = half_upgraded().await;
     let row = |id: ProviderId, done| (id, OLD_VERSION.to_owned(), NEW_VERSION.to_owned(), done);
     let state = unfinished(&lab).await;

@@ -29,7 +29,7 @@ async fn user_replicas_survive_consecutive_upgrades() {
 
 // Row: D-110
 #[tokio::test]
-async fn a_deployment_that_was_left_without_replicas_gets_them_back() {
+async fn a_deployment_without_replicas_is_scaled_up_again() {
     let lab = Lab::start().await;
     scale(&lab, 0).await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn quantities_get_the_text_that_kubernetes_writes() {
+fn quantities_are_printed_like_kubernetes() {
     for (text, expected) in [
         ("0", "0"),
         ("-0", "0"),
@@ -43,7 +43,7 @@ fn quantities_get_the_text_that_kubernetes_writes() {
 }
 
 #[test]
-fn some_texts_stay_although_a_shorter_one_exists() {
+fn some_quantities_are_not_shortened() {
     for text in ["+1", "007", "07Gi", "1.500", "100000000001m"] {
         assert!(matches!(canonical(text), Ok(Cow::Borrowed(same)) if same == text), "{text}");
     }
@@ -51,7 +51,7 @@ fn some_texts_stay_although_a_shorter_one_exists() {
 
 // Row: D-55
 #[test]
-fn an_amount_too_large_for_every_unit_keeps_its_size() {
+fn a_quantity_too_large_for_every_unit_keeps_its_value() {
     assert_eq!(canonical("1000E").unwrap(), "1e21");
     assert_eq!(canonical("1e2000000000").unwrap(), "100e1999999998");
 }
@@ -86,7 +86,7 @@ fn invalid_quantities_are_refused_with_a_reason() {
 }
 
 #[test]
-fn numbers_are_read_as_they_are_written_in_json() {
+fn numbers_are_parsed_like_json() {
     for (value, expected) in [
         (json!(1), "1"),
         (json!(0.1), "0.1"),
@@ -101,7 +101,7 @@ fn numbers_are_read_as_they_are_written_in_json() {
 
 proptest! {
     #[test]
-    fn the_canonical_text_is_its_own_canonical_text(
+    fn canonicalization_is_idempotent(
         text in "[+-]?[0-9]{0,24}(\\.[0-9]{0,14})?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?"
     ) {
         if let Ok(once) = canonical(&text) {

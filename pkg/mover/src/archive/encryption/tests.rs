@@ -125,7 +125,7 @@ fn a_passphrase_decrypts_its_own_archive() {
 }
 
 #[test]
-fn content_of_every_length_around_a_chunk_comes_back() {
+fn content_around_the_chunk_size_survives_a_round_trip() {
     let chunk = 64 << 10;
     for length in [0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 2 * chunk + 7] {
         let content: Vec<u8> = (0..=250).cycle().take(length).collect();
@@ -141,7 +141,7 @@ fn content_of_every_length_around_a_chunk_comes_back() {
 
 // Row: D-175
 #[test]
-fn a_bit_that_was_turned_anywhere_or_a_byte_that_is_missing_is_found() {
+fn any_flipped_bit_or_missing_byte_is_detected() {
     let bytes = to_us(&archive());
     for at in 0..bytes.len() {
         let mut turned = bytes.clone();
@@ -156,7 +156,7 @@ fn a_bit_that_was_turned_anywhere_or_a_byte_that_is_missing_is_found() {
 }
 
 #[test]
-fn a_header_that_no_program_writes_is_refused_before_any_work() {
+fn an_abnormal_header_is_refused_before_key_derivation() {
     let wrapped = "A".repeat(43);
     let header = |stanza: &str| format!("age-encryption.org/v1\n{stanza}\n--- {wrapped}\n{wrapped}");
     let salt = "A".repeat(22);

@@ -48,7 +48,7 @@ fn a_copy_equals_its_source_except_for_server_fields() {
 }
 
 #[test]
-fn a_status_that_is_part_of_the_object_is_copied() {
+fn a_status_without_subresource_is_copied() {
     let copy = build_copy(&machine(), &CopyOptions { has_status: false, ..plainly() }, new_uid).unwrap();
     assert_eq!(copy.get(&["status", "phase"]), Some(&json!("Running")));
 }
@@ -59,7 +59,7 @@ fn an_unknown_owner_is_an_error() {
 }
 
 #[test]
-fn annotations_that_were_the_moves_alone_leave_nothing_behind() {
+fn removing_the_annotations_of_a_move_leaves_no_empty_map() {
     let source = object(json!({"metadata": {"name": "a", "annotations": {DELETE_FOR_MOVE: ""}}}));
     let copy = build_copy(&source, &plainly(), new_uid).unwrap();
     assert_eq!(copy.get(&["metadata", "annotations"]), None);
@@ -74,7 +74,7 @@ fn copies_of_pausable_objects_are_paused_and_marked() {
 }
 
 #[test]
-fn field_managers_are_those_of_the_source_or_none_at_all() {
+fn field_managers_are_copied_from_the_source_or_omitted() {
     let expected = json!({"metadata": {"managedFields": [{"manager": "kubectl", "operation": "Update"}]}});
     assert_eq!(field_managers_patch(&machine()), expected);
     let bare = object(json!({"metadata": {"managedFields": []}}));

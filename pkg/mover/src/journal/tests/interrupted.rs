@@ -49,7 +49,7 @@ async fn a_move_killed_after_any_request_is_resumed_and_finished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_that_was_dropped_does_not_look_like_another_run() {
+async fn a_lost_update_does_not_look_like_another_run() {
     let (lab, keeper) = (Lab::start().await, keeper("1"));
     let lines = lab.lines();
     let (source, target) = (lines.source().await, lines.target().await);

@@ -158,7 +158,7 @@ async fn an_unfinished_move_of_other_clusters_is_not_taken_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_lost_is_no_other_run() {
+async fn a_lost_answer_does_not_look_like_another_run() {
     let lab = Lab::start().await;
     let mut held = take(&lab, started_journal(), &keeper("1")).await.unwrap();
     for fixture in [&lab.source, &lab.target] {
@@ -169,7 +169,7 @@ async fn an_answer_that_is_lost_is_no_other_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_clusters_and_all_they_own_fit() {
+async fn a_journal_of_a_thousand_clusters_fits() {
     let lab = Lab::start().await;
     let key = |number: usize| ObjectKey {
         group: "infrastructure.cluster.x-k8s.io".to_owned(),

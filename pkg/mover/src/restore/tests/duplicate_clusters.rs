@@ -105,7 +105,7 @@ fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
 
 // Row: D-303
 #[test]
-fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
+fn a_duplicate_cluster_is_detected_by_four_properties() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let started = world.start().await;
@@ -175,7 +175,7 @@ cannot check whether the Clusters still run on the source cluster `ADDRESS`
 
 // Row: D-304
 #[test]
-fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
+fn a_paused_restore_leaves_clusters_paused_and_unmarked() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let started = world.start().await;

@@ -43,7 +43,7 @@ const JUMPS: [Jump; 6] = [
 ];
 
 #[tokio::test(start_paused = true)]
-async fn clock_that_jumps_by_an_hour_changes_nothing_about_a_move() {
+async fn a_clock_jump_of_an_hour_does_not_affect_a_move() {
     let world = Box::pin(World::build()).await;
     let [_, moved] = before_and_after(&world).await;
     for (phase, write) in [(MovePhase::Creating, 20), (MovePhase::Deleting, 12)] {

@@ -239,7 +239,7 @@ async fn damage_on_the_target_stops_a_move_before_any_deletion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn object_that_took_the_place_of_a_copy_stops_a_move() {
+async fn an_object_that_replaced_a_copy_stops_a_move() {
     let lab = Box::pin(lab()).await;
     lab.source.create([labelled(kind::CONFIG_MAP, "team/config", "source")]).await;
     let replace = async {
@@ -302,7 +302,7 @@ async fn field_changed_by_the_target_stops_a_move_until_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pauses_are_journalled_before_they_are_made() {
+async fn pauses_are_recorded_in_the_journal_first() {
     let lab = Box::pin(lab()).await;
     let source = ScriptedConnection::new(&lab.source, |asked| {
         let pauses = asked.method == "PATCH" && asked.path.contains("/clusters/");
@@ -329,7 +329,7 @@ async fn cluster_paused_by_another_move_stays_paused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cluster_of_another_move_stays_paused_if_the_source_has_one_too() {
+async fn a_cluster_paused_by_moves_on_both_sides_stays_paused() {
     let lab = Box::pin(lab()).await;
     lab.source.create(cluster("team/x")).await;
     lab.target.create(cluster("team/x")).await;
@@ -344,7 +344,7 @@ async fn cluster_of_another_move_stays_paused_if_the_source_has_one_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cluster_class_rests_unless_clusters_that_stay_use_it() {
+async fn a_cluster_class_is_paused_unless_remaining_clusters_use_it() {
     let lab = Box::pin(lab()).await;
     lab.source.create([cluster_class("team/own"), cluster_class("team/shared")].concat()).await;
     lab.source.create(cluster("team/b").of_class("team/own")).await;
@@ -381,7 +381,7 @@ async fn object_deleted_on_the_source_is_not_created_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn object_blocked_while_copies_are_made_is_waited_for() {
+async fn an_object_blocked_during_copying_is_waited_for() {
     let lab = Box::pin(lab()).await;
     let block = json!({"metadata": {"annotations": {BLOCK_MOVE: ""}}});
     let change = lab.source.merge(kind::DOCKER_CLUSTER, "team/a", &block);

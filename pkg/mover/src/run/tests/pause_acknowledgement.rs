@@ -127,7 +127,7 @@ async fn immediate_acknowledgements_cost_no_extra_requests() {
 }
 
 #[tokio::test]
-async fn the_controllers_of_the_sandbox_are_heard() {
+async fn the_sandbox_controllers_acknowledge_a_pause() {
     let builder = Fixture::builder().controllers(ControllerSwitches::default());
     let lab = Lab { source: builder.start().await, target: Fixture::start().await };
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));

@@ -88,7 +88,7 @@ async fn moving_a_hundred_machines_takes_at_most_five_requests_per_object() {
 }
 
 #[tokio::test]
-async fn a_status_is_taken_along_for_the_kinds_that_are_named_and_no_others() {
+async fn a_status_is_copied_only_for_named_kinds() {
     let world = Box::pin(World::build()).await;
     let started = world.start().await;
     let before = state(&started.lab).await;
@@ -160,7 +160,7 @@ async fn a_cluster_is_paused_from_the_first_copy_to_the_last_deletion() {
 }
 
 #[tokio::test]
-async fn a_cluster_finds_its_class_in_the_namespace_both_go_to() {
+async fn a_cluster_finds_its_class_in_the_mapped_namespace() {
     let lab = Lab::start().await;
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));
     lab.source.create(cluster_class("team/small")).await;
@@ -208,7 +208,7 @@ async fn an_empty_move_hints_at_other_namespaces_and_keeps_the_last_report() {
 }
 
 #[tokio::test]
-async fn repeated_move_names_the_move_that_has_done_it() {
+async fn a_repeated_move_names_the_finished_one() {
     let lab = Lab::start().await;
     futures::join!(install_providers(&lab.source), install_providers(&lab.target));
     let named = MoveRequest { clusters: ClusterChoice::Named(BTreeSet::from(["b".to_owned()])), ..request() };
@@ -224,7 +224,7 @@ async fn repeated_move_names_the_move_that_has_done_it() {
 }
 
 #[tokio::test]
-async fn report_is_only_that_of_a_move_between_the_given_clusters() {
+async fn only_moves_between_the_given_clusters_are_reported() {
     let lab = Lab::start().await;
     let other = Lab::start().await;
     futures::join!(

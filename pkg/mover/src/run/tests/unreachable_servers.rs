@@ -24,7 +24,7 @@ const MANY: usize = 260;
 const TO_MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
 
 #[tokio::test(start_paused = true)]
-async fn a_target_that_is_away_for_half_a_minute_is_waited_for_in_every_phase() {
+async fn a_target_outage_of_30_seconds_is_survived_in_every_phase() {
     let world = Box::pin(World::build()).await;
     let clean = world.start().await;
     move_lab(&clean.lab, &request(), "1").await.unwrap();

@@ -655,7 +655,7 @@ status:
 }
 
 #[test]
-fn a_machine_drain_rule_stays_as_it_is() {
+fn a_machine_drain_rule_is_unchanged() {
     let text = r"
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineDrainRule

@@ -140,7 +140,7 @@ mod tests {
     use super::{Quantity, canonical};
 
     #[test]
-    fn a_quantity_is_written_in_one_form() {
+    fn a_quantity_has_one_canonical_form() {
         for (given, written) in [
             ("1000m", "1"),
             ("0.5", "500m"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_told() {
+    fn an_invalid_quantity_is_reported() {
         for text in ["", "abc", "1.2.3", "1x", "--1", "Gi", "1 Gi", "1e", "1Ki3"] {
             assert!(Quantity::parse(text).is_none(), "{text}");
         }

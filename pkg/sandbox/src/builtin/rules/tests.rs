@@ -37,7 +37,7 @@ fn deployment() -> Value {
 }
 
 #[test]
-fn a_deployment_is_filled_in_as_the_real_server_does_it() {
+fn a_deployment_gets_the_defaults_of_the_real_server() {
     let mut object = deployment();
     object["spec"]["template"]["spec"]["serviceAccountName"] = "robot".into();
     object["spec"]["unknown"] = 1.into();
@@ -75,7 +75,7 @@ fn a_deployment_is_filled_in_as_the_real_server_does_it() {
 }
 
 #[test]
-fn filling_in_twice_changes_nothing() {
+fn defaulting_is_idempotent() {
     for (group, kind, mut object) in [
         ("apps", "Deployment", deployment()),
         (
@@ -95,7 +95,7 @@ fn filling_in_twice_changes_nothing() {
 }
 
 #[test]
-fn zeros_stay_where_they_say_something() {
+fn meaningful_zeros_are_kept() {
     let mut object = deployment();
     object["spec"]["replicas"] = 0.into();
     set_defaults(resource("apps", "Deployment"), &mut object);
@@ -106,7 +106,7 @@ fn zeros_stay_where_they_say_something() {
 }
 
 #[test]
-fn a_job_finds_its_pods_by_its_own_uid() {
+fn a_job_selects_its_pods_by_uid() {
     let resource = resource("batch", "Job");
     let mut job = json!({
         "metadata": {"name": "once", "uid": "u1"},
@@ -121,7 +121,7 @@ fn a_job_finds_its_pods_by_its_own_uid() {
 }
 
 #[test]
-fn string_data_becomes_data() {
+fn string_data_is_converted_to_data() {
     let resource = resource("", "Secret");
     let mut secret = json!({"metadata": {"name": "a"}, "data": {"k": "b2xk"}, "stringData": {"k": "new"}});
     set_defaults(resource, &mut secret);
@@ -129,7 +129,7 @@ fn string_data_becomes_data() {
 }
 
 #[test]
-fn the_generation_grows_with_the_spec_alone() {
+fn the_generation_changes_only_with_the_spec() {
     let resource = resource("apps", "Deployment");
     let mut old = deployment();
     set_defaults(resource, &mut old);
@@ -150,7 +150,7 @@ fn the_generation_grows_with_the_spec_alone() {
 }
 
 #[test]
-fn each_address_writes_its_own_part() {
+fn subresources_write_only_their_own_part() {
     let resource = resource("apps", "Deployment");
     let old = json!({"metadata": {"generation": 4, "labels": {"a": "b"}}, "spec": {"replicas": 1}, "status": {"x": 1}});
     let sent = json!({"metadata": {"labels": {"c": "d"}}, "spec": {"replicas": 2}, "status": {"x": 2}});
@@ -164,7 +164,7 @@ fn each_address_writes_its_own_part() {
 }
 
 #[test]
-fn services_get_addresses_nobody_has() {
+fn services_get_unused_addresses() {
     let make = |spec: Value| {
         let mut service = json!({"metadata": {"name": "a"}, "spec": spec});
         set_defaults(resource("", "Service"), &mut service);
@@ -184,7 +184,7 @@ fn services_get_addresses_nobody_has() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_field() {
+fn validation_errors_name_their_field() {
     use FieldErrorKind::{Duplicate, Invalid, NotSupported, Required};
     let with = |path: &str, value: Value| {
         let mut object = deployment();
@@ -222,7 +222,7 @@ fn what_is_wrong_is_told_by_field() {
 }
 
 #[test]
-fn what_may_not_change_is_refused() {
+fn changes_of_immutable_fields_are_refused() {
     for (group, kind, old, new, path) in [
         (
             "",
@@ -247,7 +247,7 @@ fn what_may_not_change_is_refused() {
 }
 
 #[test]
-fn a_wrong_type_is_told_in_the_words_of_go() {
+fn a_type_error_has_the_text_of_go() {
     let resource = resource("apps", "Deployment");
     for (path, value, message) in [
         (
@@ -287,7 +287,7 @@ fn unknown_fields_are_listed_by_path() {
 }
 
 #[test]
-fn a_doubled_port_is_warned_of() {
+fn a_duplicate_port_gives_a_warning() {
     let mut object = deployment();
     object["spec"]["template"]["spec"]["containers"][0]["ports"] =
         json!([{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 80, "protocol": "TCP"}]);
@@ -299,7 +299,7 @@ fn a_doubled_port_is_warned_of() {
 }
 
 #[test]
-fn no_kind_stumbles_over_an_empty_or_a_crooked_object() {
+fn no_kind_panics_on_empty_or_malformed_objects() {
     let crooked = json!({"metadata": [], "spec": "x", "status": 5, "rules": {}, "webhooks": "y", "data": []});
     for resource in resources() {
         for object in [json!({}), Value::Null, crooked.clone()] {
@@ -315,7 +315,7 @@ fn no_kind_stumbles_over_an_empty_or_a_crooked_object() {
 }
 
 #[test]
-fn the_tables_name_types_and_fields_there_are() {
+fn the_tables_name_existing_types_and_fields() {
     let mut known = std::collections::HashSet::new();
     let mut queue: Vec<_> = resources().iter().map(|resource| resource.schema.schema()).collect();
     let mut seen = std::collections::HashSet::new();

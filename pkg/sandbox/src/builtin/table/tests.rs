@@ -7,14 +7,14 @@ fn resource(group: &str, version: &str, plural: &str) -> &'static Arc<ResourceTy
 }
 
 #[test]
-fn both_tables_can_be_read_and_core_comes_first() {
+fn both_tables_parse_with_the_core_group_first() {
     assert_eq!(&*resources()[0].plural, "bindings");
     assert!(resources().len() > 60);
     assert!(type_definitions().iter().count() > 400);
 }
 
 #[test]
-fn a_resource_has_its_names_verbs_and_parts() {
+fn a_resource_has_names_verbs_and_subresources() {
     let deployments = resource("apps", "v1", "deployments");
     assert_eq!((&*deployments.singular, &*deployments.kind), ("deployment", "Deployment"));
     assert_eq!(&*deployments.list_kind, "DeploymentList");
@@ -28,7 +28,7 @@ fn a_resource_has_its_names_verbs_and_parts() {
 }
 
 #[test]
-fn what_is_stored_elsewhere_says_where() {
+fn resources_name_their_storage_version() {
     let events = resource("events.k8s.io", "v1", "events");
     assert_eq!(storage_group_version(events), ("", "v1"));
     let old = resource("autoscaling", "v1", "horizontalpodautoscalers");
@@ -41,7 +41,7 @@ fn what_is_stored_elsewhere_says_where() {
 }
 
 #[test]
-fn a_schema_is_walked_from_the_root_to_the_keys_of_a_port() {
+fn a_schema_path_reaches_the_list_keys_of_ports() {
     let root = resource("apps", "v1", "deployments").schema.schema();
     let pod = root.field("spec").unwrap().field("template").unwrap().field("spec").unwrap();
     assert_eq!(pod.node().definition.as_deref(), Some("io.k8s.api.core.v1.PodSpec"));
@@ -60,7 +60,7 @@ fn a_schema_is_walked_from_the_root_to_the_keys_of_a_port() {
 }
 
 #[test]
-fn a_field_that_says_more_than_its_definition_keeps_the_fields_of_the_definition() {
+fn a_field_with_overrides_keeps_the_fields_of_its_definition() {
     let spec = resource("apps", "v1", "deployments").schema.schema().field("spec").unwrap();
     let strategy = spec.field("strategy").unwrap();
     assert!(strategy.node().patch.retain_keys);
@@ -68,7 +68,7 @@ fn a_field_that_says_more_than_its_definition_keeps_the_fields_of_the_definition
 }
 
 #[test]
-fn a_recursive_definition_comes_back_to_itself() {
+fn a_recursive_definition_refers_to_itself() {
     let root = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions").schema.schema();
     let version = root.field("spec").unwrap().field("versions").unwrap().items().unwrap();
     let schema = version.field("schema").unwrap().field("openAPIV3Schema").unwrap();
@@ -77,7 +77,7 @@ fn a_recursive_definition_comes_back_to_itself() {
 }
 
 #[test]
-fn a_line_that_means_nothing_is_named() {
+fn an_invalid_table_line_is_reported() {
     for (table, named) in [
         ("Pod", "`Pod` is in no package"),
         ("package core a\nPod\n  name strong", "no type is called `strong`"),

@@ -47,7 +47,7 @@ fn available(client: &Client, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_api_service_stands_for_each_version_some_definition_serves() {
+async fn every_served_custom_version_has_an_api_service() {
     let sandbox = sandbox().await;
     let client = sandbox.client("test");
     let one = client.create(definition("ones", &[("v1", true), ("v1alpha1", false)])).await.unwrap();
@@ -71,7 +71,7 @@ async fn an_api_service_stands_for_each_version_some_definition_serves() {
 }
 
 #[tokio::test]
-async fn what_is_made_for_a_definition_is_kept_as_it_is() {
+async fn edited_or_deleted_api_services_are_restored() {
     let sandbox = sandbox().await;
     let client = sandbox.client("test");
     client.create(definition("ones", &[("v1", true)])).await.unwrap();
@@ -87,7 +87,7 @@ async fn what_is_made_for_a_definition_is_kept_as_it_is() {
 }
 
 #[tokio::test]
-async fn local_ones_and_those_of_services_are_available_and_then_left_alone() {
+async fn api_services_become_available_once() {
     let sandbox = sandbox().await;
     let client = sandbox.client("test");
     let service = json!({

@@ -90,7 +90,7 @@ fn signed_by(certificate: &str, authority: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_provider_brings_ends_in_a_secret_and_its_ca_where_it_is_trusted() {
+async fn a_certificate_gets_a_secret_and_its_ca_is_injected() {
     let (sandbox, client, _) = sandbox().await;
     // Clients may create consumers of a CA before its Certificate.
     let mut widgets = definition("example.com", "Widget", "Namespaced");
@@ -168,7 +168,7 @@ async fn a_certificate_waits_for_its_issuer() {
 }
 
 #[tokio::test]
-async fn a_certificate_is_issued_anew_when_its_spec_or_its_secret_changes() {
+async fn a_certificate_is_reissued_if_its_spec_or_secret_changes() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("c", "self", &json!({"dnsNames": ["one"]}))).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_certificate_is_issued_anew_when_its_spec_or_its_secret_changes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_signed_fails_once() {
+async fn an_unsignable_certificate_fails_once() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("c", "self", &json!({"dnsNames": ["no-\u{fc}-here"]}))).await.unwrap();
@@ -216,7 +216,7 @@ async fn what_cannot_be_signed_fails_once() {
 }
 
 #[tokio::test]
-async fn two_certificates_do_not_fight_over_one_secret() {
+async fn two_certificates_do_not_overwrite_one_secret() {
     let (sandbox, client, _) = sandbox().await;
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     client.create(certificate("first", "self", &json!({"secretName": "shared"}))).await.unwrap();
@@ -228,7 +228,7 @@ async fn two_certificates_do_not_fight_over_one_secret() {
 }
 
 #[tokio::test]
-async fn the_webhook_of_cert_manager_has_a_ca_of_its_own() {
+async fn the_cert_manager_webhook_has_its_own_ca() {
     let (sandbox, client, _) = sandbox().await;
     let configuration = json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",

@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_schema_filled_in_does_not_count() {
+    fn schema_defaults_are_ignored_in_comparisons() {
         let found = json!({"a": 1, "filled": true, "list": [{"b": 2, "filled": true}]});
         for (wanted, expected) in [
             (json!({"a": 1, "list": [{"b": 2}]}), true),

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_rounded_as_asked_and_nonsense_is_the_default() {
+    fn percentages_are_rounded_and_invalid_ones_default() {
         for (value, round_up, expected) in [
             (json!(3), true, 3),
             (json!("25%"), true, 2),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_older_than_a_time_that_has_come_is_due() {
+    fn only_objects_older_than_a_past_time_are_due() {
         let holder =
             json!({"apiVersion": "x/v1beta2", "spec": {"rollout": {"after": "2026-01-01T00:00:30Z"}}});
         let made = |at: &str| json!({"metadata": {"creationTimestamp": at}});

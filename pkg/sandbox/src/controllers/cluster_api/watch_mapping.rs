@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_the_status_of_a_cluster_concern_none_of_its_parts() {
+    fn cluster_status_counts_trigger_no_reconciliation() {
         let before = serde_json::json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "status": {"workers": {"replicas": 1}}});
         let mut after = before.clone();
         after["status"]["workers"]["replicas"] = 2.into();

@@ -50,7 +50,7 @@ fn widget(name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn dependents_of_custom_resources_go_when_the_definition_goes() {
+async fn deleting_a_definition_deletes_dependents_of_its_objects() {
     let (sandbox, client) = sandbox().await;
     let owner = client.create(widget("one")).await.unwrap();
     client.create(config_map("dependent", &owner)).await.unwrap();
@@ -63,7 +63,7 @@ async fn dependents_of_custom_resources_go_when_the_definition_goes() {
 }
 
 #[tokio::test]
-async fn an_object_whose_owner_is_of_no_served_kind_stays() {
+async fn an_object_with_an_owner_of_an_unserved_kind_is_kept() {
     let (sandbox, client) = sandbox().await;
     let owner = json!({
         "apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "one", "uid": "1"},
@@ -74,7 +74,7 @@ async fn an_object_whose_owner_is_of_no_served_kind_stays() {
 }
 
 #[tokio::test]
-async fn an_owner_that_waits_goes_when_its_dependent_forgets_it() {
+async fn a_waiting_owner_is_deleted_once_its_dependent_drops_it() {
     let (sandbox, client) = sandbox().await;
     let owner = client.create(widget("one")).await.unwrap();
     let mut dependent = config_map("dependent", &owner);

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_come_upwards_and_go_downwards_one_after_the_other() {
+    fn pods_are_created_in_order_and_deleted_in_reverse() {
         let patient = json!({"spec": {"replicas": 3}});
         let parallel = json!({"spec": {"replicas": 3, "podManagementPolicy": "Parallel"}});
         for (set, there, expected) in [

@@ -146,7 +146,7 @@ mod tests {
     use super::escape;
 
     #[test]
-    fn names_that_are_no_identifiers_are_escaped() {
+    fn invalid_cel_identifiers_are_escaped() {
         for (name, escaped) in [
             ("replicas", "replicas"),
             ("namespace", "__namespace__"),

@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn what_only_one_applier_owned_goes_when_it_applies_nothing(first in spec(), second in spec()) {
+    fn an_empty_apply_removes_solely_owned_fields(first in spec(), second in spec()) {
         let mut server = Server::new();
         server.apply("a", first.clone(), false).unwrap();
         let alone = server.spec();
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn an_applied_spec_is_part_of_the_live_one(first in spec(), second in spec()) {
+    fn the_live_object_contains_the_applied_spec(first in spec(), second in spec()) {
         let mut server = Server::new();
         server.apply("a", first, false).unwrap();
         server.apply("b", second.clone(), true).unwrap();
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn sets_of_fields_obey_the_laws_of_sets(a in set(), b in set(), c in set()) {
+    fn field_sets_obey_set_laws(a in set(), b in set(), c in set()) {
         prop_assert_eq!(a.union(&b), b.union(&a));
         prop_assert_eq!(a.union(&b).union(&c), a.union(&b.union(&c)));
         prop_assert_eq!(a.intersection(&b), b.intersection(&a));
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn a_set_is_read_as_it_was_written(a in set()) {
+    fn field_sets_survive_a_round_trip(a in set()) {
         prop_assert_eq!(FieldSet::from_json(&a.to_json()).unwrap(), a);
     }
 }

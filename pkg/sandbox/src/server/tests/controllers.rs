@@ -43,7 +43,7 @@ impl Controller for FlakyController {
 }
 
 #[tokio::test]
-async fn a_look_that_panics_or_fails_is_taken_again_before_anything_has_settled() {
+async fn a_failed_reconciliation_is_retried_before_settling() {
     let sandbox = sandbox().await;
     ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
     let unlucky = Arc::new(FlakyController::default());
@@ -75,7 +75,7 @@ impl Controller for FailingController {
 }
 
 #[tokio::test]
-async fn what_a_controller_fails_at_is_named() {
+async fn controller_errors_are_reported() {
     let sandbox = sandbox().await;
     ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
     let store = Arc::clone(&sandbox.server.store);
@@ -91,7 +91,7 @@ async fn what_a_controller_fails_at_is_named() {
 }
 
 #[tokio::test]
-async fn what_follows_from_a_write_is_there_once_it_has_settled() {
+async fn effects_of_a_write_exist_after_settling() {
     let sandbox = Sandbox::start(Options::default()).await.unwrap();
     let owner = ask(&sandbox, "POST", CONFIG_MAPS, &config_map("owner")).await.1;
     let mut dependent = config_map("dependent");
@@ -108,7 +108,7 @@ async fn what_follows_from_a_write_is_there_once_it_has_settled() {
 }
 
 #[tokio::test]
-async fn a_namespace_goes_with_all_that_is_in_it() {
+async fn a_namespace_is_deleted_with_its_content() {
     let sandbox = Sandbox::start(Options::default()).await.unwrap();
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
     ask(&sandbox, "POST", "/api/v1/namespaces", &namespace).await;

@@ -9,7 +9,7 @@ async fn with_widgets(properties: &Value) -> Sandbox {
 }
 
 #[tokio::test]
-async fn a_definition_is_served_when_its_creation_is_answered_and_not_after_its_deletion() {
+async fn a_definition_is_served_from_creation_to_deletion() {
     let sandbox = with_widgets(&json!({})).await;
     assert_eq!(ask(&sandbox, "POST", WIDGETS, &widget("one", &json!({}))).await.0, 201);
     let path = format!("{DEFINITIONS}/widgets.example.com");
@@ -19,7 +19,7 @@ async fn a_definition_is_served_when_its_creation_is_answered_and_not_after_its_
 }
 
 #[tokio::test]
-async fn a_watch_tells_of_all_deletions_and_ends_when_the_definition_goes() {
+async fn a_watch_reports_deletions_and_ends_with_the_definition() {
     let sandbox = with_widgets(&json!({})).await;
     ask(&sandbox, "POST", WIDGETS, &widget("one", &json!({}))).await;
     let mut watch = Watch::open(&sandbox, &format!("{WIDGETS}?watch=1")).await;
@@ -30,7 +30,7 @@ async fn a_watch_tells_of_all_deletions_and_ends_when_the_definition_goes() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_when_the_schema_changes_and_none_tells_of_objects_in_the_old_form() {
+async fn a_watch_ends_if_the_schema_changes() {
     let sandbox = with_widgets(&json!({"old": {"type": "string"}})).await;
     let from = sandbox.revision();
     let path = format!("{WIDGETS}?watch=1&resourceVersion={from}");
@@ -47,7 +47,7 @@ async fn a_watch_ends_when_the_schema_changes_and_none_tells_of_objects_in_the_o
 }
 
 #[tokio::test]
-async fn a_watch_goes_on_when_only_the_labels_of_the_definition_change() {
+async fn a_watch_continues_if_only_definition_labels_change() {
     let sandbox = with_widgets(&json!({})).await;
     let mut watch = Watch::open(&sandbox, &format!("{WIDGETS}?watch=1")).await;
     let labels = json!({"metadata": {"labels": {"a": "b"}}});
@@ -58,7 +58,7 @@ async fn a_watch_goes_on_when_only_the_labels_of_the_definition_change() {
 }
 
 #[tokio::test]
-async fn a_definition_that_cannot_be_taken_away_is_told_and_not_tried_for_ever() {
+async fn an_undeletable_definition_is_reported_once() {
     let sandbox = with_widgets(&json!({})).await;
     let mut held = widget("one", &json!({}));
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_status_on_demand_is_the_answer_and_nothing_happens() {
+async fn a_status_fault_answers_without_effect() {
     let sandbox = with_faults(&["429:7,verb=create,times=1", "410,verb=list,times=1"]).await;
     let response = send(&sandbox, "POST", CONFIG_MAPS, config_map("one").to_string()).await.unwrap();
     assert_eq!(
@@ -17,7 +17,7 @@ async fn a_status_on_demand_is_the_answer_and_nothing_happens() {
 }
 
 #[tokio::test]
-async fn a_cut_before_leaves_nothing_and_a_cut_after_leaves_the_write() {
+async fn a_cut_before_drops_the_write_and_a_cut_after_keeps_it() {
     let sandbox =
         with_faults(&["cut-before,verb=create,name=,times=1", "cut-after,verb=write,times=1"]).await;
     for (name, code) in [("before", 404), ("after", 200)] {
@@ -30,7 +30,7 @@ async fn a_cut_before_leaves_nothing_and_a_cut_after_leaves_the_write() {
 }
 
 #[tokio::test]
-async fn a_dropped_watch_tells_one_event_and_the_next_one_all() {
+async fn a_dropped_watch_sends_one_event_and_the_next_one_all() {
     let sandbox = with_faults(&["drop-watch,times=1"]).await;
     let from = sandbox.revision();
     for name in ["one", "two"] {
@@ -47,7 +47,7 @@ async fn a_dropped_watch_tells_one_event_and_the_next_one_all() {
 }
 
 #[tokio::test]
-async fn a_killed_server_keeps_the_write_and_answers_nothing_any_more() {
+async fn a_killed_server_keeps_the_write_and_stops_answering() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { data_dir: Some(folder.path().join("data")), ..Options::default() };
     let faults = vec![Fault::parse("kill,verb=create,resource=configmaps").unwrap()];
@@ -64,7 +64,7 @@ async fn a_killed_server_keeps_the_write_and_answers_nothing_any_more() {
 }
 
 #[tokio::test]
-async fn what_is_forbidden_is_refused_and_access_reviews_say_so() {
+async fn forbidden_faults_also_affect_access_reviews() {
     let sandbox = with_faults(&["forbid,verb=get,resource=secrets,namespace=default"]).await;
     let (code, status) = get(&sandbox, "/api/v1/namespaces/default/secrets/one").await;
     assert_eq!(code, 403);
@@ -102,7 +102,7 @@ async fn what_is_forbidden_is_refused_and_access_reviews_say_so() {
 }
 
 #[tokio::test]
-async fn a_slow_request_meets_what_else_there_is_for_it() {
+async fn a_delayed_request_can_have_another_fault() {
     let sandbox = sandbox().await;
     let slow = sandbox.faults().add(Fault::parse("latency:1ms").unwrap());
     sandbox.faults().add(Fault::parse("409,verb=update").unwrap());
@@ -112,7 +112,7 @@ async fn a_slow_request_meets_what_else_there_is_for_it() {
 }
 
 #[tokio::test]
-async fn faults_come_and_go_while_it_runs() {
+async fn faults_can_be_added_and_removed_at_runtime() {
     let sandbox = sandbox().await;
     let fault = sandbox.faults().add(Fault::parse("503").unwrap());
     assert_eq!(get(&sandbox, "/version").await.0, 503);
@@ -122,7 +122,7 @@ async fn faults_come_and_go_while_it_runs() {
 }
 
 #[tokio::test]
-async fn the_audit_log_tells_who_did_what() {
+async fn the_audit_log_names_users_and_requests() {
     let sandbox = sandbox().await;
     let before = sandbox.audit().answered();
     ask(&sandbox, "POST", &format!("{CONFIG_MAPS}?dryRun=All&fieldManager=me"), &config_map("one")).await;

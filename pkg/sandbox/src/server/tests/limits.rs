@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn more_unknown_fields_than_an_answer_has_headers_are_no_trouble() {
+async fn many_unknown_fields_fit_into_the_warnings() {
     let sandbox = sandbox().await;
     let mut map = config_map("one");
     for number in 0..40_000 {
@@ -15,7 +15,7 @@ async fn more_unknown_fields_than_an_answer_has_headers_are_no_trouble() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_there_many_times_is_told_of_a_few_times() {
+async fn a_repeated_field_gives_few_warnings() {
     let sandbox = sandbox().await;
     let fields: Vec<_> = (0..100_000).map(|number| format!(",\"f{}\":\"c\"", number / 2)).collect();
     let text = format!(
@@ -30,7 +30,7 @@ async fn a_field_that_is_there_many_times_is_told_of_a_few_times() {
 }
 
 #[tokio::test]
-async fn the_largest_generation_is_no_trouble_at_a_deletion() {
+async fn deleting_with_the_largest_generation_does_not_overflow() {
     let sandbox = sandbox().await;
     let mut map = config_map("one");
     map["metadata"]["generation"] = i64::MAX.into();
@@ -42,7 +42,7 @@ async fn the_largest_generation_is_no_trouble_at_a_deletion() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_or_too_deep_is_refused() {
+async fn a_body_over_the_size_or_depth_limit_is_refused() {
     let sandbox = sandbox().await;
     let long = send(&sandbox, "POST", CONFIG_MAPS, vec![b' '; 4 << 20]).await.unwrap();
     assert_eq!(long.status(), 413);
@@ -51,7 +51,7 @@ async fn a_body_that_is_too_long_or_too_deep_is_refused() {
 }
 
 #[tokio::test]
-async fn a_watch_from_before_the_history_is_told_so() {
+async fn a_watch_before_the_history_is_expired() {
     let sandbox = start(Options { history_limit: 2, ..Options::default() }).await;
     for name in ["one", "two", "three", "four"] {
         ask(&sandbox, "POST", CONFIG_MAPS, &config_map(name)).await;
@@ -63,7 +63,7 @@ async fn a_watch_from_before_the_history_is_told_so() {
 }
 
 #[tokio::test]
-async fn addresses_that_are_no_resource_take_any_method_but_for_some() {
+async fn non_resource_paths_accept_most_methods() {
     let sandbox = sandbox().await;
     for (path, code) in [
         ("/foo", 404),

@@ -28,7 +28,7 @@ fn webhook(resource: &str) -> Value {
 }
 
 #[tokio::test]
-async fn definitions_objects_webhooks_and_the_revision_come_back() {
+async fn definitions_objects_and_webhooks_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (revision, before) = {
         let sandbox = start(options(&folder)).await;
@@ -49,7 +49,7 @@ async fn definitions_objects_webhooks_and_the_revision_come_back() {
 }
 
 #[tokio::test]
-async fn a_webhook_nobody_answers_keeps_no_sandbox_from_starting() {
+async fn an_unreachable_webhook_does_not_block_a_start() {
     let folder = tempfile::tempdir().unwrap();
     {
         let sandbox = start(options(&folder)).await;
@@ -69,7 +69,7 @@ async fn a_webhook_nobody_answers_keeps_no_sandbox_from_starting() {
 }
 
 #[tokio::test]
-async fn a_definition_whose_writer_was_killed_before_it_settled_is_served_after_the_start() {
+async fn an_unsettled_definition_is_served_after_a_restart() {
     use crate::{
         store::{Key, Precondition, ResourceName},
         verbs::object::EncodedObject,

@@ -59,7 +59,7 @@ async fn get_at(
 }
 
 #[tokio::test]
-async fn only_the_token_gets_in_and_probes_need_none() {
+async fn only_probes_are_served_without_the_token() {
     let port = Port::open(sandbox().await).await;
     let token = port.identity.token().to_owned();
     for (path, authorization, code) in [
@@ -83,7 +83,7 @@ async fn only_the_token_gets_in_and_probes_need_none() {
 }
 
 #[tokio::test]
-async fn the_requests_of_a_sandbox_can_be_asked_for_from_a_number_on() {
+async fn audit_requests_can_be_read_from_a_position() {
     let port = Port::open(sandbox().await).await;
     let authorization = format!("Bearer {}", port.identity.token());
     for path in ["/version", "/api", "/apis"] {
@@ -97,7 +97,7 @@ async fn the_requests_of_a_sandbox_can_be_asked_for_from_a_number_on() {
 }
 
 #[tokio::test]
-async fn an_identity_without_a_token_lets_nobody_in() {
+async fn an_identity_without_a_token_accepts_no_client() {
     let mut kept = serde_json::to_value(Identity::generate().unwrap()).unwrap();
     kept["token"] = "".into();
     let identity: Identity = serde_json::from_value(kept).unwrap();
@@ -118,7 +118,7 @@ async fn a_fault_cuts_the_connection_and_the_next_one_works() {
 }
 
 #[tokio::test]
-async fn who_knows_the_identity_can_stop_it_and_nobody_else() {
+async fn only_the_identity_token_can_stop_a_sandbox() {
     let port = Port::open(sandbox().await).await;
     let url = port.listener.url();
     let stranger = Identity::generate().unwrap();

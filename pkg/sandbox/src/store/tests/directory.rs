@@ -52,7 +52,7 @@ fn record_offsets(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn everything_about_an_object_survives() {
+fn every_field_of_an_object_is_persisted() {
     let directory = tempfile::tempdir().unwrap();
     let widget = Key {
         resource: ResourceName { group: "example.com".into(), plural: "widgets".into() },
@@ -67,7 +67,7 @@ fn everything_about_an_object_survives() {
 }
 
 #[test]
-fn revisions_and_watches_go_on_where_they_were() {
+fn revisions_and_watches_continue_after_reopening() {
     let directory = example();
     let store = open(directory.path());
     assert_eq!(contents(&store), (Revision(6), vec!["4 changed".into(), "6 new".into()]));
@@ -80,7 +80,7 @@ fn revisions_and_watches_go_on_where_they_were() {
 }
 
 #[test]
-fn a_journal_cut_anywhere_in_its_last_record_gives_the_state_before_it() {
+fn a_truncated_last_record_is_ignored() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
@@ -100,7 +100,7 @@ fn a_journal_cut_anywhere_in_its_last_record_gives_the_state_before_it() {
 }
 
 #[test]
-fn a_last_record_that_never_reached_the_disk_is_cut_off() {
+fn an_unwritten_last_record_is_truncated() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
@@ -116,7 +116,7 @@ fn a_last_record_that_never_reached_the_disk_is_cut_off() {
 }
 
 #[test]
-fn a_wrong_byte_anywhere_else_is_an_error_that_names_the_place_and_changes_nothing() {
+fn a_damaged_byte_is_an_error_with_its_position() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
@@ -136,7 +136,7 @@ fn a_wrong_byte_anywhere_else_is_an_error_that_names_the_place_and_changes_nothi
 }
 
 #[test]
-fn a_damaged_journal_can_be_opened_after_doing_what_the_error_says() {
+fn the_hint_for_a_damaged_journal_repairs_it() {
     let directory = example();
     let path = journal(directory.path());
     let mut bytes = fs::read(&path).unwrap();
@@ -162,7 +162,7 @@ fn a_journal_shorter_than_the_state_it_starts_from_is_an_error() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_left_alone() {
+fn a_file_of_another_format_is_not_changed() {
     let directory = tempfile::tempdir().unwrap();
     let path = journal(directory.path());
     for text in ["", "my diary", "capstan stor", "a file of some length that has nothing to do with it"] {
@@ -189,7 +189,7 @@ fn a_directory_has_one_owner_at_a_time() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_can_read_the_directory() {
+fn the_directory_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("some/where");
@@ -227,7 +227,7 @@ impl JournalFile for Disk {
 }
 
 #[test]
-fn a_full_disk_fails_the_commit_and_nothing_else() {
+fn a_full_disk_fails_only_the_commit() {
     let directory = example();
     let path = journal(directory.path());
     let whole = fs::read(&path).unwrap();
@@ -248,7 +248,7 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
 }
 
 #[test]
-fn what_a_failed_write_left_behind_is_cut_off_before_the_next_one() {
+fn a_partial_write_is_truncated_before_the_next() {
     let directory = example();
     let store = open(directory.path());
     let disk = |file| Box::new(Disk { file, free_bytes: 30, failed_truncations: 2 }) as Box<_>;
@@ -266,7 +266,7 @@ fn what_a_failed_write_left_behind_is_cut_off_before_the_next_one() {
 }
 
 #[test]
-fn a_process_killed_while_it_replaced_the_journal_leaves_the_old_one() {
+fn a_process_killed_during_compaction_keeps_the_old_journal() {
     let directory = example();
     let new = directory.path().join("journal.new");
     let whole = fs::read(journal(directory.path())).unwrap();
@@ -278,7 +278,7 @@ fn a_process_killed_while_it_replaced_the_journal_leaves_the_old_one() {
 }
 
 #[test]
-fn a_journal_much_longer_than_what_lives_is_replaced() {
+fn an_oversized_journal_is_compacted() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     create(&store, &pod("a"));
@@ -300,7 +300,7 @@ fn a_journal_much_longer_than_what_lives_is_replaced() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_replaced_goes_on() {
+fn a_failed_journal_compaction_is_not_fatal() {
     let directory = example();
     let store = open(directory.path());
     fs::create_dir(directory.path().join("journal.new")).unwrap();

@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn lists_and_watches_at_any_revision_are_as_it_was_then(
+    fn lists_and_watches_match_the_model_at_any_revision(
         steps in steps(200),
         history in 1..300_usize,
         page in 1..12_usize,
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_directory_holds_all_that_was_committed_and_the_history_of_its_journal(steps in steps(80)) {
+    fn a_reopened_directory_has_all_commits_and_their_history(steps in steps(80)) {
         let directory = tempfile::tempdir().unwrap();
         let open = || Store::open(directory.path(), &DirectoryOptions::default()).unwrap();
         let mut store = open();

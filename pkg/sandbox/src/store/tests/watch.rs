@@ -17,7 +17,7 @@ fn shown(change: &Change) -> String {
 }
 
 #[test]
-fn a_watch_gives_each_change_after_its_revision_once_and_in_order() {
+fn a_watch_reports_each_later_change_once_in_order() {
     let store = with_pods(&["a", "b"]);
     update(&store, &pod("a"), "x");
     delete(&store, &pod("b"));
@@ -28,7 +28,7 @@ fn a_watch_gives_each_change_after_its_revision_once_and_in_order() {
 }
 
 #[test]
-fn a_watch_sees_its_scope_alone_and_moves_on_with_the_rest() {
+fn a_watch_reports_only_its_scope() {
     let store = Store::in_memory(100);
     let mut of_namespace = store.watch(pod("").scope(), Revision(1)).unwrap();
     let mut of_resource = store.watch(all("pods"), Revision(1)).unwrap();
@@ -43,7 +43,7 @@ fn a_watch_sees_its_scope_alone_and_moves_on_with_the_rest() {
 }
 
 #[test]
-fn a_watch_may_begin_at_a_revision_that_is_still_to_come() {
+fn a_watch_may_start_at_a_future_revision() {
     let store = with_pods(&["a"]);
     let mut watch = store.watch(all("pods"), Revision(3)).unwrap();
     let mut watch_of_the_last = store.watch(all("pods"), Revision(u64::MAX)).unwrap();
@@ -68,7 +68,7 @@ async fn a_waiting_watch_is_woken_by_a_change_of_its_resource() {
 }
 
 #[tokio::test]
-async fn a_wait_that_was_given_up_loses_nothing() {
+async fn a_cancelled_wait_loses_no_event() {
     let store = with_pods(&[]);
     let mut watch = store.watch(all("pods"), Revision(1)).unwrap();
     {
@@ -80,7 +80,7 @@ async fn a_wait_that_was_given_up_loses_nothing() {
 }
 
 #[test]
-fn a_watch_that_was_too_slow_is_expired_and_one_that_missed_nothing_is_not() {
+fn only_a_watch_that_missed_events_is_expired() {
     let store = Store::in_memory(2);
     let mut slow = store.watch(all("pods"), Revision(1)).unwrap();
     let mut slow_at_everything = store.watch_all(Revision(1)).unwrap();
@@ -97,7 +97,7 @@ fn a_watch_that_was_too_slow_is_expired_and_one_that_missed_nothing_is_not() {
 }
 
 #[test]
-fn a_watch_that_has_caught_up_outlives_a_compaction() {
+fn an_up_to_date_watch_survives_a_compaction() {
     let store = with_pods(&["a"]);
     let mut caught_up = store.watch(all("pods"), Revision(2)).unwrap();
     let mut behind = store.watch(all("pods"), Revision(1)).unwrap();
@@ -110,7 +110,7 @@ fn a_watch_that_has_caught_up_outlives_a_compaction() {
 }
 
 #[tokio::test]
-async fn closing_ends_the_watches_that_wait_and_those_to_come() {
+async fn closing_ends_current_and_future_watches() {
     let store = with_pods(&[]);
     let (mut of_pods, mut of_all) =
         (store.watch(all("pods"), Revision(1)).unwrap(), store.watch_all(Revision(1)).unwrap());

@@ -120,7 +120,7 @@ status:
 ";
 
 #[test]
-fn conditions_that_are_asked_for_stand_below_their_object() {
+fn requested_conditions_are_listed_below_their_object() {
     assert_data_eq!(
         current(TALKATIVE, "cluster"),
         str![[r#"
@@ -158,7 +158,7 @@ Cluster ns/c
 
 // Row: D-136
 #[test]
-fn the_older_table_shows_severities_and_sorts_conditions() {
+fn the_v1beta1_table_shows_severities_and_sorts_conditions() {
     let long = format!("{}\u{e9}more", "m".repeat(99));
     let yaml = format!(
         "

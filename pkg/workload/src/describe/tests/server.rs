@@ -65,7 +65,7 @@ async fn requests_depend_on_kinds_and_not_on_machines() {
 }
 
 #[tokio::test]
-async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
+async fn objects_without_a_cluster_name_are_found() {
     let fixture = lab(6).await;
     for machine in fixture.list(DOCKER_MACHINE).await {
         let place = format!("team/{}", machine["metadata"]["name"].as_str().unwrap());
@@ -81,7 +81,7 @@ async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
 
 // Row: D-131
 #[tokio::test]
-async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
+async fn a_forbidden_kind_is_shown_with_the_reason() {
     let fixture = lab(2).await;
     for fault in [
         "403,resource=infrastructure.cluster.x-k8s.io/dockermachines",
@@ -171,7 +171,7 @@ async fn a_server_without_cluster_api_is_reported() {
 
 // Row: D-134
 #[tokio::test]
-async fn annotations_of_a_tree_on_an_object_change_nothing() {
+async fn tree_annotations_on_an_object_are_ignored() {
     let fixture = lab(1).await;
     let before = described(&fixture, &request()).await;
     let annotations = json!({"metadata": {"annotations": {

@@ -64,7 +64,7 @@ async fn every_change_is_reported_until_the_cluster_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_of_anything_in_the_tree_is_seen_by_one_watch_for_each_kind() {
+async fn every_change_is_seen_with_one_watch_per_kind() {
     let (fixture, mut news) = lab().await;
     let counter = RequestCounter::start(fixture.sandbox());
     told(&mut news).await;
@@ -103,7 +103,7 @@ async fn an_unreachable_server_is_reported_once_and_again_on_recovery() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_may_not_be_watched_is_read_from_time_to_time() {
+async fn an_unwatchable_kind_is_polled() {
     let (fixture, mut news) = lab().await;
     strike(&fixture, "403,verb=watch");
     assert_eq!(told(&mut news).await, "Healthy");

@@ -96,7 +96,7 @@ fn only_a_cluster_is_paused_by_its_spec() {
 }
 
 #[test]
-fn tools_that_would_write_an_object_again_are_known_by_their_marks() {
+fn gitops_tools_are_detected_by_their_marks() {
     for (labels, annotations, tool) in [
         (json!({"argocd.argoproj.io/instance": "x"}), json!({}), Some("Argo CD")),
         (json!({}), json!({"argocd.argoproj.io/tracking-id": "x"}), Some("Argo CD")),
@@ -152,7 +152,7 @@ fn a_class_is_in_the_namespace_of_its_cluster_unless_it_is_named() {
 }
 
 #[test]
-fn machines_count_as_their_controllers_tell() {
+fn machine_counts_come_from_their_controllers() {
     let is = |desired, current, up_to_date, is_observed| ReplicaCounts {
         desired,
         current,

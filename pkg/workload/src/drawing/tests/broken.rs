@@ -4,7 +4,7 @@ use super::{Graph, Scope, builder, graph, owner_graph, text};
 use snapbox::{assert_data_eq, str};
 
 #[test]
-fn an_owner_that_is_not_there_is_named() {
+fn a_missing_owner_is_named() {
     assert_data_eq!(
         text(&graph("Machine a/m < Cluster gone")),
         str![[r#"
@@ -48,7 +48,7 @@ fn a_chain_of_any_length_is_drawn() {
 }
 
 #[test]
-fn a_cluster_that_is_not_there_is_refused_with_near_names() {
+fn a_missing_cluster_is_reported_with_similar_names() {
     let graph = Graph::new(builder::facts("Cluster a/production\nCluster b/other"));
     let near = |scope: &Scope, name: &str| owner_graph(&graph, scope, Some(name)).unwrap_err().suggestions;
     let all = Scope::default();

@@ -263,7 +263,7 @@ fn json_refers_to_owners_by_position() {
 }
 
 #[test]
-fn nothing_is_drawn_as_nothing() {
+fn an_empty_graph_is_drawn_empty() {
     assert_data_eq!(
         text(&graph("")),
         str![[r#"

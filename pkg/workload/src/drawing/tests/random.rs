@@ -50,7 +50,7 @@ fn read(text: &str, arrows: [&str; 2]) -> (BTreeSet<usize>, BTreeSet<(usize, usi
 }
 
 #[test]
-fn every_object_and_every_tie_is_in_every_form() {
+fn every_format_contains_every_object_and_owner() {
     let mut rng = fastrand::Rng::with_seed(6);
     for round in 0..200 {
         let graph = random(&mut rng);

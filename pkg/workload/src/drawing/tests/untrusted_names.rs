@@ -52,7 +52,7 @@ fn names_stay_inside_their_quotes_in_digraphs() {
 }
 
 #[test]
-fn names_end_no_element_of_the_page_and_are_read_back_as_they_are() {
+fn names_are_escaped_in_html() {
     let graph = hostile();
     let page = page(&graph);
     let data = page_data(&page);
@@ -67,7 +67,7 @@ fn names_end_no_element_of_the_page_and_are_read_back_as_they_are() {
 }
 
 #[test]
-fn a_title_is_text() {
+fn a_title_is_escaped_in_html() {
     let mut graph = hostile();
     graph.cluster = Some("</title><script>alert(1)</script>".to_owned());
     let page = page(&graph);
@@ -75,7 +75,7 @@ fn a_title_is_text() {
 }
 
 #[test]
-fn the_page_loads_nothing_and_makes_no_markup_of_texts() {
+fn the_page_loads_no_resources_and_escapes_texts() {
     let page = page(&hostile());
     assert!(page.contains("default-src 'none'; script-src 'sha256-"));
     let said = page.replace("http://www.w3.org/2000/svg", "");

@@ -12,7 +12,7 @@ use super::{
 use crate::store::Revision;
 
 #[tokio::test]
-async fn a_cluster_comes_up_with_all_its_machines() {
+async fn a_cluster_becomes_ready_with_all_machines() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 3, 2)).await;
@@ -75,7 +75,7 @@ async fn the_secrets_of_a_cluster_belong_to_its_control_plane() {
 }
 
 #[tokio::test]
-async fn the_authority_a_user_brings_signs_for_the_kubeconfig() {
+async fn a_user_provided_ca_signs_the_kubeconfig() {
     let server = TestServer::new("v1beta2").await;
     server.apply_and_wait(server.cluster("a", 1, 0)).await;
     let mut brought = server.get("Secret", "a-ca");
@@ -89,7 +89,7 @@ async fn the_authority_a_user_brings_signs_for_the_kubeconfig() {
 }
 
 #[tokio::test]
-async fn a_paused_cluster_is_only_said_to_be_paused() {
+async fn a_paused_cluster_only_gets_a_condition() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 1, 1)).await;
@@ -125,7 +125,7 @@ async fn a_paused_cluster_is_only_said_to_be_paused() {
 }
 
 #[tokio::test]
-async fn a_cluster_goes_workers_first_and_infrastructure_last() {
+async fn a_cluster_is_deleted_from_workers_to_infrastructure() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 2, 1)).await;
@@ -164,7 +164,7 @@ fn deletions(server: &TestServer, since: Revision) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn what_settled_is_left_alone_when_it_is_looked_at_again() {
+async fn reconciling_a_settled_cluster_writes_nothing() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 3, 2)).await;
@@ -175,7 +175,7 @@ async fn what_settled_is_left_alone_when_it_is_looked_at_again() {
 }
 
 #[tokio::test]
-async fn a_moved_cluster_comes_up_with_the_machines_it_had() {
+async fn a_moved_cluster_keeps_its_machines() {
     for contract in CONTRACTS {
         let (source, target) = (TestServer::new(contract).await, TestServer::new(contract).await);
         source.apply_and_wait(source.cluster("a", 3, 2)).await;
@@ -196,7 +196,7 @@ async fn a_moved_cluster_comes_up_with_the_machines_it_had() {
 }
 
 #[tokio::test]
-async fn pools_of_machines_have_nodes_but_no_machines() {
+async fn machine_pools_have_nodes_but_no_machines() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply(server.cluster("a", 1, 0)).await;
@@ -230,7 +230,7 @@ async fn pools_of_machines_have_nodes_but_no_machines() {
 }
 
 #[tokio::test]
-async fn providers_nobody_heard_of_keep_their_contract_alone() {
+async fn unknown_providers_fulfil_only_their_contract() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         let cluster = json!({

@@ -42,7 +42,7 @@ fn versions(server: &TestServer, kind: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_control_plane_takes_a_version_one_machine_at_a_time() {
+async fn a_control_plane_is_upgraded_one_machine_at_a_time() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 3, 0)).await;
@@ -82,7 +82,7 @@ async fn control_plane_counts_belong_to_the_generation_it_observed() {
 }
 
 #[tokio::test]
-async fn a_control_plane_that_may_not_grow_makes_room_first() {
+async fn a_control_plane_without_surge_deletes_first() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 3, 0)).await;
@@ -101,7 +101,7 @@ async fn a_control_plane_that_may_not_grow_makes_room_first() {
 }
 
 #[tokio::test]
-async fn a_control_plane_is_rolled_out_when_the_time_has_come() {
+async fn a_control_plane_rollout_starts_at_its_time() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 1, 1)).await;
@@ -118,7 +118,7 @@ async fn a_control_plane_is_rolled_out_when_the_time_has_come() {
 }
 
 #[tokio::test]
-async fn replicas_follow_what_is_asked_for() {
+async fn replicas_follow_the_spec() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 1, 1)).await;
@@ -165,7 +165,7 @@ async fn a_deployment_replaces_its_machines_within_its_limits() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_of_a_machine_is_changed_in_place() {
+async fn in_place_fields_replace_no_machine() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 1, 2)).await;
@@ -183,7 +183,7 @@ async fn what_changes_nothing_of_a_machine_is_changed_in_place() {
 }
 
 #[tokio::test]
-async fn a_paused_deployment_makes_no_new_machines() {
+async fn a_paused_deployment_creates_no_machines() {
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;
         server.apply_and_wait(server.cluster("a", 1, 1)).await;
@@ -215,7 +215,7 @@ async fn a_machine_deleted_by_hand_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_machine_waits_for_the_hooks_others_put_on_it() {
+async fn a_machine_deletion_waits_for_hooks() {
     let hook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/backup";
     for contract in CONTRACTS {
         let server = TestServer::new(contract).await;

@@ -74,7 +74,7 @@ fn only(server: &TestServer, kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_class_makes_the_parts_of_a_cluster() {
+async fn a_class_creates_the_objects_of_a_cluster() {
     for contract in CONTRACTS {
         let server = world_with_cluster(contract).await;
         let live = server.get("Cluster", "a");
@@ -113,7 +113,7 @@ async fn a_class_makes_the_parts_of_a_cluster() {
 }
 
 #[tokio::test]
-async fn workers_take_a_version_after_the_control_plane() {
+async fn workers_are_upgraded_after_the_control_plane() {
     for contract in CONTRACTS {
         let server = world_with_cluster(contract).await;
         let start = server.store().revision();
@@ -148,7 +148,7 @@ async fn workers_take_a_version_after_the_control_plane() {
 }
 
 #[tokio::test]
-async fn workers_come_and_go_with_the_topology() {
+async fn workers_follow_the_topology() {
     for contract in CONTRACTS {
         let server = world_with_cluster(contract).await;
         let workers = ["spec", "topology", "workers", "machineDeployments"];
@@ -200,7 +200,7 @@ async fn a_cluster_waits_for_its_class() {
 }
 
 #[tokio::test]
-async fn a_managed_cluster_goes_with_its_templates() {
+async fn a_managed_cluster_is_deleted_with_its_templates() {
     for contract in CONTRACTS {
         let server = world_with_cluster(contract).await;
         server.delete("Cluster", "a").await;

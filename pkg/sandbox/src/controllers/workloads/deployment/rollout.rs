@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_the_whole_are_rounded_up_for_surge_and_down_for_what_may_be_missing() {
+    fn surge_is_rounded_up_and_unavailability_down() {
         for (replicas, surge, unavailable, expected) in [
             (2, json!("25%"), json!("25%"), (1, 0)),
             (10, json!("25%"), json!("25%"), (3, 2)),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollout_moves_within_its_limits_and_ends() {
+    fn a_rollout_respects_its_limits_and_ends() {
         let limits = RolloutLimits { desired: 4, surge: 1, unavailable: 1, recreate: false };
         let (mut new, mut old) = (counts(0, 0), vec![counts(1, 0), counts(4, 4)]);
         let mut steps = Vec::new();
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rollout_whose_pods_never_become_ready_keeps_what_is_needed() {
+    fn a_rollout_with_unready_pods_keeps_available_ones() {
         let limits = RolloutLimits { desired: 2, surge: 1, unavailable: 0, recreate: false };
         assert_eq!(next_replicas(limits, counts(0, 0), &[counts(2, 2)]), (1, vec![2]));
         assert_eq!(next_replicas(limits, counts(1, 0), &[counts(2, 2)]), (1, vec![2]));
     }
 
     #[test]
-    fn recreation_waits_until_the_old_pods_are_gone() {
+    fn recreation_waits_for_the_deletion_of_old_pods() {
         let limits = RolloutLimits { desired: 2, surge: 0, unavailable: 0, recreate: true };
         assert_eq!(next_replicas(limits, counts(0, 0), &[counts(2, 2)]), (0, vec![0]));
         let going = PodCounts { desired: 0, existing: 1, available: 0 };

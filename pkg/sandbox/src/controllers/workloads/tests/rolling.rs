@@ -91,7 +91,7 @@ async fn a_deployment_becomes_available_through_a_replica_set_of_running_pods() 
 }
 
 #[tokio::test]
-async fn a_pod_runs_on_the_node_under_an_address_of_its_own() {
+async fn a_pod_runs_on_the_node_with_its_own_address() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
     let all = lab.list("Pod");
@@ -109,7 +109,7 @@ async fn a_pod_runs_on_the_node_under_an_address_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_new_template_rolls_out_and_an_old_one_comes_back_under_a_new_revision() {
+async fn a_rolled_back_template_gets_a_new_revision() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 3}))).await;
     lab.change("Deployment", "web", |web| set_image(web, "web:2")).await;
@@ -123,7 +123,7 @@ async fn a_new_template_rolls_out_and_an_old_one_comes_back_under_a_new_revision
 }
 
 #[tokio::test]
-async fn only_so_many_old_replica_sets_are_kept_as_the_deployment_says() {
+async fn old_replica_sets_are_kept_up_to_the_history_limit() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 1, "revisionHistoryLimit": 1}))).await;
     for image in ["web:2", "web:3"] {
@@ -133,7 +133,7 @@ async fn only_so_many_old_replica_sets_are_kept_as_the_deployment_says() {
 }
 
 #[tokio::test]
-async fn a_deployment_that_recreates_ends_with_new_pods_alone() {
+async fn a_recreate_deployment_ends_with_new_pods_only() {
     let lab = Lab::new().await;
     let spec = json!({"replicas": 2, "strategy": {"type": "Recreate"}});
     lab.create(workload("Deployment", "web", &spec)).await;
@@ -163,7 +163,7 @@ async fn a_paused_deployment_is_scaled_but_not_rolled_out() {
 }
 
 #[tokio::test]
-async fn a_template_that_is_never_ready_stops_a_rollout_before_anything_is_missing() {
+async fn a_never_ready_template_keeps_the_old_pods() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
     lab.change("Deployment", "web", |web| {
@@ -181,7 +181,7 @@ async fn a_template_that_is_never_ready_stops_a_rollout_before_anything_is_missi
 }
 
 #[tokio::test]
-async fn a_deployment_that_is_never_ready_becomes_available_once_the_annotation_goes() {
+async fn removing_the_annotation_makes_a_deployment_available() {
     let lab = Lab::new().await;
     let mut deployment = workload("Deployment", "web", &json!({"replicas": 1}));
     set_annotation(&mut deployment, NEVER_READY, "true");
@@ -199,7 +199,7 @@ async fn a_deployment_that_is_never_ready_becomes_available_once_the_annotation_
 }
 
 #[tokio::test]
-async fn pods_that_cannot_be_made_are_told_of_by_the_deployment() {
+async fn failed_pod_creation_is_a_deployment_condition() {
     let lab = Lab::new().await;
     let mut deployment = workload("Deployment", "web", &json!({"replicas": 1}));
     // A Pod template may contain this finalizer, but a Pod may not.
@@ -213,7 +213,7 @@ async fn pods_that_cannot_be_made_are_told_of_by_the_deployment() {
 }
 
 #[tokio::test]
-async fn pods_that_are_deleted_come_back_and_go_with_their_deployment() {
+async fn deleted_pods_are_recreated_until_the_deployment_is_deleted() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
     let name = meta::name(&lab.list("Pod")[0]).to_owned();
@@ -225,7 +225,7 @@ async fn pods_that_are_deleted_come_back_and_go_with_their_deployment() {
 }
 
 #[tokio::test]
-async fn pods_without_an_owner_are_taken_over_and_those_that_match_no_more_let_go() {
+async fn matching_pods_are_adopted_and_others_released() {
     let lab = Lab::new().await;
     lab.create(json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mine", "namespace": "t", "labels": {"app": "web"}},
@@ -240,7 +240,7 @@ async fn pods_without_an_owner_are_taken_over_and_those_that_match_no_more_let_g
 }
 
 #[tokio::test]
-async fn more_pods_than_are_made_at_once_come_and_go_all_the_same() {
+async fn pods_over_the_batch_size_are_created_and_deleted() {
     let lab = Lab::new().await;
     lab.create(workload("Deployment", "web", &json!({"replicas": 3 * BURST}))).await;
     assert_eq!(pods(&lab), images("web:1", 3 * BURST));

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_daemon_set_has_one_pod_of_its_newest_template() {
+async fn a_daemon_set_has_one_pod_with_the_newest_template() {
     let lab = Lab::new().await;
     lab.create(workload("DaemonSet", "agent", &json!({}))).await;
     let expected = |generation: i64| {
@@ -52,7 +52,7 @@ async fn a_stateful_set_has_numbered_pods_and_updates_them_all() {
 }
 
 #[tokio::test]
-async fn a_stateful_set_whose_first_pod_is_never_ready_goes_no_further() {
+async fn a_stateful_set_stops_at_its_first_unready_pod() {
     let lab = Lab::new().await;
     let mut set = workload("StatefulSet", "db", &json!({"replicas": 3, "serviceName": "db"}));
     set_annotation(&mut set, NEVER_READY, "true");
@@ -94,7 +94,7 @@ async fn a_job_completes_as_its_pods_succeed() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_suspended_has_no_pods_until_it_is_resumed() {
+async fn a_suspended_job_has_no_pods() {
     let lab = Lab::new().await;
     lab.create(job(&json!({"suspend": true}))).await;
     assert_eq!(lab.get("Job", "task")["status"]["conditions"][0]["reason"], "JobSuspended");
@@ -104,14 +104,14 @@ async fn a_job_that_is_suspended_has_no_pods_until_it_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_to_outlive_its_end_is_gone_with_its_pods() {
+async fn a_job_with_a_ttl_is_deleted_with_its_pods() {
     let lab = Lab::new().await;
     lab.create(job(&json!({"ttlSecondsAfterFinished": 0}))).await;
     assert!(lab.list("Job").is_empty() && lab.list("Pod").is_empty());
 }
 
 #[tokio::test]
-async fn a_service_has_the_ready_pods_it_selects_and_nothing_remains_of_it() {
+async fn a_service_has_endpoints_that_are_deleted_with_it() {
     let lab = Lab::new().await;
     lab.create(json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "t", "labels": {"l": "m"}},
@@ -151,7 +151,7 @@ async fn a_service_has_the_ready_pods_it_selects_and_nothing_remains_of_it() {
 }
 
 #[tokio::test]
-async fn a_namespace_gets_its_account_and_certificates_back() {
+async fn a_namespace_regains_its_service_account_and_ca() {
     let lab = Lab::new().await;
     for (kind, name) in [("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")] {
         let before = meta::uid(&lab.get(kind, name)).to_owned();
@@ -185,7 +185,7 @@ async fn an_aggregated_role_follows_the_roles_it_selects() {
 }
 
 #[tokio::test]
-async fn controllers_that_begin_again_find_nothing_to_write() {
+async fn restarted_controllers_write_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let options = || Options { data_dir: Some(directory.path().to_owned()), ..Options::default() };
     let lab = Lab::with(options()).await;
@@ -207,7 +207,7 @@ async fn controllers_that_begin_again_find_nothing_to_write() {
 }
 
 #[tokio::test]
-async fn a_claim_stays_until_the_pod_that_uses_it_is_gone() {
+async fn a_claim_is_kept_until_its_pod_is_deleted() {
     let lab = Lab::new().await;
     let claim = |name: &str| {
         json!({
