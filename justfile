@@ -1,4 +1,4 @@
-# The menu. Each line is a plain cargo command: nothing here is needed to work on capstan.
+# Shortcuts for cargo commands. `just` is optional.
 
 # List the tasks
 default:
@@ -17,11 +17,11 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Check the rules of the house, and show what has grown large
+# Check the project rules, and report large files
 tidy:
     cargo xtask tidy
 
-# Write the generated reference pages again
+# Regenerate the reference pages
 gen:
     cargo xtask gen
 
@@ -29,17 +29,17 @@ gen:
 apiserver:
     cargo xtask apiserver
 
-# Compare an optimised build with what the reference release prints
+# Compare an optimised build with the recorded output of clusterctl
 golden *ARGS:
     cargo build --release --bin capstan
     cargo xtask golden {{ARGS}}
 
-# Measure an optimised build, beside clusterctl where it is on the PATH
+# Measure an optimised build, and clusterctl if it is on the PATH
 bench *ARGS:
     cargo build --release --bin capstan
     cargo xtask bench {{ARGS}}
 
-# Measure the sandbox, beside the real API server where CAPSTAN_TEST_APISERVER names it
+# Measure the sandbox, and a real API server if CAPSTAN_TEST_APISERVER is set
 bench-sandbox *ARGS:
     cargo bench -p capstan-sandbox -- {{ARGS}}
 
@@ -51,6 +51,6 @@ rows *ARGS:
 docs:
     mdbook build docs
 
-# Everything a change must pass
+# Run all checks of CI
 ci:
     .ci/run

@@ -10,9 +10,11 @@ use crate::workspace::Workspace;
 
 const PAGE: &str = "docs/architecture.md";
 const MAP: &str = "The map";
-const ARROWS: &str = "Who may depend on whom";
-const PLACES: &str = "Where things are";
-const INIT: &str = "The life of `init`";
+const ARROWS: &str = "Dependencies between crates";
+const PLACES: &str = "Where to find code";
+const INIT: &str = "The steps of `init`";
+/// The heading of the table of files of `move`.
+const MOVE: &str = "The steps of `move`";
 
 /// The maximum number of files that `init` passes through from a flag to a request.
 const MAX_INIT_FILES: usize = 20;
@@ -57,7 +59,7 @@ pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Findi
         let without =
             FORBIDDEN_PACKAGES.iter().find(|(name, _)| *name == folder).map(|(_, without)| *without);
         if folder.starts_with("pkg/") && without.is_none() {
-            fault("this crate has no line in the table of crates it must do without, in tidy".to_owned());
+            fault("this crate is missing from the table of forbidden dependencies in tidy".to_owned());
         }
         let reached = reachable(&arrows, short(folder));
         let used = dependencies(manifest);
@@ -65,13 +67,13 @@ pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Findi
             let name = name.as_str();
             let is_for_programs = folder.starts_with("pkg/") && PROGRAM_PACKAGES.contains(&name);
             if ours.contains(name) && !reached.contains(name) {
-                fault(format!("`{folder}` may not depend on `{name}`: no arrow of {PAGE} leads there"));
+                fault(format!("`{folder}` must not depend on `{name}`: {PAGE} has no such arrow"));
             } else if is_for_programs || without.unwrap_or_default().contains(&name) {
-                fault(format!("`{folder}` must do without `{name}`"));
+                fault(format!("`{folder}` must not depend on `{name}`"));
             }
         }
         for name in arrows.get(short(folder)).into_iter().flatten().filter(|name| !used.contains(**name)) {
-            fault(format!("{PAGE} draws an arrow to `{name}`, on which this crate does not depend"));
+            fault(format!("{PAGE} has an arrow to `{name}`, but this crate does not depend on it"));
         }
     }
     findings
@@ -93,11 +95,11 @@ pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
             fault(format!("`{folder}` is not on the map"));
         }
         if !drawn.contains(short(folder)) {
-            fault(format!("no arrow leads to or from `{folder}`"));
+            fault(format!("no arrow starts or ends at `{folder}`"));
         }
         let has_permissions = folder.starts_with("pkg/") || *folder == "cmd/capstan";
         if has_permissions && !with_permissions.contains(short(folder)) {
-            fault(format!("`{folder}` has no row that says what it may touch"));
+            fault(format!("`{folder}` has no row in the table of permissions"));
         }
     }
     let shorts: BTreeSet<&str> = crates.iter().map(|folder| short(folder)).collect();
@@ -111,7 +113,7 @@ pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
 pub(super) fn mapped_paths_exist(workspace: &Workspace) -> Vec<Finding> {
     let Some(page) = workspace.text(PAGE) else { return Vec::new() };
     let mut places = folders_on_map(page);
-    for heading in [PLACES, INIT] {
+    for heading in [PLACES, INIT, MOVE] {
         let rows = table(page, heading);
         places.extend(rows.iter().flat_map(|(line, cells)| {
             let paths = cells.last().map(|cell| paths_of(workspace, cell)).unwrap_or_default();
@@ -119,7 +121,7 @@ pub(super) fn mapped_paths_exist(workspace: &Workspace) -> Vec<Finding> {
         }));
     }
     let gone = places.into_iter().filter(|(_, path)| !workspace.exists(path));
-    gone.map(|(line, path)| Finding::fault(PAGE, line, format!("there is no `{path}`"))).collect()
+    gone.map(|(line, path)| Finding::fault(PAGE, line, format!("`{path}` does not exist"))).collect()
 }
 
 /// Checks the number of files that `init` passes through from a flag to a request.
@@ -130,7 +132,7 @@ pub(super) fn init_uses_few_files(workspace: &Workspace) -> Vec<Finding> {
         .flat_map(|(_, cells)| cells.last().map(|cell| paths_of(workspace, cell)).unwrap_or_default())
         .collect();
     let text =
-        format!("`init` passes {} files from a flag to a request; {MAX_INIT_FILES} is the goal", files.len());
+        format!("a request of `init` passes through {} files; the goal is {MAX_INIT_FILES}", files.len());
     if files.len() > MAX_INIT_FILES { vec![Finding::remark(PAGE, None, text)] } else { Vec::new() }
 }
 
@@ -234,9 +236,9 @@ mod tests {
     use super::*;
 
     const A_PAGE: &str = "## The map\n```text\npkg/api/   words\n           of it\npkg/manifest/ text\n  yaml/  read\n```\n\
-        ## Who may depend on whom\n```text\nmanifest ──► api\n```\n\n\
+        ## Dependencies between crates\n```text\nmanifest ──► api\n```\n\n\
         | Crate | May | May not |\n|---|---|---|\n| api, manifest | a | b |\n\n\
-        ## Where things are\n| Question | Place |\n|---|---|\n| x? | `pkg/api/src/a.rs`, `b.rs`; `Word` |\n";
+        ## Where to find code\n| Topic | Location |\n|---|---|\n| x? | `pkg/api/src/a.rs`, `b.rs`; `Word` |\n";
 
     fn workspace(page: &str, manifest: &str) -> Workspace {
         Workspace::of([
@@ -272,8 +274,8 @@ mod tests {
         assert_eq!(
             judged(&against, ALONG),
             [
-                "docs/architecture.md draws an arrow to `manifest`, on which this crate does not depend",
-                "`pkg/manifest` may not depend on `api`: no arrow of docs/architecture.md leads there",
+                "docs/architecture.md has an arrow to `manifest`, but this crate does not depend on it",
+                "`pkg/manifest` must not depend on `api`: docs/architecture.md has no such arrow",
             ]
         );
     }
@@ -281,9 +283,9 @@ mod tests {
     #[test]
     fn an_http_client_in_a_pure_crate_is_a_fault() {
         let manifest = format!("{ALONG}tokio = \"1\"\nserde = \"1\"\n[dev-dependencies]\nkube = \"1\"\n");
-        assert_eq!(judged(A_PAGE, &manifest), ["`pkg/manifest` must do without `tokio`"]);
+        assert_eq!(judged(A_PAGE, &manifest), ["`pkg/manifest` must not depend on `tokio`"]);
         let of_platform = format!("{ALONG}[target.'cfg(unix)'.dependencies]\nclap = \"1\"\n");
-        assert_eq!(judged(A_PAGE, &of_platform), ["`pkg/manifest` must do without `clap`"]);
+        assert_eq!(judged(A_PAGE, &of_platform), ["`pkg/manifest` must not depend on `clap`"]);
     }
 
     #[test]
@@ -293,8 +295,8 @@ mod tests {
             texts(&every_crate_is_on_the_map(&workspace)),
             [
                 "`pkg/extra` is not on the map",
-                "no arrow leads to or from `pkg/extra`",
-                "`pkg/extra` has no row that says what it may touch",
+                "no arrow starts or ends at `pkg/extra`",
+                "`pkg/extra` has no row in the table of permissions",
             ]
         );
         assert_eq!(crates_depend_along_the_arrows(&workspace).len(), 1);
@@ -307,10 +309,10 @@ mod tests {
         assert_eq!(
             judged(&page, ALONG),
             [
-                "docs/architecture.md draws an arrow to `gone`, on which this crate does not depend",
+                "docs/architecture.md has an arrow to `gone`, but this crate does not depend on it",
                 "there is no crate `gone`",
-                "there is no `pkg/manifest/src/json`",
-                "there is no `c.rs`",
+                "`pkg/manifest/src/json` does not exist",
+                "`c.rs` does not exist",
             ]
         );
     }
