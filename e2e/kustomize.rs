@@ -71,10 +71,10 @@ fn a_repository_is_built_at_its_ref_and_again_offline() {
     assert_eq!(built(&world, &OFFLINE), expected);
     assert_eq!(built(&world, &[&url("r", "//overlays/one?ref=v1"), "--offline"]), ["one-m"]);
     assert_eq!(host.fetches(), fetches);
-    let told = refused(&world, &[&url("r", "//overlays/one?ref=v2")]);
-    assert!(told.contains("v2"), "{told}");
-    let told = refused(&world, &[&url("r", "//overlays/two")]);
-    assert!(told.contains("has no folder `overlays/two`"), "{told}");
+    let reported = refused(&world, &[&url("r", "//overlays/one?ref=v2")]);
+    assert!(reported.contains("v2"), "{reported}");
+    let reported = refused(&world, &[&url("r", "//overlays/two")]);
+    assert!(reported.contains("has no folder `overlays/two`"), "{reported}");
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn repository_paths_stay_inside_the_repository() {
     let outside = format!("resources: ['{}', ../../../../../..]\n", own.display());
     forge.commit("r", &[("k/kustomization.yaml", &outside)]);
     let url = format!("file://{}//k", forge.repository("r").display());
-    let told = refused(&world, &[&url, "--load-restrictor", "LoadRestrictionsNone"]);
-    assert!(told.contains("`[CWD]/own.yaml` lies outside"), "{told}");
-    assert!(told.contains("resources[1]"), "{told}");
+    let reported = refused(&world, &[&url, "--load-restrictor", "LoadRestrictionsNone"]);
+    assert!(reported.contains("`[CWD]/own.yaml` is outside"), "{reported}");
+    assert!(reported.contains("resources[1]"), "{reported}");
 }
 
 // Row: D-224
@@ -104,8 +104,8 @@ fn submodules_are_skipped_with_a_warning() {
     let run = build(&world, &[&url("k")]);
     assert!(run.status == 0 && run.stderr.contains("skipped the submodules of "), "{run}");
     assert_eq!(build(&world, &[&url("k?submodules=false")]).stderr, "");
-    let told = refused(&world, &[&url("sub")]);
-    assert!(told.contains("`sub` is in the submodule `sub`"), "{told}");
+    let reported = refused(&world, &[&url("sub")]);
+    assert!(reported.contains("`sub` is in the submodule `sub`"), "{reported}");
 }
 
 // Row: D-223
@@ -128,17 +128,20 @@ fn remote_files_are_resources_and_patches_and_are_cached() {
     host.on("files.example.org/page.yaml", Reply::web_page());
     let wrong = format!("resources: ['{}', '{}']\n", entry("page.yaml"), entry("none.yaml"));
     world.write("kustomization.yaml", wrong);
-    let told = refused(&world, &[]);
-    assert!(told.contains(": 2 errors") && told.contains("a web page came instead of a file"), "{told}");
-    let cause = "resources[1]: `https://files.example.org/none.yaml` cannot be fetched: the host answered with status 404";
-    assert!(told.contains(cause) && told.matches("none.yaml").count() == 1, "{told}");
-    let told = refused(&world, &["https://files.example.org/page.yaml"]);
-    assert_eq!(
-        told.lines().next(),
-        Some("error: cannot fetch `https://files.example.org/page.yaml`"),
-        "{told}"
+    let reported = refused(&world, &[]);
+    assert!(
+        reported.contains(": 2 errors") && reported.contains("received a web page instead of a file"),
+        "{reported}"
     );
-    assert_eq!(told.matches("page.yaml").count(), 1, "{told}");
+    let cause = "resources[1]: `https://files.example.org/none.yaml` cannot be fetched: the host answered with status 404";
+    assert!(reported.contains(cause) && reported.matches("none.yaml").count() == 1, "{reported}");
+    let reported = refused(&world, &["https://files.example.org/page.yaml"]);
+    assert_eq!(
+        reported.lines().next(),
+        Some("error: cannot fetch `https://files.example.org/page.yaml`"),
+        "{reported}"
+    );
+    assert_eq!(reported.matches("page.yaml").count(), 1, "{reported}");
 }
 
 #[test]
@@ -156,6 +159,6 @@ fn a_pull_request_head_is_built_by_its_reference() {
         assert_eq!(built(&world, &[&url]), ["proposed"]);
         assert_eq!(built(&world, &[&url, "--offline"]), ["proposed"]);
     }
-    let told = refused(&world, &[&format!("{}//?ref=pull/8/head", host.url("r"))]);
-    assert!(told.contains("there is no branch, tag or commit `pull/8/head`"), "{told}");
+    let reported = refused(&world, &[&format!("{}//?ref=pull/8/head", host.url("r"))]);
+    assert!(reported.contains("there is no branch, tag or commit `pull/8/head`"), "{reported}");
 }

@@ -17,8 +17,8 @@ fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
     let mut command = cluster.command(arguments);
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let told = BufReader::new(child.stderr.take().unwrap());
-    assert!(told.lines().take(lines).all(|line| line.is_ok()));
+    let reported = BufReader::new(child.stderr.take().unwrap());
+    assert!(reported.lines().take(lines).all(|line| line.is_ok()));
     child.kill().unwrap();
     child.wait().unwrap();
 }

@@ -51,13 +51,13 @@ fn steps(report: &str) -> Vec<(String, String)> {
     let report: Value = serde_json::from_str(report).unwrap();
     let steps = |owner: &Value| owner["steps"].as_array().cloned().unwrap_or_default();
     let providers = report["providers"].as_array().unwrap().iter().flat_map(steps);
-    let told = |step: Value| {
+    let reported = |step: Value| {
         let text = |field: &str| step["object"][field].as_str().unwrap_or_default().to_owned();
         let place = if text("namespace").is_empty() { String::new() } else { text("namespace") + "/" };
         let action = step["action"].as_str().unwrap().to_owned();
         (action, format!("{} {place}{}", text("kind"), text("name")))
     };
-    steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
+    steps(&report["certManager"]).into_iter().chain(providers).map(reported).collect()
 }
 
 /// True for a record that capstan writes for itself.

@@ -179,15 +179,15 @@ async fn others_wait(server: Server) {
 
     let mut other = upgrades.cluster.command(&[LAST_PROVIDER, &["--progress", "json"]].concat());
     let mut other = other.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = BufReader::new(other.stderr.take().unwrap());
-    let waits = told.by_ref().lines().any(|line| {
+    let mut reported = BufReader::new(other.stderr.take().unwrap());
+    let waits = reported.by_ref().lines().any(|line| {
         let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
         event["event"] == "waitingForLease" && event["holder"]["command"] == "upgrade apply"
     });
     assert!(waits, "it did not wait");
     assert_eq!(resume(upgrade), Some(0));
     let mut rest = String::new();
-    told.read_to_string(&mut rest).unwrap();
+    reported.read_to_string(&mut rest).unwrap();
     assert_eq!(other.wait().unwrap().code(), Some(0), "{rest}");
 
     let all = upgrades.server.everything().await;

@@ -14,10 +14,10 @@ fn kill_at(turns: &Turns, turn: u64, bytes: u64) -> bool {
     let mut command = turns.command(turn);
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = child.stderr.take().unwrap();
+    let mut reported = child.stderr.take().unwrap();
     turns.meter.kill_at(bytes, child);
     // The end of the output is the end of the process.
-    told.read_to_end(&mut Vec::new()).unwrap();
+    reported.read_to_end(&mut Vec::new()).unwrap();
     turns.meter.wait()
 }
 

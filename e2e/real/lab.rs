@@ -76,8 +76,8 @@ impl Lab {
         let mut command = self.world.command(arguments.iter().copied().chain(cluster));
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let told = BufReader::new(child.stderr.take().unwrap());
-        assert!(told.lines().take(lines).all(|line| line.is_ok()));
+        let reported = BufReader::new(child.stderr.take().unwrap());
+        assert!(reported.lines().take(lines).all(|line| line.is_ok()));
         child.kill().unwrap();
         assert!(!child.wait().unwrap().success(), "it had ended before it was killed");
     }

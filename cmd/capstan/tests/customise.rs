@@ -62,9 +62,9 @@ fn a_configured_overlay_is_applied_before_namespace_and_labels() {
 fn field_origins_are_traced_through_overlays() {
     let world = customised(TWO_REPLICAS);
     let plain = world.run_expecting_success("generate provider -i own:v1.0.0").stdout;
-    let told = world.run_expecting_success("generate provider -i own:v1.0.0 --provenance").stdout;
+    let reported = world.run_expecting_success("generate provider -i own:v1.0.0 --provenance").stdout;
     assert_data_eq!(
-        told.as_str(),
+        reported.as_str(),
         str![[r##"
 # [HOME]/.config/repository/infrastructure-own/v1.0.0/infrastructure-components.yaml
 apiVersion: v1
@@ -117,7 +117,7 @@ stringData:
 
 "##]]
     );
-    let lines = told.lines().filter(|line| !line.starts_with("# "));
+    let lines = reported.lines().filter(|line| !line.starts_with("# "));
     let uncommented: Vec<&str> = lines.map(|line| line.split(" # ").next().unwrap_or_default()).collect();
     assert_eq!(uncommented.join("\n") + "\n", plain);
     let rendered = world.run_expecting_success("render -i own:v1.0.0 --provenance=json").stdout;

@@ -38,10 +38,10 @@ fn ctrl_c_ends_a_wait_and_leaves_no_files() {
     drop(connection);
     // Before the first wait, the signal may still end the process directly.
     if let Some(status) = output.status.code() {
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(status, 130, "{told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(status, 130, "{reported}");
         assert_data_eq!(
-            told.lines().next_back().unwrap_or_default(),
+            reported.lines().next_back().unwrap_or_default(),
             str!["error: interrupted, nothing was written"]
         );
     }

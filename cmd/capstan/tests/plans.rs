@@ -272,13 +272,13 @@ done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
 fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
     let steps = |owner: &serde_json::Value| owner["steps"].as_array().cloned().unwrap_or_default();
     let providers = report["providers"].as_array().unwrap().iter().flat_map(steps);
-    let told = |step: serde_json::Value| {
+    let reported = |step: serde_json::Value| {
         let text = |field: &str| step["object"][field].as_str().unwrap_or_default();
         let resource = format!("{}s", text("kind").to_lowercase());
         let object = format!("{resource} {}/{}", text("namespace"), text("name"));
         (step["action"].as_str().unwrap().to_owned(), object)
     };
-    steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
+    steps(&report["certManager"]).into_iter().chain(providers).map(reported).collect()
 }
 
 /// Converts a logged request to the form of steps, from `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`.

@@ -152,8 +152,8 @@ fn a_damaged_data_folder_is_not_changed() {
 exit 1
 --- stderr
 error: cannot start sandbox `lab`
-  cause: cannot use the data directory
-  cause: `[CWD]/data/journal` is not a journal of capstan; name another directory, or move the file away
+  cause: cannot open the data directory
+  cause: `[CWD]/data/journal` is not a capstan journal; choose another directory or move the file away
 
 "#]]
     );
@@ -171,7 +171,7 @@ fn a_data_folder_serves_one_sandbox_at_a_time() {
 exit 1
 --- stderr
 error: cannot start sandbox `other`
-  cause: cannot use the data directory
+  cause: cannot open the data directory
   cause: `[CWD]/data` is in use by process [..]
 hint: stop the sandbox that uses the folder, or use another folder with `--data-dir DIR`
 

@@ -71,7 +71,7 @@ impl Bench {
         let of_fleet = [("--real", self.real), ("--clusters", self.clusters.is_some())];
         match of_fleet.iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) if self.only != Some(Part::Fleet) => {
-                bail!("`{flag}` is for the fleet alone; give `--only fleet` with it")
+                bail!("`{flag}` requires `--only fleet`")
             }
             _ => Ok(()),
         }
@@ -85,7 +85,7 @@ const MAX_BINARY_BYTES: u64 = 20_000_000;
 pub(crate) fn run(args: &Bench) -> Result<bool> {
     args.check()?;
     let programs = programs(args)?;
-    let folder = TempDir::new().context("cannot make a temporary folder")?;
+    let folder = TempDir::new().context("cannot create a temporary folder")?;
     let folder = folder.path();
     print_line(&format!(
         "capstan:    {} {}",
@@ -118,14 +118,14 @@ fn commands(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
     print_line(&format!("the binary has {} KB; {} KB: {verdict}", size / 1000, MAX_BINARY_BYTES / 1000));
     let floor = measure_once(Path::new("true"), &[], folder)?.memory;
     print_line(&format!(
-        "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
-         memory is the peak, and below {} it cannot be told apart",
+        "capstan first, then clusterctl; median of {} runs; processor time is user plus system;\n\
+         memory is the peak; values below {} cannot be distinguished",
         args.runs,
         table::mib_text(floor)
     ));
     let (ready_after, memory) = SandboxServer::median_start(&programs.capstan, folder, args.runs)?;
     print_line(&format!(
-        "a sandbox answers {} after the start of its process, and holds {} then",
+        "a sandbox answers {} after its process starts and uses {}",
         table::duration_text(ready_after),
         memory.map_or_else(|| "an unknown amount".to_owned(), table::mib_text)
     ));
@@ -145,14 +145,14 @@ fn programs(args: &Bench) -> Result<Programs> {
 
 /// The absolute path. Needed because each run has its own working folder.
 fn absolute_path(path: &Path) -> Result<PathBuf> {
-    path.canonicalize().with_context(|| format!("there is no `{}`", path.display()))
+    path.canonicalize().with_context(|| format!("`{}` does not exist", path.display()))
 }
 
 /// The version that a program reports. For capstan, the capstan version, not the version of the matching clusterctl.
 fn version(program: &Path, folder: &Path) -> Result<String> {
     let output = clean_command(program, folder).args(["version", "--output", "json"]).output()?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("`{}` does not tell its version", program.display()))?;
+        .with_context(|| format!("`{}` does not report its version", program.display()))?;
     let field = |name: &str| report["clusterctl"][name].as_str();
     let version = field("capstan").or_else(|| field("gitVersion"));
     Ok(version.context("a version is text")?.to_owned())

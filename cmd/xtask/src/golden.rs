@@ -21,7 +21,7 @@ pub(crate) struct Golden {
 pub(crate) fn run(args: &Golden) -> Result<bool> {
     let check = shared_folder("CAPSTAN_GOLDEN", "golden").join("check");
     if !check.is_file() {
-        print_line(&format!("golden: skipped, there is no `{}`", check.display()));
+        print_line(&format!("golden: skipped, `{}` does not exist", check.display()));
         return Ok(true);
     }
     let Some(binary) = args.binary.clone().or_else(built_binary) else {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
         return Ok(true);
     };
     if !binary.is_file() {
-        bail!("there is no binary `{}`", binary.display());
+        bail!("the binary `{}` does not exist", binary.display());
     }
     let mut command = Command::new(&check);
     command.arg(&binary);

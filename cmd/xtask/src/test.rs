@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
 pub(crate) fn overwrite_snapshots(Snapshots { filter }: Snapshots) -> Result<bool> {
     let succeeded = run(&Test { strict: false, slowest: 0, filter, overwrite_snapshots: true })?;
     if !cargo(&["fmt", "--all"]).status().context("cannot run cargo")?.success() {
-        bail!("the new snapshots cannot be formatted");
+        bail!("cannot format the new snapshots");
     }
     Ok(succeeded)
 }
@@ -117,7 +117,7 @@ fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
     build.args(["--no-run", "--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
     let output = build.output().context("cannot run cargo")?;
     if !output.status.success() {
-        bail!("the tests cannot be built");
+        bail!("cannot build the tests");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     let binaries = messages.lines().filter_map(|line| binary(&serde_json::from_str(line).ok()?));

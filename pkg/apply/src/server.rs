@@ -88,7 +88,7 @@ pub struct ListQuery {
 pub enum WatchEvent {
     /// The object is new or changed.
     Updated(Object),
-    /// The object is gone; its last state.
+    /// The object no longer exists; its last state.
     Deleted(Object),
 }
 

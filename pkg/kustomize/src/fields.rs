@@ -326,10 +326,10 @@ mod tests {
         assert!(table.add(spec("", "a", true)).is_ok());
         assert!(table.add(spec("Job", "a", false)).is_ok());
         assert_eq!(table.specs, [spec("Pod", "a", true), spec("Job", "a", false)]);
-        let told = [spec("", "a", false), spec("Pod", "", false)]
+        let reported = [spec("", "a", false), spec("Pod", "", false)]
             .map(|spec| table.add(spec).unwrap_err().to_string());
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 two field specs for `a` of `*` differ in `create`: set both to the same value
 a field spec of `Pod` has no `path`

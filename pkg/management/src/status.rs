@@ -54,7 +54,7 @@ pub struct ProviderStatus {
 pub struct ObjectDrift {
     /// The key of the object.
     pub object: ObjectKey,
-    /// The fields that differ. Empty if the object is gone.
+    /// The fields that differ. Empty if the object no longer exists.
     pub fields: Vec<FieldDrift>,
 }
 

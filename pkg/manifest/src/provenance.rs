@@ -1,8 +1,8 @@
 //! The provenance of fields: the file an object came from, and later changes.
 //!
 //! ```text
-//! Object::trace(origin) ─► edits of any kind ─► Object::set_by(setter): all changes since the last call belong to the
-//! setter
+//! Object::trace(origin) ─► edits of any kind ─► Object::record_provenance(setter): all changes since the last call
+//! belong to the setter
 //! ```
 //!
 //! Edits need no support for tracing. A traced object keeps a shared copy of its content at the last

@@ -126,12 +126,12 @@ fn read_document(text: &str, limits: &YamlLimits, rules: Rules) -> Result<Docume
             notes.push(Note { offset: rest, kind: NoteKind::TextAfterEnd });
         }
         let (mut empty_fields, mut aliased_bytes) = (Vec::new(), 0);
-        let told = compose::DocumentExtras {
+        let reported = compose::DocumentExtras {
             notes: &mut notes,
             empty_fields: &mut empty_fields,
             aliased_bytes: &mut aliased_bytes,
         };
-        let value = compose::compose(parsed.tree, text, limits, rules, told)?;
+        let value = compose::compose(parsed.tree, text, limits, rules, reported)?;
         Ok(Document { value, empty_fields, offset, notes, aliased_bytes })
     };
     read().map_err(|fault: error::Fault| fault.locate(text))

@@ -71,13 +71,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_item_does_not_delay_the_others() {
-        let (tell, told) = oneshot::channel();
-        let (tell, told) = (Cell::new(Some(tell)), Cell::new(Some(told)));
+        let (tell, reported) = oneshot::channel();
+        let (tell, reported) = (Cell::new(Some(tell)), Cell::new(Some(reported)));
         let work = |thing: usize| {
-            let (tell, told) = (&tell, &told);
+            let (tell, reported) = (&tell, &reported);
             async move {
                 match thing {
-                    0 => told.take().unwrap().await.unwrap(),
+                    0 => reported.take().unwrap().await.unwrap(),
                     9 => tell.take().unwrap().send(()).unwrap(),
                     _ => {}
                 }

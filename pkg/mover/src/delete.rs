@@ -76,7 +76,7 @@ impl<'a> PhasedMove<'a, Verified> {
         Err(conflict_error("delete", &facts.key, "it keeps changing on the source"))
     }
 
-    /// Copies the changed object again and returns its version. None if the object is gone or has been replaced.
+    /// Copies the changed object again and returns its version. None if the object no longer exists or has been replaced.
     async fn copy_changed(&self, writer: &CopyWriter<'_>, node: NodeId) -> Result<Option<String>, ApiError> {
         let Some(object) = writer.read(node).await.map_err(|(_, error)| error)? else { return Ok(None) };
         match writer.write(node, &object, &self.copies).await.map_err(|(_, error)| error)? {

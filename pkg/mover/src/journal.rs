@@ -3,13 +3,13 @@
 //! ```text
 //! on a cluster   ConfigMap capstan-move beside the core provider   journal  JSON, gzipped when large
 //!                                                                  report   gzipped, once the move is finished
-//! choice         standing(source, target)                          pure
-//! writing        HeldJournal: take, update, finish; under the leases of both clusters
+//! choice         valid_journal(source, target)                     pure
+//! writing        JournalLease: acquire, update, finish; under the leases of both clusters
 //! ```
 //!
 //! **Writes.** The leases of both clusters exclude other runs. Every write names the revision that it replaces, and a
 //! missing or changed copy stops the run. The source copy is written before the target copy.
-//! Only `Finished` and `AbortOutcome` reach the target first, because the source may be destroyed as soon as its copy has
+//! Only `Finished` and `Aborted` reach the target first, because the source may be destroyed as soon as its copy has
 //! ended. A run acts on a phase only after both copies have the phase.
 //!
 //! **Interruptions.** Each copy alone is safe to resume from. Both copies together decide:
@@ -17,9 +17,9 @@
 //! | interrupted between the writes of    | source          | target            | valid copy
 //! |--------------------------------------|-----------------|-------------------|-----------
 //! | a new move                           | new             | none, or finished | source copy: nothing was done yet
-//! | a phase or a holder                  | higher sign     | lower sign        | source copy: the phase has not begun
-//! | `Finished`, `AbortOutcome`                | unfinished      | ended             | unfinished copy: its phase runs again
-//! | (one deleted by hand)                | there or not    | there or not      | remaining copy: written to both again
+//! | a phase or a holder                  | higher number   | lower number      | source copy: the phase has not begun
+//! | `Finished`, `Aborted`                | unfinished      | ended             | unfinished copy: its phase runs again
+//! | (one deleted by hand)                | exists or not   | exists or not     | remaining copy: written to both again
 //! | (both deleted by hand)               | none            | none              | none: a new move finds the marks
 //!
 //! A copy of another move that has ended is ignored.
@@ -126,7 +126,8 @@ pub struct JournalHolder {
     /// Process on the machine, unique across restarts. A process works on one move at a time.
     pub process: String,
     /// Number of writes: the copy with the higher number is newer.
-    pub sign: u64,
+    #[serde(rename = "sign")]
+    pub write_number: u64,
 }
 
 /// One side of a move.
@@ -269,7 +270,7 @@ impl MoveJournal {
             existed: Vec::new(),
             made_namespaces: Vec::new(),
             objects: 0,
-            holder: JournalHolder { sign: 0, ..store.holder.clone() },
+            holder: JournalHolder { write_number: 0, ..store.holder.clone() },
         }
     }
 

@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn another_kind_or_version_is_refused_by_name() {
         let message = |text: &str| read(text).unwrap_err().to_string();
-        let told = [
+        let reported = [
             message("apiVersion: v1\nkind: Metadata\n"),
             message("apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Provider\n"),
             message(""),
@@ -192,7 +192,7 @@ mod tests {
             message("a: [\n"),
         ];
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 apiVersion in `metadata.yaml` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not "v1"
 kind in `metadata.yaml` must be `Metadata`, not "Provider"

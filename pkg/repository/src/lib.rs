@@ -5,7 +5,7 @@
 //!                               ▲                     └─► read ──────┼─► latest_version (newest usable release)
 //!                            Context                       ▲         │
 //!             settings of hosts (`transport`),             │         ▼
-//!             lock, keys, the `git` program          WithOverrides ─► File { bytes, origin }
+//!             lock, keys, `git`              RepositoryWithOverrides ─► File { bytes, origin }
 //! ```
 //!
 //! - Opening a repository is free: no request, no TLS setup, no thread. A local file is one `std::fs` read.

@@ -314,7 +314,7 @@ async fn watch(server: &Server, watchers: usize) -> Result<Vec<Duration>> {
     let made: Value = serde_json::from_slice(&made.bytes().await?)?;
     let revision = made["metadata"]["resourceVersion"].as_str().context("no resourceVersion")?;
     let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={revision}");
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut reported) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
     for _ in 0..watchers {
         let mut events = server.send(&client(&server.authority)?, Method::GET, &path, &Value::Null).await?;
@@ -333,7 +333,7 @@ async fn watch(server: &Server, watchers: usize) -> Result<Vec<Duration>> {
         let path = format!("{CONFIG_MAPS}/{name}");
         server.send(&server.client, Method::PATCH, &path, &patch).await?.bytes().await?;
         for _ in 0..watchers {
-            let at: Instant = told.recv().await.context("the watches have ended")?;
+            let at: Instant = reported.recv().await.context("the watches have ended")?;
             times.push(at - begin);
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn compile(text: &str) -> Result<Program, String> {
     }
     // The parser panics on some invalid expressions.
     let read = with_large_stack(|| Program::compile(text).map_err(|error| error.to_string()));
-    read.unwrap_or_else(|| Err(expression_error("the expression cannot be read")))
+    read.unwrap_or_else(|| Err(expression_error("cannot parse the expression")))
 }
 
 /// True if an expression nests too deep to run without [`with_large_stack`].

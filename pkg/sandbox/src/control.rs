@@ -70,7 +70,7 @@ impl ControlService {
                 }
                 Err(why) => answer(StatusCode::BAD_REQUEST, &json!({"error": why})),
             },
-            (_, path) => answer(StatusCode::NOT_FOUND, &json!({"error": format!("there is no `{path}`")})),
+            (_, path) => answer(StatusCode::NOT_FOUND, &json!({"error": format!("`{path}` does not exist")})),
         }
     }
 
@@ -78,7 +78,7 @@ impl ControlService {
         let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let since = query.find(|(name, _)| name == "since").map_or_else(|| "0".into(), |(_, value)| value);
         let Ok(number) = since.parse() else {
-            let why = format!("`since={since}` is no number of a request");
+            let why = format!("`since={since}` is not a request number");
             return answer(StatusCode::BAD_REQUEST, &json!({"error": why}));
         };
         let audit = self.sandbox.audit();
@@ -114,7 +114,7 @@ impl Service<Request<Incoming>> for ControlService {
 async fn read_faults(body: Incoming) -> Result<Vec<Fault>, String> {
     let read = Limited::new(body, BODY_LIMIT).collect().await.map_err(|error| error.to_string())?;
     let texts: Vec<String> = serde_json::from_slice(&read.to_bytes())
-        .map_err(|error| format!("the body is to be a JSON list of faults: {error}"))?;
+        .map_err(|error| format!("the body must be a JSON list of faults: {error}"))?;
     texts.iter().map(|text| Fault::parse(text).map_err(|why| format!("`{text}`: {why}"))).collect()
 }
 
@@ -129,7 +129,7 @@ fn answer(status: StatusCode, value: &Value) -> Response<Body> {
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// The URL is not the URL of a sandbox.
-    #[error("`{0}` is no address of a sandbox")]
+    #[error("`{0}` is not a sandbox address")]
     InvalidUrl(String),
     /// The sandbox cannot be reached.
     #[error("cannot reach the sandbox at {0}")]
@@ -141,10 +141,10 @@ pub enum ControlError {
     #[error("the sandbox did not answer")]
     Connection(#[source] hyper::Error),
     /// The sandbox answered with an error status.
-    #[error("the sandbox answers {0}")]
+    #[error("the sandbox returned status {0}")]
     ErrorStatus(StatusCode),
     /// The answer has an unexpected format, for example because the version of the sandbox differs.
-    #[error("cannot read what the sandbox answers")]
+    #[error("cannot parse the answer of the sandbox")]
     InvalidResponse(#[source] serde_json::Error),
 }
 

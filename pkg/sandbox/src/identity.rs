@@ -35,9 +35,9 @@ pub struct Identity {
 pub enum IdentityError {
     #[error("cannot use the sandbox's certificate authority")]
     Authority(#[source] rcgen::Error),
-    #[error("cannot make the sandbox's server certificate")]
+    #[error("cannot create the sandbox's server certificate")]
     Certificate(#[source] rcgen::Error),
-    #[error("the sandbox's server certificate cannot be served")]
+    #[error("cannot use the sandbox's server certificate")]
     Tls(#[source] rustls::Error),
 }
 

@@ -291,7 +291,7 @@ impl<S> AuthenticatedService<S> {
 
 impl fmt::Display for ConnectionCut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the sandbox cut the connection, as a fault asks for")
+        f.write_str("the sandbox closed the connection because of a fault")
     }
 }
 

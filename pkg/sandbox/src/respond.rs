@@ -71,13 +71,13 @@ const WARNING_LIMIT: usize = 256;
 pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
     let whole: usize = warnings.iter().map(|warning| warning.chars().count()).sum();
     let limit = if whole > WARNINGS_LIMIT { WARNING_LIMIT } else { WARNINGS_LIMIT };
-    let mut told = 0;
+    let mut reported = 0;
     for warning in warnings {
-        if told >= WARNINGS_LIMIT {
+        if reported >= WARNINGS_LIMIT {
             return;
         }
         let mut value = String::from("299 - \"");
-        told += warning.chars().take(limit).count();
+        reported += warning.chars().take(limit).count();
         for c in warning.chars().take(limit).filter(|c| !c.is_control()) {
             if matches!(c, '"' | '\\') {
                 value.push('\\');
@@ -96,7 +96,7 @@ pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
 mod tests {
     use super::*;
 
-    fn told(warnings: &[String]) -> Vec<usize> {
+    fn reported(warnings: &[String]) -> Vec<usize> {
         let mut response = text(200, "");
         warn(&mut response, warnings);
         let headers = response.headers().get_all(header::WARNING);
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn warnings_over_the_limit_are_truncated() {
-        assert_eq!(told(&["a".repeat(4000), "b".repeat(96)]), [4000, 96]);
-        assert_eq!(told(&["a".repeat(4000), "b".repeat(97), "c".repeat(3)]), [256, 97, 3]);
+        assert_eq!(reported(&["a".repeat(4000), "b".repeat(96)]), [4000, 96]);
+        assert_eq!(reported(&["a".repeat(4000), "b".repeat(97), "c".repeat(3)]), [256, 97, 3]);
         let many: Vec<String> = (0..100_000).map(|number| format!("{number:08}")).collect();
-        assert_eq!(told(&many), vec![8; WARNINGS_LIMIT / 8]);
+        assert_eq!(reported(&many), vec![8; WARNINGS_LIMIT / 8]);
     }
 }

@@ -203,7 +203,7 @@ impl Store {
             Persistence::Memory => {}
             Persistence::Directory(journal) => journal.append(&change).map_err(CommitError::Journal)?,
             Persistence::Released => {
-                return Err(CommitError::Journal(io::Error::other("the server has ended")));
+                return Err(CommitError::Journal(io::Error::other("the server has stopped")));
             }
         }
         self.shared.apply(change);

@@ -265,7 +265,7 @@ use https: tokens are never sent unencrypted
 
     #[test]
     fn behind_a_proxy_the_hint_is_to_check_the_proxy() {
-        let told = |proxy: Option<&str>| {
+        let reported = |proxy: Option<&str>| {
             hints(&RequestError {
                 url: "https://github.com/a/b".to_owned(),
                 failure: RequestFailure::Connect {
@@ -280,13 +280,13 @@ use https: tokens are never sent unencrypted
             })
         };
         assert_data_eq!(
-            told(None).join("\n"),
+            reported(None).join("\n"),
             str![
                 "if the host is unreachable, use a local repository, or set HTTPS_PROXY or `proxy` under `hosts`"
             ]
         );
         assert_data_eq!(
-            told(Some("http://127.0.0.1:9/")).join("\n"),
+            reported(Some("http://127.0.0.1:9/")).join("\n"),
             str![[r#"
 check the proxy and its password; to bypass it, add the host to NO_PROXY, or set `proxy: none` for the host under `hosts` in clusterctl.yaml
 the request went through the proxy http://127.0.0.1:9/

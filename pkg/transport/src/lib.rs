@@ -1,7 +1,7 @@
 //! Connections to hosts: HTTP with TLS, proxies, credentials and redirects, the registry protocol, and a cache on disk.
 //!
 //! ```text
-//! Settings ─► Context ─┬─► http::keep ─► Store (earlier responses, on disk)
+//! Settings ─► Context ─┬─► http::fetch_cached ─► Store (earlier responses, on disk)
 //!   clients created at │        └─► http::send ─► host     one credential, one client, one proxy for each host
 //!   the first request, └─► registry::Registry ─► http      challenges, tokens, uploads; every digest verified
 //!   sessions by type

@@ -85,13 +85,13 @@ fn title(graph: &OwnerGraph) -> String {
 /// Describes the state of an object in a few words each: its condition, paused, deleting, missing owners.
 fn remarks(object: &GraphObject) -> Vec<String> {
     let condition = object.condition.as_ref().map(|condition| {
-        let told = match &*condition.status {
+        let reported = match &*condition.status {
             "True" => condition.kind.clone(),
             "False" => format!("not {}", condition.kind),
             _ => format!("{} unknown", condition.kind),
         };
         let says_more = condition.status != "True" && !condition.reason.is_empty();
-        if says_more { format!("{told}: {}", condition.reason) } else { told }
+        if says_more { format!("{reported}: {}", condition.reason) } else { reported }
     });
     let missing = object.owners.iter().filter(|owner| owner.position.is_none());
     let flag = |is: bool, word: &str| is.then(|| word.to_owned());

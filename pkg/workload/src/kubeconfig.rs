@@ -50,7 +50,7 @@ pub enum WorkloadKubeconfigError {
     #[error(
         "Cluster {namespace}/{cluster} has no {} yet{}{}",
         kubeconfig_of(*credentials),
-        told(phase, "phase"),
+        reported(phase, "phase"),
         waited.map(|waited| format!(", after {}s", waited.as_secs())).unwrap_or_default()
     )]
     MissingSecret {
@@ -243,7 +243,7 @@ fn kubeconfig_of(credentials: KubeconfigUser) -> &'static str {
     }
 }
 
-fn told(text: &str, what: &str) -> String {
+fn reported(text: &str, what: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({what} {text})") }
 }
 

@@ -36,10 +36,10 @@ pub struct RunOutput {
 impl TestEnvironment {
     /// Takes the path of the binary. Only the tests of its own crate know the path: `env!("CARGO_BIN_EXE_capstan")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let root = TempDir::new().expect("a temporary folder can be made");
+        let root = TempDir::new().expect("a temporary folder can be created");
         let world = Self { binary: binary.into(), root, variables: BTreeMap::new() };
         for folder in [world.home(), world.current_dir(), world.bin()] {
-            fs::create_dir_all(folder).expect("a folder in a fresh folder can be made");
+            fs::create_dir_all(folder).expect("a folder in a fresh folder can be created");
         }
         world
     }
@@ -68,7 +68,7 @@ impl TestEnvironment {
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.current_dir().join(path);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).expect("a folder of this world can be made");
+            fs::create_dir_all(folder).expect("a folder of this world can be created");
         }
         fs::write(&path, content).expect("a file of this world can be written");
         path
@@ -218,7 +218,7 @@ impl TestEnvironment {
             let link = self.bin().join(name);
             if !link.exists() {
                 std::os::unix::fs::symlink(&self.binary, link)
-                    .expect("a link into a fresh folder can be made");
+                    .expect("a link into a fresh folder can be created");
             }
         }
         self.script("kubectl", "echo \"kubectl $*\"");

@@ -76,7 +76,7 @@ impl ClosedSite {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "));
         }
-        let scripts = TempDir::new().expect("there is room for a folder");
+        let scripts = TempDir::new().expect("a folder can be created");
         Ok(Self { lab, site, scripts })
     }
 
@@ -111,7 +111,7 @@ impl ClosedSite {
         let path = self.scripts.path().join(format!("{place}-{name}"));
         let (enter, program) = (network.path(), program.display());
         let script = format!("#!/bin/sh\nexec {NSENTER} --net={enter} -- '{program}' \"$@\"\n");
-        fs::write(&path, script).expect("there is room for a file");
+        fs::write(&path, script).expect("a file can be written");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is our own");
         path
     }
@@ -125,11 +125,11 @@ impl Network {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let child = command.stderr(Stdio::null()).spawn();
-        let mut holder = child.map_err(|error| format!("`unshare` does not start: {error}"))?;
+        let mut holder = child.map_err(|error| format!("cannot start `unshare`: {error}"))?;
         let mut line = String::new();
-        let told = holder.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
+        let reported = holder.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
         let network = Self { process: holder };
-        match told {
+        match reported {
             Some(Ok(_)) if line == "up\n" => Ok(network),
             _ => Err("a network of its own needs root and `ip`".to_owned()),
         }

@@ -89,7 +89,7 @@ impl Fixture {
         let settled = tokio::time::timeout(TIMEOUT, self.sandbox.wait_until_idle()).await;
         assert!(
             settled.is_ok(),
-            "controllers of the sandbox try again and again: {:#?}",
+            "controllers of the sandbox keep retrying: {:#?}",
             self.sandbox.failing_reconciliations()
         );
     }
@@ -231,7 +231,7 @@ impl FixtureBuilder {
     /// Starts the sandbox.
     pub async fn start(self) -> Fixture {
         let sandbox = Sandbox::start_with_clock(self.options, self.clock.clone()).await;
-        let sandbox = sandbox.unwrap_or_else(|error| panic!("the sandbox does not start: {error}"));
+        let sandbox = sandbox.unwrap_or_else(|error| panic!("cannot start the sandbox: {error}"));
         let client = request::ObjectClient(kube::Client::new(sandbox.clone(), "default"));
         Fixture { sandbox, clock: self.clock, client, listening: OnceCell::new() }
     }
@@ -240,7 +240,7 @@ impl FixtureBuilder {
 async fn listen(sandbox: &Sandbox) -> ListeningSandbox {
     let identity = Identity::generate().expect("the system gives randomness");
     let listener = Listener::bind(sandbox.clone(), &identity, 0).await.expect("loopback has a free port");
-    let folder = TempDir::new().expect("a temporary folder can be made");
+    let folder = TempDir::new().expect("a temporary folder can be created");
     let path = folder.path().join("kubeconfig");
     let content = kubeconfig("lab", &listener.url(), &identity).to_string();
     std::fs::write(&path, content).expect("a file in a fresh folder can be written");

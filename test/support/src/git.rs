@@ -66,8 +66,8 @@ impl GitForge {
     }
 
     fn with_certificate(manner: tls::HostCertificate) -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        fs::create_dir(folder.path().join("home")).expect("a folder can be made");
+        let folder = tempfile::tempdir().expect("a folder can be created");
+        fs::create_dir(folder.path().join("home")).expect("a folder can be created");
         let tls = tls::create(&[], manner);
         fs::write(folder.path().join("ca.pem"), &tls.ca_pem).expect("a file can be written");
         Self { folder, tls }
@@ -77,7 +77,7 @@ impl GitForge {
     pub fn repository(&self, name: &str) -> PathBuf {
         let folder = self.root().join(name);
         if !folder.exists() {
-            fs::create_dir_all(&folder).expect("a folder can be made");
+            fs::create_dir_all(&folder).expect("a folder can be created");
             self.git(name, &["init", "-q", "-b", "main"]);
             self.git(name, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
         }
@@ -89,7 +89,8 @@ impl GitForge {
         let folder = self.repository(name);
         for (path, content) in files {
             let path = folder.join(path);
-            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder can be made");
+            fs::create_dir_all(path.parent().expect("a file is in a folder"))
+                .expect("a folder can be created");
             fs::write(path, content).expect("a file can be written");
         }
         self.git(name, &["add", "--all", "--force"]);

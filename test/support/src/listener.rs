@@ -30,7 +30,7 @@ impl Listener {
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime can be made").block_on(accept(listener, serve, stopped));
+            runtime.expect("a runtime can be created").block_on(accept(listener, serve, stopped));
         });
         Self { address, stop: Some(stop), thread: Some(thread) }
     }

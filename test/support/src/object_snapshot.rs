@@ -35,7 +35,7 @@ pub struct ObjectSnapshot(BTreeMap<String, Value>);
 pub async fn client_from_kubeconfig(kubeconfig: &Path) -> Client {
     let config = Kubeconfig::read_from(kubeconfig).expect("the kubeconfig of a test can be read");
     let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
-    Client::try_from(config.expect("the kubeconfig of a test is whole")).expect("a client can be made")
+    Client::try_from(config.expect("the kubeconfig of a test is whole")).expect("a client can be created")
 }
 
 impl ObjectSnapshot {
@@ -97,7 +97,7 @@ impl ObjectSnapshot {
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
-        panic!("these do not go: {leaving:?}")
+        panic!("these objects are not deleted: {leaving:?}")
     }
 
     /// The object with a kind and location, such as `Deployment ns/name`.

@@ -76,10 +76,10 @@ impl Registry {
         transport: RegistryTransport,
         guests: RegistryAccess,
     ) -> Option<Self> {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = tempfile::tempdir().expect("a folder can be created");
         let file = |name: &str, content: &str| {
             let path = folder.path().join(name);
-            fs::write(&path, content).expect("there is room for a file");
+            fs::write(&path, content).expect("a file can be written");
             path.display().to_string()
         };
         let tls::Tls { ca_pem, host: Identity { certificate_pem, key_pem }, .. } =
@@ -112,7 +112,7 @@ http:
                 TestRequirement::Program(PROGRAM).skip();
                 return None;
             }
-            Err(error) => panic!("{PROGRAM} does not start: {error}"),
+            Err(error) => panic!("cannot start {PROGRAM}: {error}"),
         };
         let mut log = BufReader::new(process.stderr.take().expect("its standard error is a pipe"));
         let host = format!("{address}:{}", port_in(&mut log, address));
@@ -135,15 +135,15 @@ http:
 /// Reads the log until the registry prints its address.
 fn port_in(log: &mut impl std::io::BufRead, address: &str) -> String {
     let listening = format!("listening on {address}:");
-    let mut told = String::new();
+    let mut reported = String::new();
     loop {
         let mut line = String::new();
         let read = log.read_line(&mut line).expect("what it says is text");
-        assert!(read > 0, "{PROGRAM} ended:\n{told}");
+        assert!(read > 0, "{PROGRAM} ended:\n{reported}");
         if let Some((_, rest)) = line.split_once(&listening) {
             return rest.chars().take_while(char::is_ascii_digit).collect();
         }
-        told.push_str(&line);
+        reported.push_str(&line);
     }
 }
 

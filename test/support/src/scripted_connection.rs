@@ -217,7 +217,7 @@ impl PausePoint {
         let mut work = pin!(work);
         tokio::select! {
             biased;
-            _ = &mut work => panic!("the work ended before the moment came"),
+            _ = &mut work => panic!("the command ended before the expected request"),
             () = self.reached.notified() => {}
         }
         change.await;
@@ -288,7 +288,7 @@ fn refusal(code: u16, reason: &str, message: &str) -> Answer {
     });
     let response = Response::builder().status(code).header("content-type", "application/json");
     let body = Full::from(status.to_string()).map_err(|never| match never {});
-    response.body(body.boxed_unsync()).expect("the answer can be made")
+    response.body(body.boxed_unsync()).expect("the answer can be created")
 }
 
 /// Injects a fault from now on.

@@ -134,9 +134,9 @@ mod tests {
         assert_eq!(&*tree.read(&path).unwrap(), b"0123456789");
         fs::write(path.as_str(), "0123456789a").unwrap();
         assert_eq!(&*tree.read(&path).unwrap(), b"0123456789");
-        let told = DiskTree::new(LIMIT).read(&path).unwrap_err().to_string();
+        let reported = DiskTree::new(LIMIT).read(&path).unwrap_err().to_string();
         assert_data_eq!(
-            told.replace(path.as_str(), "[FILE]"),
+            reported.replace(path.as_str(), "[FILE]"),
             str!["cannot read `[FILE]`: the file is larger than 10 bytes"]
         );
     }

@@ -343,13 +343,13 @@ mod tests {
 
     #[test]
     fn the_folder_of_the_program_is_shown_unless_a_shell_finds_it() {
-        let told = |path: &str, program| {
+        let reported = |path: &str, program| {
             let environment = Environment::new([("PATH", path)], "/");
             folder_to_add(Path::new("/src/target/release/capstan"), program, &environment)
         };
-        assert_eq!(told("/bin:/usr/bin", Program::Capstan), Some(Path::new("/src/target/release")));
-        assert_eq!(told("/bin:/src/target/release", Program::Capstan), None);
-        assert_eq!(told("/bin", Program::Clusterctl), None);
+        assert_eq!(reported("/bin:/usr/bin", Program::Capstan), Some(Path::new("/src/target/release")));
+        assert_eq!(reported("/bin:/src/target/release", Program::Capstan), None);
+        assert_eq!(reported("/bin", Program::Clusterctl), None);
     }
 
     #[cfg(unix)]

@@ -81,7 +81,7 @@ impl ClusterPair {
     async fn refuses(&self, backups: Vec<(&str, Vec<u8>)>) -> String {
         let [_, target] = self.kubeconfigs().await;
         let (files, revision) = (self.world.files(), self.target.sandbox().revision());
-        let mut told = String::new();
+        let mut reported = String::new();
         for (name, bytes) in backups {
             let paths = [
                 self.world.write("hostile.age", encrypted(&bytes)),
@@ -99,13 +99,13 @@ impl ClusterPair {
             }
             refusals.dedup();
             assert_eq!(refusals.len(), 1, "{name}: {refusals:?}");
-            let _ = writeln!(told, "{name}: {}", refusals[0]);
+            let _ = writeln!(reported, "{name}: {}", refusals[0]);
             for path in paths {
                 fs::remove_file(path).unwrap();
             }
         }
         assert_eq!((self.world.files(), self.target.sandbox().revision()), (files, revision));
-        told
+        reported
     }
 }
 
@@ -124,7 +124,7 @@ async fn hostile_entries_of_a_backup_are_refused_and_nothing_is_written() {
     let long_name = TarEntry { kind: b'x', ..TarEntry::file("PaxHeader", long_name) };
     let object = tar_entries(&[TarEntry::file("objects/a.yaml", vec![0; 6 << 20])]);
     let folders = tar_entries(&vec![TarEntry::special("objects/", b'5', ""); 2048]);
-    let told = two
+    let reported = two
         .refuses(vec![
             ("bomb of an object", gzip_bomb(&large("objects/a.yaml", ""), &vec![0; 1 << 20], 4096)),
             ("bomb of objects", gzip_bomb(&[], &object, 600)),
@@ -154,7 +154,7 @@ async fn hostile_entries_of_a_backup_are_refused_and_nothing_is_written() {
         ])
         .await;
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 bomb of an object: its entry `objects/a.yaml` is too large for a backup
 bomb of objects: it contains `objects/a.yaml` twice
@@ -191,7 +191,7 @@ async fn an_inconsistent_backup_manifest_is_refused_before_any_write() {
             "metadata": {"name": name, "namespace": namespace, "uid": "more"},
         })
     };
-    let told = two
+    let reported = two
         .refuses(vec![
             ("sum", with("/objects/0/sha256", json!(ESCAPE))),
             ("file", with("/objects/0/file", json!(ESCAPE))),
@@ -219,7 +219,7 @@ async fn an_inconsistent_backup_manifest_is_refused_before_any_write() {
         ])
         .await;
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 sum: its file `Cluster_default_demo.yaml` was changed: the SHA-256 checksum does not match
 file: its manifest lists `/u{1b}[2J/u{202e}`, but the file is missing

@@ -37,7 +37,7 @@ fn with_release(bundle: &[TarEntry], key: &str, value: Value) -> Vec<u8> {
 
 /// Loads every bundle, which must fail without writes. Returns the causes.
 fn refused(world: &TestEnvironment, bundles: Vec<(&str, Vec<u8>)>) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     for (name, bytes) in bundles {
         let file = format!("{}.tar", name.replace(' ', "-"));
         world.write(&file, bytes);
@@ -47,12 +47,12 @@ fn refused(world: &TestEnvironment, bundles: Vec<(&str, Vec<u8>)>) -> String {
             ends_quietly(&run, 1, &line);
             assert!(run.stdout.is_empty() && world.files() == before, "{line}: {run}");
             if line.starts_with("load") {
-                let _ = writeln!(told, "{name}: {}", causes(&run));
+                let _ = writeln!(reported, "{name}: {}", causes(&run));
             }
         }
         fs::remove_file(world.current_dir().join(file)).unwrap();
     }
-    told
+    reported
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn hostile_entries_of_a_bundle_are_refused_and_nothing_is_written() {
     let mut damaged = good.clone();
     damaged.iter_mut().find(|entry| entry.name == BLOB).unwrap().content[0] ^= 1;
     let long_name = TarEntry { kind: b'L', ..TarEntry::file("././@LongLink", "x".repeat(1 << 20)) };
-    let told = refused(
+    let reported = refused(
         &world,
         vec![
             ("bomb", gzip_bomb(&[], &vec![0; 1 << 20], 4096)),
@@ -85,7 +85,7 @@ fn hostile_entries_of_a_bundle_are_refused_and_nothing_is_written() {
         ],
     );
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 bomb: it is not a tar archive, or it is damaged: numeric field was not a number:  when getting cksum for /u{1f}�/u{8}
 climbs: its entry `../x` is not part of a bundle
@@ -119,7 +119,7 @@ fn a_hostile_index_of_a_bundle_is_refused_and_nothing_is_written() {
             json!({"dev.capstan.bundle.kind": "image", "org.opencontainers.image.ref.name": name}),
         )
     };
-    let told = refused(
+    let reported = refused(
         &world,
         vec![
             ("size", with("/size", json!(u64::MAX))),
@@ -135,7 +135,7 @@ fn a_hostile_index_of_a_bundle_is_refused_and_nothing_is_written() {
         ],
     );
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 size: sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has 711 bytes, expected 18446744073709551615
 negative size: cannot parse its `index.json`: invalid value: integer `-1`, expected u64 at line 1 column [..]

@@ -83,15 +83,15 @@ providers:
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let started = rows.map(|row| (row, start(row)));
-    let mut told = String::new();
+    let mut reported = String::new();
     for (row, child) in started {
         let run = world.to_output(&child.wait_with_output().unwrap());
         ends_quietly(&run, 1, row);
         let causes = causes(&run).replace(&slow, "[SLOW]").replace(&silent, "[SILENT]");
-        let _ = writeln!(told, "{row}: {causes}");
+        let _ = writeln!(reported, "{row}: {causes}");
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 kustomize build slow: slow/kustomization.yaml: resources[0]: cannot fetch `http://[SLOW]/base.yaml`: received only [..] bytes within [..] seconds
 kustomize build silent: silent/kustomization.yaml: resources[0]: cannot fetch `http://[SILENT]/base.yaml`: no data received for 30s

@@ -50,7 +50,7 @@ pub(super) fn commands(bench: &Bench, programs: &Programs, folder: &Path) -> Res
                 targets(6, 14),
             ),
             ("generate provider --core", format!("{provider}:v1.14.0"), targets(6, 30)),
-            ("the same, 10 times as large", format!("{provider}:v9.0.0"), Vec::new()),
+            ("with a file 10 times as large", format!("{provider}:v9.0.0"), Vec::new()),
         ] {
             steps.push(BenchStep::same_command(name, &command, targets));
         }
@@ -166,11 +166,7 @@ pub(super) fn lifecycle(bench: &Bench, programs: &Programs, folder: &Path) -> Re
     for (site, flags, title) in [
         (ClusterScenario::Empty, "", "An empty cluster"),
         (ClusterScenario::Slow, SLOW_SERVER, "Each request takes 20 ms longer"),
-        (
-            ClusterScenario::Crowded,
-            "",
-            "Beside 300 CRDs and 5,000 Secrets that have nothing to do with providers",
-        ),
+        (ClusterScenario::Crowded, "", "With 300 CRDs and 5,000 Secrets unrelated to providers"),
     ] {
         let world = |_| {
             let sandbox = SandboxServer::start(&programs.capstan, folder, "bench", None, flags)?;
@@ -277,8 +273,8 @@ pub(super) fn supply(bench: &Bench, programs: &Programs, folder: &Path) -> Resul
     let asked = || vec![BenchTarget::Requests(files)];
     let offline = vec![BenchTarget::BeyondBaseline(10), BenchTarget::Requests(0)];
     let steps = vec![
-        BenchStep::capstan_only("the same from a web server, first run", &list, asked()),
-        BenchStep::capstan_only("the same again, offline", format!("{list} --offline"), offline),
+        BenchStep::capstan_only("from a web server, first run", &list, asked()),
+        BenchStep::capstan_only("from a web server, second, offline", format!("{list} --offline"), offline),
     ];
     rows.extend(reading(steps, &from_web, Some(&web))?);
     rows[2].baseline = Some(rows[0].capstan);
@@ -314,7 +310,7 @@ pub(super) fn supply(bench: &Bench, programs: &Programs, folder: &Path) -> Resul
     let small = with_images("small", SMALL_LAYER_BYTES)?;
     let mut large = with_images("large", LARGE_LAYER_BYTES)?;
     large.iter_mut().zip(small).for_each(|(row, small)| row.baseline = Some(small.capstan));
-    print_line(&format!("With images, of which one has a layer of 300 MiB:\n{}", table::render(&large)));
+    print_line(&format!("With images, one of which has a layer of 300 MiB:\n{}", table::render(&large)));
     Ok(())
 }
 
@@ -337,7 +333,7 @@ fn bundle_steps(flag: &str, target: Option<BenchTarget>, has_registry: bool) -> 
     steps
 }
 
-/// Measures one move of very many Clusters, and the same move that is killed after half of its time and resumed.
+/// Measures one move of very many Clusters, and the same move that is killed at half its time and then resumed.
 pub(super) fn fleet(bench: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
     let clusters = bench.clusters.map_or(FLEET_CLUSTERS, usize::from);
     let fleet = Population { clusters, machines: 4, megabytes_of_secrets: 0 };
@@ -376,7 +372,7 @@ pub(super) fn fleet(bench: &Bench, programs: &Programs, folder: &Path) -> Result
     let rows = [
         BenchRow::new("move", whole, vec![BenchTarget::Requests(5 * objects)]),
         BenchRow::new(
-            "the same command after it was killed at the half",
+            "the same command after a kill at half its time",
             resumed,
             vec![BenchTarget::Requests(most)],
         ),

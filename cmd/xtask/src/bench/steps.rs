@@ -110,7 +110,7 @@ impl BenchRun {
         thread::sleep(time);
         child.kill()?;
         if child.wait()?.code().is_some() {
-            bail!("`{command}` had ended before it was to be killed");
+            bail!("`{command}` ended before it was killed");
         }
         Ok(())
     }

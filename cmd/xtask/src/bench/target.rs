@@ -95,8 +95,8 @@ impl BenchTarget {
                 format!("{} beyond that", duration_text(Duration::from_millis(most)))
             }
             Self::FlatMemory => "as with small files, within 4 MiB".to_owned(),
-            Self::EachAsBaseline { .. } => "each object as where fewer are, within a fifth".to_owned(),
-            _ => "as without them, within a tenth".to_owned(),
+            Self::EachAsBaseline { .. } => "per object as with fewer objects, within a fifth".to_owned(),
+            _ => "as without unrelated objects, within a tenth".to_owned(),
         }
     }
 
@@ -166,18 +166,21 @@ mod tests {
             (BenchTarget::Memory(19), "19 MiB: not met (20.0 MiB)"),
             (BenchTarget::Requests(180), "180 requests: met (180)"),
             (BenchTarget::Requests(179), "179 requests: not met (180)"),
-            (BenchTarget::AsBaseline, "as without them, within a tenth: not met (90.0 ms, 20.0 MiB there)"),
+            (
+                BenchTarget::AsBaseline,
+                "as without unrelated objects, within a tenth: not met (90.0 ms, 20.0 MiB there)",
+            ),
             (BenchTarget::NoMoreMemory, "no more memory: met (20.0 MiB)"),
             (BenchTarget::Millis(99), "99.0 ms: not met (100.0 ms)"),
             (BenchTarget::BeyondBaseline(10), "10.0 ms beyond that: met (90.0 ms there)"),
             (BenchTarget::FlatMemory, "as with small files, within 4 MiB: met (20.0 MiB there)"),
             (
                 BenchTarget::EachAsBaseline { objects: 20, of_baseline: 10 },
-                "each object as where fewer are, within a fifth: met (0.56 of the time, 0.50 of the requests)",
+                "per object as with fewer objects, within a fifth: met (0.56 of the time, 0.50 of the requests)",
             ),
             (
                 BenchTarget::EachAsBaseline { objects: 1, of_baseline: 1 },
-                "each object as where fewer are, within a fifth: met (1.11 of the time, 1.00 of the requests)",
+                "per object as with fewer objects, within a fifth: met (1.11 of the time, 1.00 of the requests)",
             ),
         ];
         for (target, expected) in cases {

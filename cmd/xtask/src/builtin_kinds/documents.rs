@@ -86,5 +86,5 @@ fn get(kubectl: &Path, kubeconfig: &Path, path: &str) -> Result<Value> {
     if !output.status.success() {
         bail!("cannot get `{path}`: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    serde_json::from_slice(&output.stdout).with_context(|| format!("`{path}` is no JSON"))
+    serde_json::from_slice(&output.stdout).with_context(|| format!("`{path}` is not JSON"))
 }

@@ -36,7 +36,9 @@ pub(super) fn table(documents: &Documents, protos: &Protos) -> Result<String> {
     let needed = needed_definitions(documents);
     let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in &needed {
-        let Some((package, _)) = name.rsplit_once('.') else { bail!("definition `{name}` is in no package") };
+        let Some((package, _)) = name.rsplit_once('.') else {
+            bail!("definition `{name}` belongs to no package")
+        };
         packages.entry(package).or_default().push(name);
     }
     let aliases: BTreeMap<_, _> = packages.keys().map(|package| (*package, alias(package))).collect();
@@ -183,7 +185,7 @@ impl Writer<'_> {
         }
         let values = allowed(schema);
         if values.iter().any(|value| value.contains(['_', ',', ')'])) {
-            bail!("the values {values:?} do not fit the table");
+            bail!("the table cannot express the values {values:?}");
         }
         if !values.is_empty() {
             let _ = write!(words, " enum({})", values.join(",").replace(' ', "_"));
@@ -217,7 +219,7 @@ impl Writer<'_> {
                 Some(values) => format!("{{{}}}", self.inner(values)?),
                 None => "object".to_owned(),
             },
-            (kind, format) => bail!("no word for type `{kind}` of format `{format}`"),
+            (kind, format) => bail!("unsupported type `{kind}` of format `{format}`"),
         })
     }
 
@@ -233,7 +235,7 @@ impl Writer<'_> {
             Some((package, name)) if self.aliases.contains_key(package) => {
                 Ok(format!("{}.{name}", self.aliases[package]))
             }
-            _ => bail!("definition `{definition}` is in no package"),
+            _ => bail!("definition `{definition}` belongs to no package"),
         }
     }
 }

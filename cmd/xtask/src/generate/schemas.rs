@@ -17,7 +17,7 @@ struct OutputSchema {
 pub(super) fn pages() -> Result<Vec<Page>> {
     let mut list = heading("Schemas");
     list.push_str(
-        "What `-o json` prints, as JSON Schema; `-o yaml` prints the same as YAML, but objects as YAML documents. Fields are added, never renamed or removed.\n\n\
+        "JSON Schemas of the output of `-o json`. `-o yaml` prints the same as YAML, except that objects become YAML documents. Fields are added, never renamed or removed.\n\n\
          | Schema | Printed by |\n|---|---|\n",
     );
     let mut pages = Vec::new();
@@ -71,7 +71,7 @@ fn output_schemas() -> Vec<OutputSchema> {
         ),
         output_schema::<output::ProgressEvent>(
             "progress-line",
-            "`--progress json`, a line each, on standard error",
+            "`--progress json`, one line per event, on standard error",
         ),
         output_schema::<output::ErrorReport>("error-report", "every command that fails, on standard error"),
         output_schema::<output::CacheReport>("cache-report", "`cache info`"),

@@ -15,7 +15,7 @@ pub(super) fn exit_codes() -> Page {
         let _ = writeln!(text, "| {} | {meaning} |", status.code());
     }
     text.push_str(
-        "\nA plugin ends with a code of its own.\n\n\
+        "\nA plugin exits with its own code.\n\n\
          | Command | Status 3 with `--exit-status` |\n|---|---|\n\
          | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade or move is \
          unfinished, or an object cannot be read |\n\
@@ -30,7 +30,7 @@ pub(super) fn tests_of_rows(workspace: &Workspace) -> Page {
     let marks = rows::marks(&rust);
     let mut text = heading("Tests of each row");
     text.push_str(
-        "The tests that hold each row of the [contract](../contract.md) and each departure from \
+        "The tests that verify each row of the [contract](../contract.md) and each difference from \
          [clusterctl](../compatibility.md).\n\n| Id | Tests |\n|---|---|\n",
     );
     let ids: BTreeSet<&str> = rows::rows(workspace).iter().map(|row| row.id).collect();
@@ -47,7 +47,7 @@ pub(super) fn tests_of_rows(workspace: &Workspace) -> Page {
 pub(super) fn built_in_providers() -> Result<Page> {
     let config = Config::new(None, Environment::default())?;
     let mut text = heading("Built-in providers");
-    text.push_str("What `capstan provider list` shows without a configuration file.\n\n| Name | Type | Url |\n|---|---|---|\n");
+    text.push_str("The output of `capstan provider list` without a configuration file.\n\n| Name | Type | Url |\n|---|---|---|\n");
     for provider in config.providers()? {
         let _ =
             writeln!(text, "| {} | {} | <{}> |", provider.id.name, provider.id.provider_type, provider.url);

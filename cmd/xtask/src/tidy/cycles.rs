@@ -27,7 +27,7 @@ fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
     let gone = ceilings.iter().filter(|(folder, _)| workspace.exists("pkg") && !crates.contains_key(*folder));
     let mut findings: Vec<Finding> = gone
         .map(|(folder, _)| {
-            Finding::fault(HERE, None, format!("remove the ceiling of `{folder}`: it is gone"))
+            Finding::fault(HERE, None, format!("remove the ceiling of `{folder}`: the crate does not exist"))
         })
         .collect();
     for (folder, imports) in &crates {
@@ -46,13 +46,13 @@ fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
                 format!("lower the ceiling of `{folder}` from {ceiling} to {size}, in the commit that made it smaller"),
             ),
             Some(ceiling) if size == ceiling => {
-                let text = format!("the largest import cycle has {size} modules; {MAX_CYCLE} is the goal; {listing}");
+                let text = format!("the largest import cycle has {size} modules; the goal is {MAX_CYCLE}; {listing}");
                 Finding::remark(folder, None, text)
             }
             None if size <= MAX_CYCLE => continue,
             _ => {
                 let most = ceiling.unwrap_or(MAX_CYCLE);
-                let text = format!("{size} modules import each other in a cycle; {most} is the most; {listing}");
+                let text = format!("{size} modules import each other in a cycle; the maximum is {most}; {listing}");
                 Finding::fault(folder, None, text)
             }
         });
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(judged(8, &[("pkg/ring", 9)]), [(true, lower.to_owned())]);
         let remove = "remove the ceiling 9 of `pkg/ring`: its largest import cycle has 6 modules";
         assert_eq!(judged(6, &[("pkg/ring", 9)]), [(true, remove.to_owned())]);
-        let gone = "remove the ceiling of `pkg/gone`: it is gone";
+        let gone = "remove the ceiling of `pkg/gone`: the crate does not exist";
         assert_eq!(judged(2, &[("pkg/gone", 9)]), [(true, gone.to_owned())]);
     }
 

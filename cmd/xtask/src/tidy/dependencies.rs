@@ -35,7 +35,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         findings.push(Finding::fault(
             LOCK,
             None,
-            format!("{locked} crates are locked; {MAX_LOCKED} is the most"),
+            format!("{locked} crates are locked; the maximum is {MAX_LOCKED}"),
         ));
     }
     findings.extend(check_size(LOCK, "crates are linked", linked()?, MAX_LINKED, LINKED_GOAL));
@@ -101,7 +101,7 @@ fn duplicates(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
         versions.iter().filter(|(name, versions)| versions.len() > 1 && !skipped.contains(*name))
     {
         let versions = versions.iter().copied().collect::<Vec<_>>().join(", ");
-        findings.push(Finding::fault(LOCK, None, format!("`{name}` is there more than once: {versions}")));
+        findings.push(Finding::fault(LOCK, None, format!("`{name}` has several versions: {versions}")));
     }
     findings
 }
@@ -113,7 +113,7 @@ fn unused_exceptions(lock: &str, policy: &toml::Table) -> Vec<Finding> {
     let is_single = |name: &&str| lock.matches(&format!("\nname = \"{name}\"\n")).count() < 2;
     names
         .filter(is_single)
-        .map(|name| Finding::fault(POLICY, None, format!("`{name}` is there once: it needs no exception")))
+        .map(|name| Finding::fault(POLICY, None, format!("`{name}` has one version and needs no exception")))
         .collect()
 }
 
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(licences(&packages, &policy)[0].text, "`a` is under `GPL-3.0`, which is not allowed");
         let duplicates: Vec<_> =
             duplicates(&packages, &policy).into_iter().map(|finding| finding.text).collect();
-        assert_eq!(duplicates, ["`b` is there more than once: 1.0.0, 2.0.0"]);
+        assert_eq!(duplicates, ["`b` has several versions: 1.0.0, 2.0.0"]);
         assert_eq!(sources(&packages).len(), 2);
     }
 
@@ -173,6 +173,6 @@ mod tests {
         let lock = "[[package]]\nname = \"c\"\n[[package]]\nname = \"d\"\n[[package]]\nname = \"d\"\n";
         let texts: Vec<_> =
             unused_exceptions(lock, &policy).into_iter().map(|finding| finding.text).collect();
-        assert_eq!(texts, ["`c` is there once: it needs no exception"]);
+        assert_eq!(texts, ["`c` has one version and needs no exception"]);
     }
 }

@@ -16,16 +16,16 @@ pub(super) fn links_resolve(workspace: &Workspace) -> Vec<Finding> {
                 findings.push(Finding::fault(
                     &file.path,
                     line,
-                    format!("`{target}` leads out of the project"),
+                    format!("`{target}` points outside the project"),
                 ));
                 continue;
             };
             if !workspace.exists(&path) {
-                findings.push(Finding::fault(&file.path, line, format!("`{target}` leads to no file")));
+                findings.push(Finding::fault(&file.path, line, format!("`{target}` points to no file")));
             } else if !anchor.is_empty()
                 && !workspace.text(&path).is_some_and(|text| has_anchor(text, anchor))
             {
-                findings.push(Finding::fault(&file.path, line, format!("`{target}` leads to no heading")));
+                findings.push(Finding::fault(&file.path, line, format!("`{target}` points to no heading")));
             }
         }
     }
@@ -59,10 +59,14 @@ pub(super) fn rows_and_their_tests_agree(workspace: &Workspace) -> Vec<Finding> 
     let mut ids = BTreeSet::new();
     for row in &rows {
         if !marks.iter().any(|mark| mark.row == row.id) {
-            findings.push(Finding::fault(row.page, row.line, format!("no test holds the row `{}`", row.id)));
+            findings.push(Finding::fault(
+                row.page,
+                row.line,
+                format!("no test verifies the row `{}`", row.id),
+            ));
         }
         if !ids.insert(row.id) {
-            findings.push(Finding::fault(row.page, row.line, format!("`{}` is given twice", row.id)));
+            findings.push(Finding::fault(row.page, row.line, format!("duplicate row `{}`", row.id)));
         }
     }
     findings
@@ -180,8 +184,8 @@ mod tests {
             [
                 "pkg/a/src/lib.rs:1: `Row: PRV-01` is not directly above a test",
                 "pkg/a/src/lib.rs:4: no page has a row `PRV-99`",
-                "docs/compatibility/a.md:2: `D-1` is given twice",
-                "docs/contract.md:2: no test holds the row `PRV-02`",
+                "docs/compatibility/a.md:2: duplicate row `D-1`",
+                "docs/contract.md:2: no test verifies the row `PRV-02`",
             ]
         );
     }
@@ -195,9 +199,9 @@ mod tests {
         assert_eq!(
             texts(&links_resolve(&workspace)),
             [
-                "docs/a.md:2: `gone.md` leads to no file",
-                "docs/a.md:2: `#gone` leads to no heading",
-                "docs/a.md:6: `../../out.md` leads out of the project",
+                "docs/a.md:2: `gone.md` points to no file",
+                "docs/a.md:2: `#gone` points to no heading",
+                "docs/a.md:6: `../../out.md` points outside the project",
             ]
         );
     }

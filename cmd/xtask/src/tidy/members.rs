@@ -24,16 +24,20 @@ pub(super) fn crates_are_members(workspace: &Workspace) -> Vec<Finding> {
             findings.push(Finding::fault(
                 folder,
                 None,
-                "this folder is no crate: it has no readable `Cargo.toml`",
+                "this folder is not a crate: it has no readable `Cargo.toml`",
             ));
             continue;
         };
         if !is_member(folder) {
-            findings.push(Finding::fault(&path, None, "this crate is no member of the workspace"));
+            findings.push(Finding::fault(&path, None, "this crate is not a member of the workspace"));
         }
         for (table, key) in [("lints", "workspace"), ("package", "license"), ("package", "publish")] {
             if !is_inherited(&manifest, table, key) {
-                findings.push(Finding::fault(&path, None, format!("`{table}.{key}` is not the workspace's")));
+                findings.push(Finding::fault(
+                    &path,
+                    None,
+                    format!("`{table}.{key}` is not inherited from the workspace"),
+                ));
             }
         }
     }
@@ -75,9 +79,9 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "pkg/b/Cargo.toml: `lints.workspace` is not the workspace's",
-                "pkg/c: this folder is no crate: it has no readable `Cargo.toml`",
-                "test/d/Cargo.toml: this crate is no member of the workspace",
+                "pkg/b/Cargo.toml: `lints.workspace` is not inherited from the workspace",
+                "pkg/c: this folder is not a crate: it has no readable `Cargo.toml`",
+                "test/d/Cargo.toml: this crate is not a member of the workspace",
             ]
         );
     }

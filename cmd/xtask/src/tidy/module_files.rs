@@ -12,7 +12,7 @@ pub(super) fn module_files_contain_no_code(workspace: &Workspace) -> Vec<Finding
         let is_list = is_library || source.path.ends_with("/mod.rs");
         let may_run = source.path.starts_with(VERBS);
         for function in source.functions().iter().filter(|f| is_list && !(may_run && f.name == "run")) {
-            let text = format!("`fn {}` in a list of modules: give it a file", function.name);
+            let text = format!("`fn {}` in a list of modules: move it to its own file", function.name);
             findings.push(Finding::fault(source.path, function.line, text));
         }
         if let Some(name) = ["util", "utils", "helpers", "misc"].iter().find(|name| {
@@ -21,7 +21,7 @@ pub(super) fn module_files_contain_no_code(workspace: &Workspace) -> Vec<Finding
             findings.push(Finding::fault(
                 source.path,
                 None,
-                format!("`{name}` says nothing: name what is in it"),
+                format!("`{name}` is a generic name: name the file after its content"),
             ));
         }
     }
@@ -38,7 +38,11 @@ pub(super) fn one_verb_per_file(workspace: &Workspace) -> Vec<Finding> {
         }
         let runs: Vec<_> = top_level_runs(source);
         if let [_, second, ..] = runs.as_slice() {
-            findings.push(Finding::fault(source.path, *second, "a second verb in one file: give it its own"));
+            findings.push(Finding::fault(
+                source.path,
+                *second,
+                "a second verb in one file: move it to its own file",
+            ));
         }
     }
     findings
@@ -74,8 +78,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "pkg/a/src/b/mod.rs:2: `fn helper` in a list of modules: give it a file",
-                "pkg/a/src/util.rs: `util` says nothing: name what is in it",
+                "pkg/a/src/b/mod.rs:2: `fn helper` in a list of modules: move it to its own file",
+                "pkg/a/src/util.rs: `util` is a generic name: name the file after its content",
             ]
         );
     }

@@ -3,8 +3,8 @@ use crate::workspace::Workspace;
 
 /// Modules reserved for the program: environment and processes.
 const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
-    ("std", "env", "a library is handed the environment as a value"),
-    ("std", "process", "a library starts no program and ends none"),
+    ("std", "env", "a library receives the environment as a value"),
+    ("std", "process", "a library starts and ends no process"),
 ];
 const PROGRAM_WORDS: [&str; 8] =
     ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
@@ -41,7 +41,8 @@ pub(super) fn libraries_respect_permissions(workspace: &Workspace) -> Vec<Findin
             findings.extend(source.uses_of(root, module).into_iter().map(fault));
         }
         for word in PROGRAM_WORDS.iter().chain(words) {
-            let fault = |line| Finding::fault(source.path, line, format!("`{word}` is not for this crate"));
+            let fault =
+                |line| Finding::fault(source.path, line, format!("`{word}` is not allowed in this crate"));
             findings.extend(source.lines_with(word).into_iter().map(fault));
         }
     }
@@ -65,8 +66,8 @@ mod tests {
         assert_eq!(
             findings("pkg/repository/src/lib.rs", text),
             [
-                "pkg/repository/src/lib.rs:1: `std::env`: a library is handed the environment as a value",
-                "pkg/repository/src/lib.rs:3: `println!` is not for this crate",
+                "pkg/repository/src/lib.rs:1: `std::env`: a library receives the environment as a value",
+                "pkg/repository/src/lib.rs:3: `println!` is not allowed in this crate",
             ]
         );
     }

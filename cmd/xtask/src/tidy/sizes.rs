@@ -19,7 +19,7 @@ pub(super) fn product_size_is_limited(workspace: &Workspace) -> Vec<Finding> {
 
 /// Compares a number with a maximum, which gives a fault, and with a goal, which gives a remark.
 pub(super) fn check_size(path: &str, what: &str, size: usize, limit: usize, goal: usize) -> Option<Finding> {
-    let text = format!("{size} {what}; {limit} is the most, {goal} the goal");
+    let text = format!("{size} {what}; the maximum is {limit}, the goal {goal}");
     if size > limit {
         Some(Finding::fault(path, None, text))
     } else if size > goal {
@@ -38,13 +38,13 @@ pub(super) fn files_and_functions_stay_readable(workspace: &Workspace) -> Vec<Fi
             findings.push(Finding::fault(
                 source.path,
                 None,
-                format!("{lines} lines; {LONGEST_FILE} is the most"),
+                format!("{lines} lines; the maximum is {LONGEST_FILE}"),
             ));
         } else if lines > LONG_FILE {
             findings.push(Finding::remark(
                 source.path,
                 None,
-                format!("{lines} lines: is there a second idea in it?"),
+                format!("{lines} lines: consider splitting it"),
             ));
         }
         for function in source.functions().iter().filter(|function| function.lines > LONG_FUNCTION) {

@@ -71,11 +71,11 @@ async fn impersonation_uses_the_credentials_of_the_kubeconfig() {
     assert_eq!(server.version().await.unwrap().git_version, "v1.2.3");
     let received = host.received().pop().unwrap();
     let headers = received.headers.iter().map(|(name, value)| (&**name, &**value));
-    let mut told: Vec<_> =
+    let mut reported: Vec<_> =
         headers.filter(|(name, _)| name.starts_with("impersonate") || *name == "authorization").collect();
-    told.sort_unstable();
+    reported.sort_unstable();
     assert_eq!(
-        told,
+        reported,
         [
             ("authorization", "Bearer secret"),
             ("impersonate-group", "ops"),

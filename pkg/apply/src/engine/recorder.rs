@@ -71,7 +71,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Notes that an object is gone. The item is removed, except for an object that has completed its work.
+    /// Notes that an object no longer exists. The item is removed, except for an object that has completed its work.
     pub(super) fn record_deletion(&mut self, key: &ObjectKey) {
         match self.set.item_mut(key) {
             Some(item) if item.is_purged() => {

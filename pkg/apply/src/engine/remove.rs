@@ -22,7 +22,7 @@ const ATTEMPTS: usize = 4;
 /// The result of the deletion of an object.
 #[derive(Debug)]
 enum RemovalOutcome {
-    /// The object is gone.
+    /// The object no longer exists.
     Gone,
     /// The deletion was requested, and finalizers or dependents delay it.
     Terminating(Box<TerminatingObject>),

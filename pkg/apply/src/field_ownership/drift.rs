@@ -166,7 +166,7 @@ mod tests {
         json!({"manager": manager, "operation": "Update", "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": fields})
     }
 
-    fn told(recorded: &Value, object: &Object) -> Vec<String> {
+    fn reported(recorded: &Value, object: &Object) -> Vec<String> {
         let recorded = FieldSet(recorded.as_object().unwrap().clone());
         let line = |field: FieldDrift| {
             let value = field.value.map(|value| format!(" {value}")).unwrap_or_default();
@@ -188,7 +188,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            told(&json!({"f:spec": {"f:paused": {}, "f:replicas": {}}}), &live),
+            reported(&json!({"f:spec": {"f:paused": {}, "f:replicas": {}}}), &live),
             [".spec.replicas Changed 3 by kubectl 2026-01-03"]
         );
     }
@@ -201,7 +201,7 @@ mod tests {
         let recorded = json!({"f:spec": {"f:paused": {}, "f:replicas": {}, "f:containers": recorded}});
         let live = object(json!({"spec": {"replicas": 1, "containers": [], "paused": true}}), &ours, &[]);
         assert_eq!(
-            told(&recorded, &live),
+            reported(&recorded, &live),
             [".spec.containers[name=\"a\"] Removed", ".spec.replicas Changed 1"]
         );
     }
@@ -214,7 +214,7 @@ mod tests {
             &[other("mallory", 2, &json!({"f:data": {"f:token": {}}}))],
         );
         assert_eq!(
-            told(&json!({"f:type": {}, "f:data": {"f:token": {}}}), &live),
+            reported(&json!({"f:type": {}, "f:data": {"f:token": {}}}), &live),
             [".data.token Changed \"(7 bytes)\" by mallory 2026-01-02"]
         );
     }
@@ -233,13 +233,16 @@ mod tests {
                 json!({"manager": "m", "operation": "Update", "subresource": "status", "fieldsV1": {"f:spec": {"f:a": {}}}}),
             ],
         );
-        assert_eq!(told(&json!({}), &live), [".spec.replicas Possible 3 by kubectl-edit 2026-01-02"]);
+        assert_eq!(reported(&json!({}), &live), [".spec.replicas Possible 3 by kubectl-edit 2026-01-02"]);
     }
 
     #[test]
     fn a_field_applied_by_our_own_manager_was_added() {
         let live =
             object(json!({"data": {"a": "1", "b": "2"}}), &json!({"f:data": {"f:a": {}, "f:b": {}}}), &[]);
-        assert_eq!(told(&json!({"f:data": {"f:a": {}}}), &live), [".data.b Added \"2\" by tool 2026-01-01"]);
+        assert_eq!(
+            reported(&json!({"f:data": {"f:a": {}}}), &live),
+            [".data.b Added \"2\" by tool 2026-01-01"]
+        );
     }
 }

@@ -426,9 +426,11 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
     let (began, last) = tokio::join!(take_over, first_writes);
     assert!(last < began, "{last:?} {began:?}");
     assert_eq!(value(&lab).await, "2");
-    let told = lab.events();
+    let reported = lab.events();
     assert!(
-        told.iter().any(|event| matches!(event, Event::TookOverLease { holder } if holder.process == "1"))
+        reported
+            .iter()
+            .any(|event| matches!(event, Event::TookOverLease { holder } if holder.process == "1"))
     );
 }
 

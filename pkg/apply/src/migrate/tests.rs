@@ -67,12 +67,12 @@ async fn objects_are_rewritten_and_the_old_version_is_removed() {
 1 patch customresourcedefinitions/status, 3 patch widgets
 "#]]
     );
-    let told = lab.events().into_iter().filter_map(|event| match event {
+    let reported = lab.events().into_iter().filter_map(|event| match event {
         Event::Migrating { definition, done, total } => Some((definition, done, total)),
         _ => None,
     });
     let name = || "widgets.example.com".to_owned();
-    assert_eq!(told.collect::<Vec<_>>(), [(name(), 0, Some(3)), (name(), 3, Some(3))]);
+    assert_eq!(reported.collect::<Vec<_>>(), [(name(), 0, Some(3)), (name(), 3, Some(3))]);
 
     assert_eq!(lab.server.migrate(&next).await.unwrap(), None);
 }

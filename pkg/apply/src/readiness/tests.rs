@@ -162,8 +162,8 @@ async fn silent_webhooks_are_probed_until_the_deadline() {
     assert_eq!(blockers.len(), 1);
     assert_eq!(blockers[0].since.as_secs(), 60);
     assert!((10..=40).contains(&counter.writes().total()), "{}", counter.writes());
-    let told = lab.events().iter().filter(|event| matches!(event, Event::Waiting { .. })).count();
-    assert_eq!(told, 1);
+    let reported = lab.events().iter().filter(|event| matches!(event, Event::Waiting { .. })).count();
+    assert_eq!(reported, 1);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn lines(blockers: &[Blocker], indent: &str) -> String {
 }
 
 /// Returns the blockers of the next event.
-async fn told(lab: &Lab) -> String {
+async fn reported(lab: &Lab) -> String {
     loop {
         if let Event::Waiting { blockers } = lab.event().await {
             return lines(&blockers, "");
@@ -86,7 +86,7 @@ async fn blockers_are_reported_whenever_they_change() {
     let waiting = waiting_for(&[b.clone(), a.clone()], 60);
     let wait = tokio::spawn(async move { server.wait(&waiting).await });
     assert_data_eq!(
-        told(&lab).await,
+        reported(&lab).await,
         str![[r#"
 Deployment default/b InProgress 0s: 0 of 1 replicas created
 Deployment default/a InProgress 0s: 0 of 1 replicas created
@@ -95,14 +95,14 @@ Deployment default/a InProgress 0s: 0 of 1 replicas created
     );
     lab.set_status(&a, &ready()).await;
     assert_data_eq!(
-        told(&lab).await,
+        reported(&lab).await,
         str![[r#"
 Deployment default/b InProgress 0s: 0 of 1 replicas created
 
 "#]]
     );
     lab.set_status(&b, &ready()).await;
-    assert_eq!(told(&lab).await, "");
+    assert_eq!(reported(&lab).await, "");
     assert_eq!(wait.await.unwrap().unwrap(), []);
 }
 
@@ -209,11 +209,11 @@ async fn a_deleted_object_is_waited_for_again() {
     let server = lab.server.clone();
     let waiting = waiting_for(&[a.clone(), b.clone()], 60);
     let wait = tokio::spawn(async move { server.wait(&waiting).await });
-    assert!(!told(&lab).await.contains("default/a"));
+    assert!(!reported(&lab).await.contains("default/a"));
     lab.delete(&a).await;
-    assert!(told(&lab).await.contains("default/a NotFound"));
+    assert!(reported(&lab).await.contains("default/a NotFound"));
     lab.set_status(&b, &ready()).await;
-    assert!(told(&lab).await.starts_with("Deployment default/a NotFound"));
+    assert!(reported(&lab).await.starts_with("Deployment default/a NotFound"));
     lab.create(&a).await;
     lab.set_status(&a, &ready()).await;
     assert_eq!(wait.await.unwrap().unwrap(), []);

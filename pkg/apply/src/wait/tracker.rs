@@ -133,7 +133,7 @@ impl ReadinessTracker {
         let blockers = self.blockers();
         let is_new = match &self.reported {
             None => !blockers.is_empty(),
-            Some(told) => !told.iter().map(ReportedBlocker::of).eq(blockers.iter().map(ReportedBlocker::of)),
+            Some(last) => !last.iter().map(ReportedBlocker::of).eq(blockers.iter().map(ReportedBlocker::of)),
         };
         if is_new {
             events.send(&Event::Waiting { blockers: blockers.clone() });

@@ -185,7 +185,7 @@ async fn an_immutable_change_recreates_the_object_with_events() {
     lab.applied(&binding("one")).await;
     lab.applied(&binding("two")).await;
     let events = lab.events();
-    let told: Vec<_> = events
+    let reported: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
             Event::Deleted { object } => Some(format!("deleted {object}")),
@@ -194,7 +194,7 @@ async fn an_immutable_change_recreates_the_object_with_events() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         ["created RoleBinding default/a", "deleted RoleBinding default/a", "created RoleBinding default/a"]
     );
 }

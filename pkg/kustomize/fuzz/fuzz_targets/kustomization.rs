@@ -1,7 +1,7 @@
 #![no_main]
 //! A kustomization, its component, its objects and its patch build or fail the same way twice, whatever they contain.
 
-use kustomize::{Answers, Build, Conflicts, MemoryTree, Options, TreePath};
+use kustomize::{Build, BuildOptions, ConflictDetection, FetchResults, MemoryTree, TreePath};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|texts: (&str, &str, &str, &str)| {
@@ -19,8 +19,9 @@ fuzz_target!(|texts: (&str, &str, &str, &str)| {
     .into_iter()
     .map(|(path, text)| (path, text.as_bytes()))
     .collect();
-    let options = Options { conflicts: Conflicts::Told, ..Options::default() };
-    let build = || match (Build { tree: &tree, answers: &Answers::new(), options }).run(&TreePath::new("/")) {
+    let options = BuildOptions { conflicts: ConflictDetection::Reported, ..BuildOptions::default() };
+    let fetch_results = FetchResults::new();
+    let build = || match (Build { tree: &tree, fetch_results: &fetch_results, options }).run(&TreePath::new("/")) {
         Ok(output) => output.text(),
         Err(report) => report.to_string(),
     };

@@ -143,12 +143,12 @@ pub(super) fn build_top(
 /// none.
 pub(crate) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for Stage { field, step, role } in STEPS {
-        let told = scope.session.report.errors.len();
+        let reported = scope.session.report.errors.len();
         step(scope, objects);
         scope.record_provenance(field, objects);
         match role {
             Role::Plain => {}
-            Role::Generator => objects.is_partial |= scope.session.report.errors.len() > told,
+            Role::Generator => objects.is_partial |= scope.session.report.errors.len() > reported,
             Role::Transformer(kind, times) => {
                 for _ in 0..times(scope.kustomization) {
                     metadata::record_transformation(

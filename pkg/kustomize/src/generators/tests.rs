@@ -110,9 +110,9 @@ fn generators_need_a_behavior_only_for_existing_objects() {
         "{name: a, namespace: other, behavior: replace}",
         "{literals: [a=b]}",
     ];
-    let told = cases.map(|generator| onto_base(generator).unwrap_err());
+    let reported = cases.map(|generator| onto_base(generator).unwrap_err());
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /top/kustomization.yaml: configMapGenerator[0]: `ConfigMap.v1.[noGrp]/base-a.[noNs]` already exists, from configMapGenerator[0] in `/base/kustomization.yaml`: set `behavior` to `merge` or `replace`
 /top/kustomization.yaml: configMapGenerator[0]: cannot merge `ConfigMap.v1.[noGrp]/b.[noNs]`: the object does not exist; remove `behavior` to create it
@@ -125,9 +125,9 @@ fn generators_need_a_behavior_only_for_existing_objects() {
 #[test]
 fn all_faults_of_sources_are_reported_without_values() {
     let generator = "secretGenerator: [{name: a, options: {disableNameSuffixHash: true}, literals: [secret, =secret, k=secret, k=secret], files: [x=, a=b=c, gone]}]";
-    let told = build(&[("/top/kustomization.yaml", generator)]).unwrap_err();
+    let reported = build(&[("/top/kustomization.yaml", generator)]).unwrap_err();
     assert_data_eq!(
-        told.replace("; /top", "\n/top"),
+        reported.replace("; /top", "\n/top"),
         str![[r#"
 /top/kustomization.yaml: secretGenerator[0].literals[0]: expected `key=value`
 /top/kustomization.yaml: secretGenerator[0].literals[1]: expected `key=value`
@@ -137,7 +137,7 @@ fn all_faults_of_sources_are_reported_without_values() {
 /top/kustomization.yaml: secretGenerator[0]: duplicate key `k`: from literals[2] and from literals[3]
 "#]]
     );
-    assert!(!told.contains("secret,") && !told.contains("=secret"), "{told}");
+    assert!(!reported.contains("secret,") && !reported.contains("=secret"), "{reported}");
 }
 
 // Row: D-236

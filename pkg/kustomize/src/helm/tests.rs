@@ -110,13 +110,13 @@ fn a_failed_render_reports_the_reason_of_helm() {
     let files =
         [("/top/kustomization.yaml", "helmCharts: [{name: c}]\n"), ("/top/charts/c/values.yaml", "a: 1")];
     let template = only_request(&files, &FetchResults::new());
-    let told = run(
+    let reported = run(
         &files,
         &FetchResults::from([(template, Err("no such function".to_owned()))]),
         HelmPermission::On,
     );
     assert_data_eq!(
-        told.unwrap_err().to_string(),
+        reported.unwrap_err().to_string(),
         str!["/top/kustomization.yaml: helmCharts[0]: cannot render `c`: no such function"]
     );
 }
@@ -129,12 +129,12 @@ fn charts_that_cannot_be_rendered_are_refused_with_a_reason() {
         (HelmPermission::On, "{name: c}"),
         (HelmPermission::On, "{name: c, valuesMerge: x}"),
     ];
-    let told = cases.map(|(helm, chart)| {
+    let reported = cases.map(|(helm, chart)| {
         let text = format!("helmCharts: [{chart}]");
         run(&[("/top/kustomization.yaml", &text)], &FetchResults::new(), helm).unwrap_err().to_string()
     });
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /top/kustomization.yaml: helmCharts[0]: cannot render chart `c` with `helm`: must specify --enable-helm
 /top/kustomization.yaml: helmCharts[0]: `name` of the chart is missing

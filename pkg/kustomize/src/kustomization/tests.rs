@@ -53,10 +53,10 @@ fn a_component_has_its_own_api_version() {
     for text in ["kind: Component", "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1"] {
         assert_eq!(read(text).unwrap().0.kind, KustomizationKind::Component);
     }
-    let told = ["kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1", "kind: Pod"]
+    let reported = ["kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1", "kind: Pod"]
         .map(|text| read(text).unwrap_err().join("\n"));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `apiVersion` of a Component must be `kustomize.config.k8s.io/v1alpha1`, not `kustomize.config.k8s.io/v1beta1`
 `kind` must be `Kustomization` or `Component`, not `Pod`

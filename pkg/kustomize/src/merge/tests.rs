@@ -140,7 +140,7 @@ fn a_quoted_string_stays_a_string() {
 #[test]
 fn merge_conflicts_are_refused_with_their_path() {
     let refused = |spec: &str, patch: &str| merged("v1/Pod", spec, patch).unwrap_err();
-    let told = [
+    let reported = [
         ("{x: {k: 1}}", "{x: {k: {z: 1}}}"),
         ("{x: [1]}", "{x: {y: 1}}"),
         ("{x: {y: 1}}", "{x: q}"),
@@ -150,7 +150,7 @@ fn merge_conflicts_are_refused_with_their_path() {
     ]
     .map(|(spec, patch)| refused(spec, patch));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `spec.x.k` is a mapping in the patch and a number in the object
 `spec.x` is a mapping in the patch and a list in the object

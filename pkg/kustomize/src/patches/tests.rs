@@ -44,8 +44,8 @@ fn patched(entry: &str) -> Vec<Value> {
 }
 
 fn refused(entry: &str) -> String {
-    let told = build(&format!("patches:\n- {}\n", entry.replace('\n', "\n  ")), &[]).unwrap_err();
-    told.replace("/kustomization.yaml: ", "")
+    let reported = build(&format!("patches:\n- {}\n", entry.replace('\n', "\n  ")), &[]).unwrap_err();
+    reported.replace("/kustomization.yaml: ", "")
 }
 
 fn warnings(kustomization: &str) -> Vec<String> {
@@ -119,7 +119,7 @@ fn files_hold_several_patches_and_may_be_empty() {
 #[test]
 fn faulty_patches_are_refused_with_suggestions() {
     let target = "target: {kind: Deployment}";
-    let told = [
+    let reported = [
         "path: ''",
         "path: a\npatch: b",
         "patch: foo",
@@ -133,7 +133,7 @@ fn faulty_patches_are_refused_with_suggestions() {
     ]
     .map(refused);
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 patches[0]: the patch is missing: set `patch` or `path`
 patches[0]: `patch` cannot be combined with `path`
@@ -151,12 +151,12 @@ patches[0]: `kind: [` is not a valid regular expression: error: unclosed charact
 
 #[test]
 fn a_patch_to_an_existing_id_is_refused() {
-    let told = refused(
+    let reported = refused(
         "patch: '[{op: replace, path: /kind, value: ConfigMap}, {op: replace, path: /apiVersion, value: v1}]'\ntarget: \
          {kind: Deployment}",
     );
     assert_data_eq!(
-        told,
+        reported,
         str![
             "patches[0]: duplicate object `ConfigMap.v1.[noGrp]/web.[noNs]`: from `/r.yaml` and from `/r.yaml`"
         ]
@@ -166,13 +166,13 @@ fn a_patch_to_an_existing_id_is_refused() {
 // Row: D-236
 #[test]
 fn a_target_without_objects_and_foreign_directives_are_warnings() {
-    let told = warnings(
+    let reported = warnings(
         "patches:\n- patch: '[{op: remove, path: /x}]'\n  target: {name: none}\n- patch: '{kind: X, metadata: {name: x}, \
          spec: {$retainKeys: [a]}}'\n  target: {kind: Deployment}\n- patch: '{kind: X, metadata: {name: x}, $patch: replace}'\n  \
          target: {kind: Deployment}",
     );
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 patches[0]: no object matches the `target`: the patch changes nothing
 patches[1]: `$retainKeys` is not a directive here and becomes a field; only `$patch` is a directive
@@ -191,9 +191,9 @@ fn conflicting_patches_give_a_warning_with_both_places() {
     };
     let agreeing = format!("patches:\n{}{}", container("a"), container("a"));
     assert!(warnings(&agreeing).is_empty());
-    let told = warnings(&format!("patches:\n{}{}", container("a"), container("b")));
+    let reported = warnings(&format!("patches:\n{}{}", container("a"), container("b")));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[
             r#"patches[1]: overwrites `spec.template.spec.containers[name="app"].image` of `Deployment.v1.apps/web.[noNs]`, which patches[0] set to another value"#
         ]]
@@ -203,8 +203,8 @@ fn conflicting_patches_give_a_warning_with_both_places() {
             "- patch: '[{{op: add, path: /spec/replicas, value: {value}}}]'\n  target: {{kind: Deployment}}\n"
         )
     };
-    let told = warnings(&format!("patches:\n{}{}", operation("1"), operation("2")));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let reported = warnings(&format!("patches:\n{}{}", operation("1"), operation("2")));
+    assert_eq!(reported.len(), 1, "{reported:?}");
 }
 
 #[test]
@@ -220,10 +220,10 @@ fn lists_merge_by_the_keys_of_the_custom_schema() {
     let kustomization = format!("openapi: {{path: s.yaml}}\npatches:\n{}{}", patch("a"), patch("b"));
     let output = build(&kustomization, &[("s.yaml", schema)]).unwrap();
     assert_eq!(output.objects[1].get(&["parts"]), Some(&serde_json::json!([{"id": "b"}, {"id": "a"}])));
-    let told = ["{version: v1.20}", "{version: v1.21.2, path: x}", "{file: x}", "{path: r.json}"]
+    let reported = ["{version: v1.20}", "{version: v1.21.2, path: x}", "{file: x}", "{path: r.json}"]
         .map(|openapi| build(&format!("openapi: {openapi}"), &[("r.json", "{}")]).unwrap_err());
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: openapi.version: `openapi.version` must be `v1.21.2`, not `v1.20`: set `openapi.path` for another schema
 /kustomization.yaml: openapi: `openapi.path` cannot be combined with `openapi.version`
@@ -312,12 +312,12 @@ fn only_the_field_patches_accepts_empty_patches() {
         }
         for entry in [(*file).to_owned(), format!("'{text}'")] {
             let with = |more: &str| build(&format!("patchesStrategicMerge: [{entry}{more}]"), &files);
-            let told = with("").unwrap_err();
-            assert_eq!(told, "/kustomization.yaml: patchesStrategicMerge: ".to_owned() + &empty);
+            let reported = with("").unwrap_err();
+            assert_eq!(reported, "/kustomization.yaml: patchesStrategicMerge: ".to_owned() + &empty);
             assert_eq!(with(", full").unwrap().objects[1].as_map()["data"]["k"], "w");
         }
-        let told = build(&format!("patchesJson6902: [{{path: {file}, {target}}}]"), &files).unwrap_err();
-        assert_eq!(told, "/kustomization.yaml: patchesJson6902[0]: ".to_owned() + &empty);
+        let reported = build(&format!("patchesJson6902: [{{path: {file}, {target}}}]"), &files).unwrap_err();
+        assert_eq!(reported, "/kustomization.yaml: patchesJson6902[0]: ".to_owned() + &empty);
     }
 }
 

@@ -28,9 +28,9 @@ fn a_cloud_account_gets_its_service_account() {
     let expected = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  annotations:\n    \
                     iam.gke.io/gcp-service-account: s@p.iam.gserviceaccount.com\n  name: k\n  namespace: ns\n";
     assert_eq!(build(&files(config)).unwrap().0, expected);
-    let told = build(&files(&config.replace("gke", "eks"))).unwrap_err();
+    let reported = build(&files(&config.replace("gke", "eks"))).unwrap_err();
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: generators[0]: `IAMPolicyGenerator` in `/top/a.yaml`: `cloud` must be `gke`, not `eks`"
         ]
@@ -77,9 +77,9 @@ fn transformers_write_the_fields_of_their_settings() {
         assert!(text.contains(expected), "{config}: {text}");
         assert!(text.ends_with("kind: Service\nmetadata:\n  name: a\n"), "{config}: {text}");
     }
-    let told = transformed("kind: PrefixTransformer\nprefix: p-\n").unwrap_err();
+    let reported = transformed("kind: PrefixTransformer\nprefix: p-\n").unwrap_err();
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: transformers[0]: `PrefixTransformer` in `/top/t.yaml` requires `fieldSpecs`"
         ]
@@ -95,13 +95,13 @@ fn unknown_plugins_are_refused_with_a_reason() {
         ("example.com/v1", "Mine", ""),
         ("v1", "Mine", "annotations: {config.kubernetes.io/function: 'container: {image: x}'}"),
     ];
-    let told = cases.map(|(version, kind, more)| {
+    let reported = cases.map(|(version, kind, more)| {
         let config = format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: t\n  {more}\n");
         let files = [("/top/kustomization.yaml", "transformers: [t.yaml]"), ("/top/t.yaml", &config)];
         build(&files).unwrap_err()
     });
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /top/kustomization.yaml: transformers[0]: unknown built-in plugin `PrefixTransformr`; did you mean `PrefixTransformer`?
 /top/kustomization.yaml: transformers[0]: `SecretGenerator` is not a transformer: list it under `generators`
@@ -114,9 +114,9 @@ fn unknown_plugins_are_refused_with_a_reason() {
 // Row: D-236
 #[test]
 fn all_faulty_settings_are_reported_and_unknown_fields_warn() {
-    let told = transformed("kind: PrefixTransformer\nprefix: 1\nfieldSpecs: {}\n").unwrap_err();
+    let reported = transformed("kind: PrefixTransformer\nprefix: 1\nfieldSpecs: {}\n").unwrap_err();
     assert_data_eq!(
-        told.replace("; /top", "\n/top"),
+        reported.replace("; /top", "\n/top"),
         str![[r#"
 /top/kustomization.yaml: transformers[0]: `PrefixTransformer` in `/top/t.yaml`: `prefix` must be a string, not a number
 /top/kustomization.yaml: transformers[0]: `PrefixTransformer` in `/top/t.yaml`: `fieldSpecs` must be a list, not a mapping
@@ -143,7 +143,7 @@ fn a_validator_may_not_change_objects() {
                  fieldSpecs: [{{path: metadata/name}}]\n"
         )
     };
-    let told = |prefix: &str| {
+    let reported = |prefix: &str| {
         let files = [
             ("/top/kustomization.yaml", "resources: [pod.yaml]\nvalidators: [v.yaml]"),
             ("/top/pod.yaml", POD),
@@ -151,9 +151,9 @@ fn a_validator_may_not_change_objects() {
         ];
         build(&files).map(drop)
     };
-    assert_eq!(told(""), Ok(()));
+    assert_eq!(reported(""), Ok(()));
     assert_data_eq!(
-        told("p-").unwrap_err(),
+        reported("p-").unwrap_err(),
         str![
             "/top/kustomization.yaml: validators[0]: `PrefixTransformer` in `/top/v.yaml` changes objects, but a validator cannot: list it under `transformers`"
         ]
@@ -164,9 +164,9 @@ fn a_validator_may_not_change_objects() {
 fn the_namespace_plugin_uses_its_settings() {
     let text = transformed("metadata: {name: t, namespace: ns}\nkind: NamespaceTransformer\n").unwrap();
     assert_eq!(text.matches("  namespace: ns\n").count(), 2, "{text}");
-    let told = transformed("kind: NamespaceTransformer\nsetRoleBindingSubjects: all\n").unwrap_err();
+    let reported = transformed("kind: NamespaceTransformer\nsetRoleBindingSubjects: all\n").unwrap_err();
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: transformers[0]: `NamespaceTransformer` in `/top/t.yaml`: `setRoleBindingSubjects` must be `defaultOnly`, `allServiceAccounts` or `none`, not `all`"
         ]

@@ -166,7 +166,7 @@ fn references_to_objects_already_in_the_namespace_follow() {
 #[test]
 fn an_ambiguous_reference_is_refused_with_all_candidates() {
     let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
-    let told = error_text(&[
+    let reported = error_text(&[
         ("/kustomization.yaml", "resources: [a, b, r.yaml]"),
         ("/a/kustomization.yaml", "resources: [r.yaml]\nnamespace: na"),
         ("/a/r.yaml", &account("name: sa")),
@@ -175,7 +175,7 @@ fn an_ambiguous_reference_is_refused_with_all_candidates() {
         ("/r.yaml", &binding("ClusterRoleBinding", subjects)),
     ]);
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/kustomization.yaml: `subjects` of `ClusterRoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` refers to `sa`, the name of several objects: `ServiceAccount.v1.[noGrp]/sa.na` and `ServiceAccount.v1.[noGrp]/sa.nb`; rename all but one"
         ]
@@ -189,16 +189,16 @@ fn invalid_subjects_are_refused() {
         let resources = account("name: sa") + &binding("RoleBinding", &format!("subjects: [{subjects}]"));
         error_text(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])
     };
-    let mut told = vec![with("{kind: ServiceAccount}")];
+    let mut reported = vec![with("{kind: ServiceAccount}")];
     for namespace in ["5", "null", "[a]"] {
         let subject = format!("{{kind: ServiceAccount, name: sa, namespace: {namespace}}}");
-        told.push(with(&subject));
+        reported.push(with(&subject));
         let binding = binding("RoleBinding", &format!("subjects: [{subject}]"));
         let unnamed = [("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &*binding)];
-        told.push(error_text(&unnamed));
+        reported.push(error_text(&unnamed));
     }
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` refers to a mapping without `name`
 /kustomization.yaml: `namespace` of a service account in `subjects` of `RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]` must be a string

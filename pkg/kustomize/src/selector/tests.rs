@@ -104,10 +104,11 @@ fn label_selectors_support_every_api_form() {
 
 #[test]
 fn all_invalid_selectors_are_reported() {
-    let told = Matcher::read(&selector(&[("name", "a("), ("kind", "["), ("labels", "a in x")])).unwrap_err();
-    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    let reported =
+        Matcher::read(&selector(&[("name", "a("), ("kind", "["), ("labels", "a in x")])).unwrap_err();
+    let reported: Vec<String> = reported.iter().map(ToString::to_string).collect();
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `kind: [` is not a valid regular expression: error: unclosed character class
 `name: a(` is not a valid regular expression: error: unclosed group

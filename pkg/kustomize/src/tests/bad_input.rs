@@ -34,9 +34,9 @@ fn invalid_kustomizations_are_refused_with_a_reason() {
         "patches: [{patch: ''}]\n",
         "crds: [gone.json]\nconfigurations: [gone.yaml]\n",
     ];
-    let told = cases.map(|text| error_text(&[("/kustomization.yaml", text)]));
+    let reported = cases.map(|text| error_text(&[("/kustomization.yaml", text)]));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: the file must be a mapping, not a list
 /kustomization.yaml: the file is empty
@@ -84,10 +84,10 @@ fn invalid_objects_are_refused_with_their_position() {
         bomb.as_str(),
         "kind: A\nmetadata: {name: \"a\0\"}\n",
     ];
-    let told =
+    let reported =
         cases.map(|text| error_text(&[("/kustomization.yaml", "resources: [a.yaml]"), ("/a.yaml", text)]));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: resources[0]: cannot read `/a.yaml`: document 1, line 1, column 1: expected a mapping, found a string
 /kustomization.yaml: resources[0]: cannot read `/a.yaml`: document 1, line 1, column 1: expected a mapping, found a list
@@ -113,7 +113,7 @@ fn alias_ten_times(at: usize) -> String {
 fn files_that_are_not_utf8_are_refused() {
     let files: [(&str, &[u8]); 2] =
         [("/kustomization.yaml", b"resources: [a.yaml]"), ("/a.yaml", b"a: \xff\n")];
-    let told = [0, 1].map(|at: usize| {
+    let reported = [0, 1].map(|at: usize| {
         let mut tree: MemoryTree = files.into_iter().collect();
         tree.insert(TreePath::new(files[at].0), *b"a: \xff\n");
         let build =
@@ -121,7 +121,7 @@ fn files_that_are_not_utf8_are_refused() {
         build.run(&TreePath::new("/")).unwrap_err().to_string()
     });
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: invalid utf-8 sequence of 1 bytes from index 3
 /kustomization.yaml: resources[0]: cannot read `/a.yaml`: document 1, line 1, column 4: invalid UTF-8 at byte 3: YAML must be UTF-8 text
@@ -137,10 +137,10 @@ fn a_patch_leaves_an_object_or_nothing() {
         let files = [("/kustomization.yaml", kustomization.as_str()), ("/a.yaml", OBJECT)];
         super::build(&files).map(|objects| objects.len())
     };
-    let told = ["/kind", "/metadata", "/metadata/name"]
+    let reported = ["/kind", "/metadata", "/metadata/name"]
         .map(|path| built(&format!("[{{op: remove, path: {path}}}]")).unwrap_err());
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 /kustomization.yaml: patches[0]: cannot apply the patch to `ConfigMap.v1.[noGrp]/a.[noNs]`: operation 1 (replace ``): the result has no `kind`
 /kustomization.yaml: patches[0]: cannot apply the patch to `ConfigMap.v1.[noGrp]/a.[noNs]`: operation 1 (replace ``): the result has no `metadata.name`

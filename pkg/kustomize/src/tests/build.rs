@@ -84,14 +84,14 @@ fn a_component_changes_every_earlier_object() {
 // Row: KUS-13, KUS-14, KUS-15
 #[test]
 fn all_entries_in_the_wrong_list_are_reported_at_once() {
-    let told = problems(&[
+    let reported = problems(&[
         ("/top/kustomization.yaml", "resources: [../c]\ncomponents: [../k, a.yaml]"),
         ("/top/a.yaml", &config_map("a")),
         ("/c/kustomization.yaml", &component("namePrefix: x")),
         ("/k/kustomization.yaml", "namePrefix: k-"),
     ]);
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: resources[0]: `/c` is of kind Component: list it under `components`; /top/kustomization.yaml: components[0]: `/k` is of kind Kustomization: list it under `resources`; /top/kustomization.yaml: components[1]: `a.yaml` is a file; a component must be a folder with a kustomization"
         ]
@@ -109,9 +109,9 @@ fn an_object_included_twice_is_refused_unless_it_is_renamed() {
     ];
     let text = config_map("a");
     files.push(("/base/a.yaml", &text));
-    let told = problems(&files);
+    let reported = problems(&files);
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: resources[1]: duplicate object `ConfigMap.v1.[noGrp]/a.[noNs]`: from `/base/a.yaml` and from `/base/a.yaml`"
         ]
@@ -122,13 +122,13 @@ fn an_object_included_twice_is_refused_unless_it_is_renamed() {
 
 #[test]
 fn a_problem_names_the_chain_of_files() {
-    let told = problems(&[
+    let reported = problems(&[
         ("/top/kustomization.yaml", "resources: [../mid, gone.yaml]"),
         ("/mid/kustomization.yaml", "resources: [../base]"),
         ("/base/kustomization.yaml", "resource: [x]\nimages: [{newTag: 1.20}]"),
     ]);
     assert_data_eq!(
-        told.replace("; /top", "\n/top"),
+        reported.replace("; /top", "\n/top"),
         str![[r#"
 /top/kustomization.yaml > /mid/kustomization.yaml > /base/kustomization.yaml: `images[0].newTag` must be a string, not a number
 /top/kustomization.yaml > /mid/kustomization.yaml > /base/kustomization.yaml: unknown field `resource`; did you mean `resources`?
@@ -145,9 +145,9 @@ fn problems_caused_by_an_unloadable_file_are_not_reported() {
     let gone = "/top/kustomization.yaml: patches[1].path: ";
     let a = config_map("a");
     let whole = format!("resources: [a.yaml]\n{uses}");
-    let told = problems(&[("/top/kustomization.yaml", &whole), ("/top/a.yaml", &a)]);
+    let reported = problems(&[("/top/kustomization.yaml", &whole), ("/top/a.yaml", &a)]);
     assert_data_eq!(
-        told.replace("; /top", "\n/top"),
+        reported.replace("; /top", "\n/top"),
         str![[r#"
 /top/kustomization.yaml: patches[0]: no object matches `ConfigMap.v1.[noGrp]/b.[noNs]`
 /top/kustomization.yaml: patches[1].path: cannot find `gone.yaml`: no file or folder at `/top/gone.yaml`
@@ -174,18 +174,22 @@ fn problems_caused_by_an_unloadable_file_are_not_reported() {
         ("resources: [a.yaml]\nsecretGenerator: [{type: x}]", "/other", ""),
     ] {
         let text = format!("{text}\n{uses}");
-        let told = problems(&[("/top/kustomization.yaml", &text), ("/top/a.yaml", &a), (file, content)]);
-        assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (2, true), "{text}: {told}");
+        let reported = problems(&[("/top/kustomization.yaml", &text), ("/top/a.yaml", &a), (file, content)]);
+        assert_eq!(
+            (reported.matches(".yaml: ").count(), reported.contains(gone)),
+            (2, true),
+            "{text}: {reported}"
+        );
     }
     // A base without the missing file is not affected.
     let patched = format!("resources: [a.yaml]\n{uses}");
-    let told = problems(&[
+    let reported = problems(&[
         ("/top/kustomization.yaml", "resources: [b.yaml, ../base]"),
         ("/base/kustomization.yaml", &patched),
         ("/base/a.yaml", &a),
     ]);
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: resources[0]: cannot find `b.yaml`: no file or folder at `/top/b.yaml`; /top/kustomization.yaml > /base/kustomization.yaml: patches[0]: no object matches `ConfigMap.v1.[noGrp]/b.[noNs]`; /top/kustomization.yaml > /base/kustomization.yaml: patches[1].path: cannot find `gone.yaml`: no file or folder at `/base/gone.yaml`; /top/kustomization.yaml > /base/kustomization.yaml: replicas[0]: no workload named `b` has a replica count; /top/kustomization.yaml > /base/kustomization.yaml: replacements[0].source: no object matches name `b`"
         ]
@@ -194,12 +198,12 @@ fn problems_caused_by_an_unloadable_file_are_not_reported() {
 
 #[test]
 fn cycles_and_files_outside_the_root_are_refused() {
-    let told = problems(&[
+    let reported = problems(&[
         ("/top/kustomization.yaml", "resources: [../base]"),
         ("/base/kustomization.yaml", "resources: [../top]"),
     ]);
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml > /base/kustomization.yaml: resources[0]: cycle detected: `/top` contains `/top`, which includes it"
         ]
@@ -223,9 +227,9 @@ fn endless_nesting_of_kustomizations_is_refused() {
         folder = if folder.as_str().len() < 1_000 { folder.join("in") } else { break };
     }
     let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
-    let told = build.run(&TreePath::new("/top")).unwrap_err().errors;
-    let told = told[0].error.to_string();
-    assert_data_eq!(told, str!["kustomizations are nested more than 200 levels deep"]);
+    let reported = build.run(&TreePath::new("/top")).unwrap_err().errors;
+    let reported = reported[0].error.to_string();
+    assert_data_eq!(reported, str!["kustomizations are nested more than 200 levels deep"]);
 }
 
 #[test]
@@ -278,9 +282,9 @@ fn base_objects_act_as_the_first_resources() {
     }
     let twice =
         onto(&[("/top/kustomization.yaml", "resources: [a.yaml]\n"), ("/top/a.yaml", &config_map("a"))]);
-    let told = twice.unwrap_err();
+    let reported = twice.unwrap_err();
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/top/kustomization.yaml: resources[0]: duplicate object `ConfigMap.v1.[noGrp]/a.[noNs]`: from `given.yaml` and from `/top/a.yaml`"
         ]

@@ -71,9 +71,9 @@ fn parts_of_parts_on_overlays_of_overlays_come_together() {
 // Row: KUS-25
 #[test]
 fn two_parts_with_the_same_object_conflict() {
-    let told = build("composition", "clash").unwrap_err();
+    let reported = build("composition", "clash").unwrap_err();
     assert_data_eq!(
-        told,
+        reported,
         str![
             "/overlays/clash/kustomization.yaml > /overlays/clash/again/kustomization.yaml: secretGenerator[0]: `Secret.v1.[noGrp]/login.[noNs]` already exists, from secretGenerator[0] in `/parts/login/kustomization.yaml`: set `behavior` to `merge` or `replace`"
         ]

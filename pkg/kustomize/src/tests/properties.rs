@@ -82,8 +82,8 @@ proptest! {
         let plain = text_of(&files, "/base").unwrap();
         prop_assert_eq!(&plain, &text_of(&files, "/base").unwrap());
         prop_assert_eq!(&plain, &text_of(&files, "/over").unwrap());
-        let told = text_of(&files, "/over/over").unwrap_err();
-        prop_assert!(told.contains("`/over`") && told.contains("`/over/over`"), "{}", told);
+        let reported = text_of(&files, "/over/over").unwrap_err();
+        prop_assert!(reported.contains("`/over`") && reported.contains("`/over/over`"), "{}", reported);
     }
 
     // Row: KUS-50
@@ -99,7 +99,7 @@ proptest! {
             ("/alone/kustomization.yaml", &alone),
         ]);
         let overlay = text_of(&files, "/over");
-        prop_assert_eq!(&overlay, &text_of(&files, "/alone").map_err(|told| told.replace("/alone/", "/over/")));
+        prop_assert_eq!(&overlay, &text_of(&files, "/alone").map_err(|reported| reported.replace("/alone/", "/over/")));
         if let (Ok(overlay), Ok(component)) = (overlay, text_of(&files, "/top")) {
             prop_assert_eq!(overlay, component);
         }

@@ -107,10 +107,10 @@ mod tests {
         let counts: Vec<_> =
             objects.iter().map(|(_, resource)| resource.object.get(&["spec", "replicas"]).cloned()).collect();
         assert_eq!(counts, [Some(json!(3)), None]);
-        let told =
+        let reported =
             missed.map(|result| result.map_or_else(|problem| problem.to_string(), |()| "ok".to_owned()));
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 ok
 no workload named `x-webb` has a replica count; did you mean `x-web`?

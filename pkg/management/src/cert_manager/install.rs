@@ -112,9 +112,9 @@ async fn wait_for_managed_cert_manager(
     let status = Box::pin(cluster.server.wait(&waiting));
     let answers = Box::pin(probe_until(&cluster.server, deadline));
     let (reason, blockers) = match select(answers, status).await {
-        Either::Left((silence, told)) => match silence? {
+        Either::Left((silence, reported)) => match silence? {
             None => return Ok(()),
-            Some(last) => (last, told.await?),
+            Some(last) => (last, reported.await?),
         },
         Either::Right((blockers, answers)) => match answers.await? {
             None => return Ok(()),

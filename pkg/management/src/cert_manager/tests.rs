@@ -106,17 +106,17 @@ fn foreign() -> String {
 }
 
 /// Events in order, as text.
-type Told = Arc<Mutex<Vec<String>>>;
+type EventNames = Arc<Mutex<Vec<String>>>;
 
-async fn cluster(fixture: &Fixture) -> (ManagementCluster, Told) {
-    let told = Told::default();
-    let sink = told.clone();
+async fn cluster(fixture: &Fixture) -> (ManagementCluster, EventNames) {
+    let reported = EventNames::default();
+    let sink = reported.clone();
     let events = EventSink::new(move |event: &ProgressEvent| sink.lock().unwrap().push(format!("{event:?}")));
-    (ManagementCluster::new(testing::cluster(fixture).await.server, events), told)
+    (ManagementCluster::new(testing::cluster(fixture).await.server, events), reported)
 }
 
-fn told(told: &Told, word: &str) -> bool {
-    told.lock().unwrap().iter().any(|event| event.contains(word))
+fn reported(reported: &EventNames, word: &str) -> bool {
+    reported.lock().unwrap().iter().any(|event| event.contains(word))
 }
 
 fn soon() -> Instant {
@@ -171,7 +171,7 @@ async fn the_probe_finds_an_external_cert_manager_and_leaves_no_objects() {
     let writes: Vec<_> =
         counter.requests().into_iter().filter(|one| one.verb != "list" && one.verb != "get").collect();
     assert!(writes.iter().all(|one| one.verb == "create" && one.resource == "issuers"), "{writes:?}");
-    assert!(told(&events, "CertManagerFound") && !told(&events, "Warning"));
+    assert!(reported(&events, "CertManagerFound") && !reported(&events, "Warning"));
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn an_upgrade_replaces_cert_manager_and_deletes_dropped_objects() {
     assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
     assert_eq!(uid(webhook), before, "it was never away");
     assert_eq!(fixture.get(CONFIG_MAP, "cert-manager/dropped").await, None);
-    assert!(told(&events, "UpgradingCertManager"));
+    assert!(reported(&events, "UpgradingCertManager"));
 }
 
 #[tokio::test]

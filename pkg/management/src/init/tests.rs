@@ -253,9 +253,9 @@ async fn a_definition_with_a_name_conflict_is_reported_before_the_timeout() {
     let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
     assert!(late.after < Duration::from_mins(1), "{late}");
     let definitions = late.blockers.iter().filter(|late| late.object.kind == "CustomResourceDefinition");
-    let told = definitions.map(|late| format!("{}: {}", late.object, late.status.message));
+    let reported = definitions.map(|late| format!("{}: {}", late.object, late.status.message));
     assert_data_eq!(
-        told.collect::<Vec<_>>().join("\n"),
+        reported.collect::<Vec<_>>().join("\n"),
         str![[
             r#"CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io: NamesAccepted: "DockerMachineList" is already in use (ListKindConflict)"#
         ]]

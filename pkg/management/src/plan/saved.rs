@@ -76,7 +76,7 @@ pub enum ObjectDifference {
     Changed,
     /// The object appeared on the cluster.
     Appeared,
-    /// The object is gone from the cluster.
+    /// The object no longer exists from the cluster.
     Deleted,
     /// The object was deleted and recreated.
     Replaced,

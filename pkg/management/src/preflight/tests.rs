@@ -60,9 +60,9 @@ fn each_broken_rule_is_reported() {
         (inventory(&[core()]), vec![docker_new], Some("v1beta1")),
         (inventory(&[core()]), vec![rendered(&docker(), NEW_VERSION, "v1alpha4")], Some("v1beta2")),
     ];
-    let told = cases.map(|(inventory, queue, core)| texts(&inventory, &queue, core).join("; "));
+    let reported = cases.map(|(inventory, queue, core)| texts(&inventory, &queue, core).join("; "));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `infrastructure-docker` is already installed: v1.13.5 in namespace `infrastructure-docker-system`
 `infrastructure-docker` is requested more than once

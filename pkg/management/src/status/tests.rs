@@ -179,5 +179,5 @@ async fn unfinished_runs_are_reported_until_they_finish() {
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, Some(vec![true, false])));
 
     cut("403,verb=get,resource=secrets");
-    assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None), "the rest is told all the same");
+    assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None), "the rest is still reported");
 }

@@ -61,8 +61,8 @@ impl Work {
     /// # Errors
     /// Returns the error with all its causes.
     async fn carry_out(self, cluster: &ManagementCluster, releases: &Releases) -> Result<(), String> {
-        let told = |error| format!("{}\n{error:?}", api::with_causes(&error));
-        self.try_on(cluster, &releases.sources()).await.map_err(told)
+        let reported = |error| format!("{}\n{error:?}", api::with_causes(&error));
+        self.try_on(cluster, &releases.sources()).await.map_err(reported)
     }
 
     async fn try_on(self, cluster: &ManagementCluster, sources: &Sources<'_>) -> Result<(), LifecycleError> {
@@ -147,7 +147,7 @@ impl Start {
     /// Executes a run without faults.
     async fn done(&self, work: Work, fixture: &Fixture) {
         let result = self.run(work, &ScriptedConnection::new(fixture, |_| RequestOutcome::Answered)).await;
-        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        result.unwrap_or_else(|reported| panic!("{work:?}: {reported}"));
         fixture.wait_until_idle().await;
     }
 

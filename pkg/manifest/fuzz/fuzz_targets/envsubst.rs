@@ -9,7 +9,7 @@ fuzz_target!(|input: (&str, &str)| {
     let Ok(template) = Template::parse(text) else { return };
     let variables = template.variables();
     let unset = template.render(&mut |_| None);
-    let required = variables.top.iter().any(|variable| variable.required());
+    let required = variables.top_level.iter().any(|variable| variable.is_required());
     assert_eq!(matches!(unset, Err(RenderError::Missing(_))), required);
     // Patterns are tried on every prefix, so a long value is slow without covering more cases.
     let value: String = value.chars().take(64).collect();

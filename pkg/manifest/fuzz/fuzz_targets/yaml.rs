@@ -2,10 +2,10 @@
 //! Every input parses or fails. A parsed stream, printed and parsed again, gives equal objects.
 
 use libfuzzer_sys::fuzz_target;
-use manifest::{Limits, Value, read_stream, write_stream};
+use manifest::{Value, YamlLimits, read_stream, write_stream};
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits::default();
+    let limits = YamlLimits::default();
     let Ok(stream) = read_stream(bytes, &limits) else { return };
     if stream.objects.iter().any(|object| has_merge_key(&Value::Object(object.as_map().clone()))) {
         return;

@@ -238,7 +238,7 @@ mod tests {
         .unwrap()
     }
 
-    fn told(object: &Object) -> Vec<String> {
+    fn reported(object: &Object) -> Vec<String> {
         find_images(object).iter().map(|found| format!("{} {}", found.reference, found.location)).collect()
     }
 
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn images_are_found_wherever_an_object_runs_or_names_them() {
         assert_eq!(
-            told(&deployment()),
+            reported(&deployment()),
             [
                 "quay.io/jetstack/controller:v1 container `manager`",
                 "quay.io/jetstack/solver:v1 argument `--acme-http01-solver-image` of container `manager`",
@@ -268,7 +268,7 @@ mod tests {
             json!({"kind": "StatefulSet", "spec": {"template": {"spec": spec}}}),
             json!({"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"template": {"spec": spec}}}}}),
         ] {
-            assert_eq!(told(&Object::try_from(object).unwrap()), ["quay.io/a:1 container `c`"]);
+            assert_eq!(reported(&Object::try_from(object).unwrap()), ["quay.io/a:1 container `c`"]);
         }
     }
 
@@ -280,7 +280,7 @@ mod tests {
             (reference.name != "word").then_some(change)
         });
         assert_eq!(
-            told(&object),
+            reported(&object),
             [
                 "quay.io/jetstack/controller:v1 container `manager`",
                 "lab.local/solver:v1 argument `--acme-http01-solver-image` of container `manager`",

@@ -151,10 +151,10 @@ fn the_namespace_in_dns_names_is_replaced_once_per_name() {
 fn dns_names_that_are_not_strings_are_refused_with_their_path() {
     let metadata = json!({"name": "c", "namespace": "old"});
     let with = |spec: Value| json!({"kind": "Certificate", "metadata": metadata, "spec": spec});
-    let told =
+    let reported =
         [json!({"dnsNames": ["a", 1]}), json!({"dnsNames": "a"}), json!(1)].map(|spec| refused(with(spec)));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `spec.dnsNames[1]` of `Certificate target/c` must be a string, not a number
 `spec.dnsNames` of `Certificate target/c` must be a list, not a string

@@ -84,7 +84,7 @@ fn invalid_strategic_merges_are_refused_with_their_path() {
         assert_eq!(object, deployment());
         error
     };
-    let told = [
+    let reported = [
         json!({"containers": [{"image": "x"}]}),
         json!({"$patch": "drop"}),
         json!({"$nothing": 1}),
@@ -92,7 +92,7 @@ fn invalid_strategic_merges_are_refused_with_their_path() {
     ]
     .map(|pod| refused(&pod));
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 an element of `spec.template.spec.containers` has no merge key `name`
 unknown directive `$patch: "drop"` in `spec.template.spec`; use `$patch: delete`, `replace` or `merge`, `$deleteFromPrimitiveList/…` or `$retainKeys`

@@ -136,12 +136,12 @@ fn numbers_are_integers_in_integer_fields() {
     let mut value = deployment(&json!({}));
     value["spec"]["replicas"] = json!(2.0);
     assert_eq!(converted(value.clone())["spec"]["replicas"].to_string(), "2");
-    let told = [json!(1.5), json!(4_294_967_297_i64), json!("1")].map(|bad| {
+    let reported = [json!(1.5), json!(4_294_967_297_i64), json!("1")].map(|bad| {
         value["spec"]["replicas"] = bad;
         refused(value.clone()).join("\n")
     });
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 `spec.replicas` of `Deployment capi` must be a 32-bit integer, not 1.5
 `spec.replicas` of `Deployment capi` must be a 32-bit integer, not 4294967297

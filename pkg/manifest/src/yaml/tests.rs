@@ -198,13 +198,13 @@ fn text_refused_by_go_is_refused_with_line_and_column() {
         "%FOO x\n---\na: b\n",
         "%YAML 1.2\n---\na: b\n",
     ];
-    let told = cases.map(|text| {
+    let reported = cases.map(|text| {
         let error = read_value(text, &YamlLimits::default()).unwrap_err();
         assert!(matches!(error.kind, YamlErrorKind::Syntax(_)), "{text:?}: {error}");
         error.to_string()
     });
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 line 2, column 2: found a tab where only spaces are allowed
 line 2, column 1: found a tab where only spaces are allowed

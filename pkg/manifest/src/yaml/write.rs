@@ -120,9 +120,9 @@ impl Writer<'_> {
 
     /// Writes a comment with the setter of a value; nothing if the origin of the object set it.
     fn comment(&mut self, trail: ProvenanceCursor<'_>) {
-        if let Some(told) = trail.describe_origin() {
+        if let Some(reported) = trail.describe_origin() {
             self.out.push_str(" # ");
-            push_comment(self.out, &told);
+            push_comment(self.out, &reported);
         }
     }
 

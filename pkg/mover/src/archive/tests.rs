@@ -198,7 +198,7 @@ fn a_flipped_bit_is_detected() {
 
 #[test]
 fn foreign_archive_entries_are_rejected_first() {
-    let mut told = String::new();
+    let mut reported = String::new();
     for (name, kind) in [
         ("../evil", b'0'),
         ("objects/../evil", b'0'),
@@ -212,11 +212,15 @@ fn foreign_archive_entries_are_rejected_first() {
         ("objects/a", b'L'),
         ("objects/a", b'x'),
     ] {
-        let _ =
-            writeln!(told, "{} {name}: {}", char::from(kind), refused(&packed(&[(name, kind, b"a b=c\n")])));
+        let _ = writeln!(
+            reported,
+            "{} {name}: {}",
+            char::from(kind),
+            refused(&packed(&[(name, kind, b"a b=c\n")]))
+        );
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 0 ../evil: it contains `../evil`, which is not part of a backup
 0 objects/../evil: it contains `objects/../evil`, which is not part of a backup

@@ -89,7 +89,7 @@ impl<'w> CopyWriter<'w> {
         Ok(Self { work, existing, kinds, references })
     }
 
-    /// Reads an object of the source again; none if the object is gone.
+    /// Reads an object of the source again; none if the object no longer exists.
     pub(crate) async fn read(&self, node: NodeId) -> Result<Option<Object>, WriteFailure> {
         let facts = self.facts(node);
         let read =

@@ -22,7 +22,7 @@ pub(super) fn valid_journal<'j>(
     let (Some(source), Some(target)) = (source, target) else { return source.or(target) };
     let age = |journal: &'j MoveJournal| {
         let started_at = if journal.is_unfinished() { "" } else { &*journal.begun };
-        let writes = if source.run == target.run { journal.holder.sign } else { 0 };
+        let writes = if source.run == target.run { journal.holder.write_number } else { 0 };
         (journal.is_unfinished(), started_at, writes)
     };
     Some(if age(target) > age(source) { target } else { source })
@@ -44,10 +44,10 @@ impl JournalCopies {
         valid_journal(self.source.journal.as_ref(), self.target.journal.as_ref())
     }
 
-    /// Returns a number above the sign of every copy.
+    /// Returns a number above the write number of every copy.
     pub(super) fn next_write_number(&self) -> u64 {
-        let signs = self.journals().map(|copy| copy.holder.sign);
-        signs.max().unwrap_or_default().saturating_add(1)
+        let numbers = self.journals().map(|copy| copy.holder.write_number);
+        numbers.max().unwrap_or_default().saturating_add(1)
     }
 
     /// Returns an unfinished copy of another move.

@@ -192,7 +192,9 @@ impl JournalCopy {
 
 /// True if the journal on the cluster is an earlier write of the same process, whose answer was lost.
 fn is_own_write(live: &MoveJournal, sent: &MoveJournal) -> bool {
-    live.run == sent.run && live.holder.is_same_process(&sent.holder) && live.holder.sign <= sent.holder.sign
+    live.run == sent.run
+        && live.holder.is_same_process(&sent.holder)
+        && live.holder.write_number <= sent.holder.write_number
 }
 
 fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {

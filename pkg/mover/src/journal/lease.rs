@@ -29,7 +29,7 @@ impl JournalLease {
     /// Writes a new journal to disk, source and target, in this order. If an unfinished journal of the same move
     /// exists, resumes that move in its current phase.
     ///
-    /// A `wanted` journal with a sign above 0 comes from the clusters. If that move has ended meanwhile, no new move
+    /// A `wanted` journal with a write number above 0 comes from the clusters. If that move has ended meanwhile, no new move
     /// starts. A journal in phase `Aborting` takes over a move in any phase. Other journals do not take over an
     /// `Aborting` one.
     /// # Errors
@@ -42,7 +42,7 @@ impl JournalLease {
     ) -> Result<Self, JournalError> {
         let copies = JournalCopies::read(source, target).await?;
         let unfinished = copies.valid_journal().filter(|found| found.is_unfinished()).cloned();
-        if unfinished.is_none() && copies.valid_journal().is_some() && wanted.holder.sign > 0 {
+        if unfinished.is_none() && copies.valid_journal().is_some() && wanted.holder.write_number > 0 {
             return Err(JournalError::TakenOver);
         }
         let is_new = unfinished.is_none();
@@ -85,7 +85,7 @@ impl JournalLease {
         let mut next = self.journal.clone();
         change(&mut next);
         // The counter also increases on failure, because a part may have been written.
-        self.journal.holder.sign += 1;
+        self.journal.holder.write_number += 1;
         next.holder = self.journal.holder.clone();
         self.store.store(&next, &self.source.cluster, false)?;
         let content = JournalContent::new(&next, report);
@@ -119,7 +119,7 @@ impl JournalLease {
             let refused = another.check_compatible(journal).err().unwrap_or(JournalError::TakenOver);
             if is_new {
                 journal.phase = MovePhase::Aborted;
-                journal.holder.sign += 1;
+                journal.holder.write_number += 1;
                 self.source.write(&JournalContent::new(&self.journal, None), WRITE_TIMEOUT).await?;
             }
             return Err(refused);

@@ -43,8 +43,10 @@ impl RemainingJournal {
         report: &MoveReport,
     ) -> Result<MoveJournal, JournalError> {
         self.journal.phase = phase;
-        self.journal.holder =
-            JournalHolder { sign: self.journal.holder.sign.saturating_add(1), ..self.store.holder.clone() };
+        self.journal.holder = JournalHolder {
+            sign: self.journal.holder.write_number.saturating_add(1),
+            ..self.store.holder.clone()
+        };
         self.store.store_report(report, &self.copy.cluster);
         self.store.store(&self.journal, &self.copy.cluster, false)?;
         self.copy.write(&JournalContent::new(&self.journal, Some(&report.gzipped())), WRITE_TIMEOUT).await?;

@@ -76,7 +76,7 @@ fn the_unfinished_journal_wins_and_then_the_newer_one() {
         journal.run = run.to_owned();
         journal.begun = begun.to_owned();
         journal.phase = phase;
-        journal.holder.sign = sign;
+        journal.holder.write_number = sign;
         journal
     };
     let (old, new) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
@@ -129,16 +129,16 @@ fn a_different_move_is_rejected_with_the_difference() {
         (begin(&request(labelled("x=y")), Some(&["team/one"])), &a, &b, labelled("x=z")),
         (MoveJournal { phase: MovePhase::Aborting, ..started_journal() }, &a, &b, ClusterChoice::All),
     ];
-    let mut told = String::new();
+    let mut reported = String::new();
     for (journal, source, target, choice) in cases {
         let result = match journal.check_request(source, target, &request(choice.clone())) {
             Ok(()) => "same move".to_owned(),
             Err(error) => error.to_string(),
         };
-        let _ = writeln!(told, "{} to {}, {choice:?}: {result}", source.uid, target.uid);
+        let _ = writeln!(reported, "{} to {}, {choice:?}: {result}", source.uid, target.uid);
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 a to b, All: same move
 c to b, All: another move is unfinished: it moves from `https://a`
@@ -158,12 +158,12 @@ a to b, All: another move is unfinished: it is being aborted
     );
     let mut other = request(ClusterChoice::All);
     other.namespaces.insert("more".to_owned());
-    let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
-    assert_data_eq!(told, str!["another move is unfinished: it moves the namespaces `team`"]);
+    let reported = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
+    assert_data_eq!(reported, str!["another move is unfinished: it moves the namespaces `team`"]);
     let mut other = request(ClusterChoice::All);
     other.namespace_map.insert("team".to_owned(), "crew".to_owned());
-    let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
-    assert_data_eq!(told, str!["another move is unfinished: its namespace mapping is none"]);
+    let reported = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
+    assert_data_eq!(reported, str!["another move is unfinished: its namespace mapping is none"]);
 }
 
 #[test]
@@ -175,17 +175,17 @@ fn no_two_moves_have_the_same_id() {
 #[tokio::test]
 async fn an_invalid_journal_is_reported_with_its_configmap() {
     let future = json!({"journal": json!({"format": 2, "surprise": true}).to_string()});
-    let mut told = String::new();
+    let mut reported = String::new();
     for data in
         [future, json!({"journal": "{"}), json!({"journal": "{\"format\": 1}"}), json!({"other": "x"})]
     {
         let fixture = Fixture::start().await;
         plant(&fixture, data).await;
         let error = find_move_journal(None, Some(&testing::cluster(&fixture).await)).await.unwrap_err();
-        let _ = writeln!(told, "{error}");
+        let _ = writeln!(reported, "{error}");
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: it has format 2; this version supports format 1
 cannot use the journal on the target cluster, ConfigMap capi-system/capstan-move: it cannot be read: EOF while parsing an object at line 1 column 1

@@ -42,9 +42,9 @@ impl MovePlan {
     fn staying_object(&self, node: NodeId) -> Option<StayingObject> {
         let MoveDecision::Stays(why) = self.selection.decision(node) else { return None };
         // Objects of other namespaces were read only to find their owners.
-        let told = !matches!(why, ExcludeReason::OtherNamespace);
+        let reported = !matches!(why, ExcludeReason::OtherNamespace);
         let graph = &self.discovered.graph;
-        told.then(|| StayingObject {
+        reported.then(|| StayingObject {
             object: object_name(&self.facts(node).key),
             why: graph.exclude_text(why),
         })

@@ -146,9 +146,9 @@ async fn problems_of_both_clusters_are_reported_at_once() {
     target
         .delete(support::kind::CUSTOM_RESOURCE_DEFINITION, "dockermachines.infrastructure.cluster.x-k8s.io")
         .await;
-    let told = problems(&source, &target, &everything()).await;
+    let reported = problems(&source, &target, &everything()).await;
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 the infrastructure is not provisioned yet: Cluster team/demo
 Machines have no node yet: Machine team/demo-machine-0
@@ -195,9 +195,9 @@ async fn a_target_without_providers_is_refused_and_not_changed() {
     let definition = support::cluster_api::definition(CLUSTER);
     bare.create([definition]).await;
     let counter = RequestCounter::start(bare.sandbox());
-    let told = problems(&source, &bare, &everything()).await;
+    let reported = problems(&source, &bare, &everything()).await;
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 the target has no providers; the source has `bootstrap-kubeadm`, `cluster-api`, `control-plane-kubeadm`, `infrastructure-docker`
 the target does not serve kind `KubeadmConfig.bootstrap.cluster.x-k8s.io`
@@ -244,9 +244,9 @@ spec:
 ",
         )
         .await;
-    let told = problems(&source, &target, &everything()).await;
+    let reported = problems(&source, &target, &everything()).await;
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 dry run failed on the target: cannot create DockerMachine team/demo-control-plane-0: mandatory: Required value
 dry run failed on the target: cannot create DockerMachine team/demo-work-1-0: mandatory: Required value
@@ -305,8 +305,8 @@ async fn another_cluster_of_the_same_name_is_never_overwritten() {
         let other = object(CLUSTER, "team/demo").field("spec", json!({"controlPlaneEndpoint": endpoint}));
         target.create([other]).await;
         for overwrite in [false, true] {
-            let told = problems(&source, &target, &MoveRequest { overwrite, ..everything() }).await;
-            let _ = writeln!(refusals, "{}", told.join("\n"));
+            let reported = problems(&source, &target, &MoveRequest { overwrite, ..everything() }).await;
+            let _ = writeln!(refusals, "{}", reported.join("\n"));
         }
     }
     assert_data_eq!(
@@ -331,9 +331,9 @@ async fn the_same_cluster_is_overwritten_only_on_demand() {
     target
         .merge(CLUSTER, "team/demo", &json!({"spec": {"clusterNetwork": {"serviceDomain": "other"}}}))
         .await;
-    let told = problems(&source, &target, &everything()).await;
+    let reported = problems(&source, &target, &everything()).await;
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str!["objects on the target have other content and no move created them: Cluster team/demo"]
     );
     planned(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await.unwrap();
@@ -451,14 +451,14 @@ async fn overwritten_objects_are_dry_run_too() {
     };
     source.create([labelled("new", false)]).await;
     target.create([labelled("old", true)]).await;
-    let told = problems(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await;
+    let reported = problems(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await;
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![
             "dry run failed on the target: cannot replace Secret team/login: [immutable: Forbidden: field is immutable when `immutable` is set, data: Forbidden: field is immutable when `immutable` is set]"
         ]
     );
-    assert!(!told[0].contains("password"), "{told:?}");
+    assert!(!reported[0].contains("password"), "{reported:?}");
 }
 
 // Row: D-181

@@ -74,7 +74,7 @@ pub(crate) fn permission_problems(side: MoveSide, denied: &[DeniedPermission]) -
     for ((namespace, resource), verbs) in verbs {
         lines.entry((namespace, verbs.into_iter().collect())).or_default().push(resource);
     }
-    let told = |((namespace, verbs), resources): ((&str, Vec<&str>), Vec<String>)| {
+    let reported = |((namespace, verbs), resources): ((&str, Vec<&str>), Vec<String>)| {
         let place = match namespace {
             "" => "cluster-wide".to_owned(),
             namespace => format!("in namespace `{namespace}`"),
@@ -88,5 +88,5 @@ pub(crate) fn permission_problems(side: MoveSide, denied: &[DeniedPermission]) -
             "request these permissions, or connect as a user who has them",
         )
     };
-    lines.into_iter().map(told).collect()
+    lines.into_iter().map(reported).collect()
 }

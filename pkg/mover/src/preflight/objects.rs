@@ -44,12 +44,12 @@ pub(crate) fn unready_problems(moving: &[&ObjectFacts]) -> Vec<PreflightProblem>
         ("the control plane is not initialized yet", lacks_control_plane),
         ("Machines have no node yet", lacks_node),
     ];
-    let told = |(reason, is): (&str, fn(&ContentFacts) -> bool)| {
+    let reported = |(reason, is): (&str, fn(&ContentFacts) -> bool)| {
         let found: Vec<&ObjectFacts> = moving.iter().copied().filter(|facts| is(&facts.content)).collect();
         let keys = listed(found.iter().map(|facts| &facts.key));
         (!found.is_empty()).then(|| problem(format!("{reason}: {keys}"), describe_hint(&found)))
     };
-    rules.into_iter().filter_map(told).collect()
+    rules.into_iter().filter_map(reported).collect()
 }
 
 /// Returns a hint to describe the Cluster of the first object. If the object names no Cluster, the hint has
@@ -144,13 +144,13 @@ fn gitops_warnings(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
             by_tool.entry(tool).or_default().push(&facts.key);
         }
     }
-    let told = |(tool, keys): (&str, Vec<&ObjectKey>)| {
+    let reported = |(tool, keys): (&str, Vec<&ObjectKey>)| {
         problem(
             format!("{tool} would create moved objects again on the source: {}", listed(keys)),
             format!("suspend them in {tool} first; after the move, let {tool} manage the target"),
         )
     };
-    by_tool.into_iter().map(told).collect()
+    by_tool.into_iter().map(reported).collect()
 }
 
 /// Returns problems for objects that carry the mark of a save or a restore. These objects cannot move.

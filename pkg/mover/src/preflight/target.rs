@@ -71,7 +71,7 @@ pub(crate) fn check_kinds<'t>(
             missing.insert(kind, &of.kind.version);
         }
     }
-    let told = |(kind, version): (GroupKind, &str)| match target.preferred(&kind) {
+    let reported = |(kind, version): (GroupKind, &str)| match target.preferred(&kind) {
         Some(served) => problem(
             format!("the target does not serve `{kind}` in {version}; it serves {}", served.version),
             "install the same provider release on both clusters",
@@ -81,19 +81,19 @@ pub(crate) fn check_kinds<'t>(
             "install the provider of this kind on the target",
         ),
     };
-    missing.into_iter().map(told).collect()
+    missing.into_iter().map(reported).collect()
 }
 
 /// Checks that no namespace for the objects is being deleted.
 pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec<PreflightProblem> {
     let terminating = target.iter().filter(|(_, state)| **state == NamespaceState::Terminating);
-    let told = |(name, _): (&String, &NamespaceState)| {
+    let reported = |(name, _): (&String, &NamespaceState)| {
         problem(
             format!("namespace `{name}` is being deleted on the target"),
             "wait until it is deleted; the move then creates it again",
         )
     };
-    terminating.map(told).collect()
+    terminating.map(reported).collect()
 }
 
 /// Checks that no two objects get the same key, and that each mapped namespace holds a moving object.

@@ -193,7 +193,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
 fn another_cluster_of_the_same_name_gets_nothing_restored() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
-        let mut told = String::new();
+        let mut reported = String::new();
         for host in [json!("elsewhere.example.org"), json!("")] {
             let started = world.start().await;
             let lab = &started.lab;
@@ -201,10 +201,10 @@ fn another_cluster_of_the_same_name_gets_nothing_restored() {
             let spec = json!({"paused": true, "controlPlaneEndpoint": {"host": host, "port": 6443}});
             lab.target.create([object(kind::CLUSTER, "team/c").field("spec", spec)]).await;
             let before = lab.target.sandbox().revision();
-            let _ = writeln!(told, "{}", problems(lab, &files).await.join("\n"));
+            let _ = writeln!(reported, "{}", problems(lab, &files).await.join("\n"));
             assert_eq!(lab.target.sandbox().revision(), before);
         }
-        assert_data_eq!(told, str![[r#"
+        assert_data_eq!(reported, str![[r#"
 Cluster team/c on the target may be another cluster: its endpoint is elsewhere.example.org:6443, but the endpoint on the source is c.example.org:6443
 Cluster team/c on the target may be another cluster: its endpoint is unknown, but the endpoint on the source is c.example.org:6443
 
@@ -271,7 +271,7 @@ fn handwritten_objects_need_no_uids() {
 #[test]
 fn invalid_files_are_reported_at_once() {
     let file = |name: &str, content: &str| SavedFile { name: name.to_owned(), content: content.into() };
-    let told = |files: Vec<SavedFile>| -> Vec<String> {
+    let reported = |files: Vec<SavedFile>| -> Vec<String> {
         let problems = SavedObjects::read(files).unwrap_err().problems;
         problems.into_iter().map(|problem| problem.text).collect()
     };
@@ -280,8 +280,12 @@ fn invalid_files_are_reported_at_once() {
             .to_string()
     };
     assert_data_eq!(
-        told(vec![file("a.yaml", "[1]"), file("b.yaml", "{\"kind\": \"X\"}"), file("c.yaml", "{} {secret")])
-            .join("\n"),
+        reported(vec![
+            file("a.yaml", "[1]"),
+            file("b.yaml", "{\"kind\": \"X\"}"),
+            file("c.yaml", "{} {secret")
+        ])
+        .join("\n"),
         str![[r#"
 cannot read `a.yaml`: document 1, line 1, column 1: expected a mapping, found a list
 an object in `b.yaml` has no apiVersion
@@ -289,11 +293,11 @@ cannot read `c.yaml`: document 1, line 1, column 4: did not find expected `,` or
 "#]]
     );
     assert_data_eq!(
-        told(vec![file("a.yaml", &object("a", "1")), file("a.json", &object("a", "1"))]).join("\n"),
+        reported(vec![file("a.yaml", &object("a", "1")), file("a.json", &object("a", "1"))]).join("\n"),
         str!["Secret n/a is in both `a.yaml` and `a.json`"]
     );
     assert_data_eq!(
-        told(vec![file("a.yaml", &object("a", "1")), file("b.yaml", &object("b", "1"))]).join("\n"),
+        reported(vec![file("a.yaml", &object("a", "1")), file("b.yaml", &object("b", "1"))]).join("\n"),
         str!["Secret n/a in `a.yaml` and Secret n/b in `b.yaml` have the same uid"]
     );
     assert!(SavedObjects::read([]).unwrap().is_empty());
@@ -314,9 +318,9 @@ fn an_incompatible_target_is_not_changed() {
             json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "h"}});
         files.insert("h.yaml".to_owned(), homeless.to_string().into_bytes());
         let before = lab.target.sandbox().revision();
-        let told = problems(lab, &files).await;
+        let reported = problems(lab, &files).await;
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 the target does not serve `DockerCluster.infrastructure.cluster.x-k8s.io` in v9; it serves v1beta2
 objects have no namespace: Cluster h
@@ -346,9 +350,9 @@ fn a_restore_creates_only_kinds_that_move() {
         });
         files.insert("Role_team_more.yaml".to_owned(), role.to_string().into_bytes());
         let before = lab.target.sandbox().revision();
-        let told = problems(lab, &files).await;
+        let reported = problems(lab, &files).await;
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str!["cannot restore objects of kinds that never move: Role.rbac.authorization.k8s.io"]
         );
         assert_eq!(lab.target.sandbox().revision(), before);

@@ -58,10 +58,10 @@ impl SaveContext<'_> {
 
     /// Returns the objects that the plan leaves out, and the objects that were lost since.
     pub(super) fn left_out(&self, skipped: SkippedObjects) -> Vec<LeftOutObject> {
-        let told =
+        let reported =
             |(node, why): (NodeId, String)| LeftOutObject { object: self.plan.facts(node).key.clone(), why };
         let mut left_out = self.plan.left_out();
-        left_out.extend(skipped.0.into_iter().map(told));
+        left_out.extend(skipped.0.into_iter().map(reported));
         left_out
     }
 }

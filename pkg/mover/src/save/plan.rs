@@ -78,11 +78,11 @@ impl MovePlan {
             ) => None,
             MoveDecision::Stays(why) => Some((node, why)),
         };
-        let told = |(node, why)| LeftOutObject {
+        let reported = |(node, why)| LeftOutObject {
             object: self.facts(node).key.clone(),
             why: graph.exclude_text(why),
         };
-        graph.iter().filter_map(left).map(told).collect()
+        graph.iter().filter_map(left).map(reported).collect()
     }
 }
 
@@ -93,7 +93,7 @@ fn check_file_names(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
         // Names are compared without case, because some file systems ignore case.
         files.entry(file_name(&facts.key).to_lowercase()).or_default().push(facts);
     }
-    let told = |objects: &Vec<&ObjectFacts>| {
+    let reported = |objects: &Vec<&ObjectFacts>| {
         let kinds: Vec<String> = objects.iter().map(|facts| facts.key.group_kind().to_string()).collect();
         problem(
             format!(
@@ -105,7 +105,7 @@ fn check_file_names(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
             "save them with `capstan backup`, which stores them separately",
         )
     };
-    files.values().filter(|objects| objects.len() > 1).map(told).collect()
+    files.values().filter(|objects| objects.len() > 1).map(reported).collect()
 }
 
 /// Returns a problem for objects that a move or a restore has paused, because the other changes of that run are
@@ -115,10 +115,10 @@ fn check_other_pauses(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
         |facts: &&&ObjectFacts| facts.paused_by.as_deref().is_some_and(|run| save_process(run).is_none());
     let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();
     let hint = "complete that move or restore, or remove the annotation `capstan.dev/move`";
-    let told = (!foreign.is_empty()).then(|| {
+    let reported = (!foreign.is_empty()).then(|| {
         problem(format!("objects are paused by an interrupted move or restore: {}", listed(foreign)), hint)
     });
-    told.into_iter().collect()
+    reported.into_iter().collect()
 }
 
 fn pause_permissions(moving: &[&ObjectFacts]) -> Vec<Permission> {

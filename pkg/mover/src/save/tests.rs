@@ -230,13 +230,13 @@ fn active_and_interrupted_saves_are_reported_with_paused_objects() {
         let keeper = JournalStore { has_ended: Arc::new(|holder| holder.process == "7"), ..keeper("1") };
         let lines = lab.lines();
         let open = find_unfinished_saves(&lines.source().await, &keeper).await.unwrap();
-        let told = |UnfinishedSave { process, has_ended: is_over, paused }: &UnfinishedSave| {
+        let reported = |UnfinishedSave { process, has_ended: is_over, paused }: &UnfinishedSave| {
             let paused: Vec<_> = paused.iter().map(ToString::to_string).collect();
             (process.clone(), *is_over, paused.join(", "))
         };
         let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
             .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
-        assert_eq!(open.saves.iter().map(told).collect::<Vec<_>>(), expected);
+        assert_eq!(open.saves.iter().map(reported).collect::<Vec<_>>(), expected);
     });
 }
 
@@ -253,8 +253,8 @@ async fn archive_plan(
     };
     let (request, keeper) = (request(), keeper("1"));
     let saved = save_objects(source, &request, plan, how, &keeper, &mut keep).await.unwrap();
-    let told = |left: LeftOutObject| format!("{}: {}", left.object, left.why);
-    let mut left: Vec<String> = saved.left_out.into_iter().map(told).collect();
+    let reported = |left: LeftOutObject| format!("{}: {}", left.object, left.why);
+    let mut left: Vec<String> = saved.left_out.into_iter().map(reported).collect();
     left.sort();
     (kept, left)
 }

@@ -238,9 +238,9 @@ fn missing_variables_of_template_and_class_are_in_one_error() {
         .with("clusterclass-quick-start.yaml", &CLASS.replace("name: t}", "name: \"${ZONE}-${REGION}\"}"));
     let error = world.render().unwrap_err();
     let ClusterTemplateError::Text(RenderTextError::Missing(missing)) = error else { panic!("{error}") };
-    let told: Vec<(&str, usize)> =
+    let reported: Vec<(&str, usize)> =
         missing.values.iter().map(|value| (value.name.as_str(), value.places.len())).collect();
-    assert_eq!(told, [("REGION", 3), ("ZONE", 2)]);
+    assert_eq!(reported, [("REGION", 3), ("ZONE", 2)]);
 }
 
 // Row: PRV-36

@@ -203,7 +203,7 @@ fn provenance_names_the_variable_or_setting_of_each_field() {
                   url: 'https://x/v1/infrastructure-components.yaml', patches: [{replicas: 2}]}";
     let run = Run { config, target_namespace: Some("elsewhere"), trace: Trace::On, ..Run::default() };
     let components = run.build().unwrap();
-    let told = |kind: &str| -> Vec<String> {
+    let reported = |kind: &str| -> Vec<String> {
         let fields = named(&components, kind).changed_fields().into_iter();
         fields
             .map(|it| format!("{} {}", it.pointer, it.origin))
@@ -223,7 +223,7 @@ fn provenance_names_the_variable_or_setting_of_each_field() {
         "/metadata/namespace target namespace".to_owned(),
         format!("/stringData/token {file}: ${{TOKEN}}"),
     ];
-    assert_eq!(told("Secret"), expected);
+    assert_eq!(reported("Secret"), expected);
     let expected = [
         first.clone(),
         second.clone(),
@@ -233,7 +233,7 @@ fn provenance_names_the_variable_or_setting_of_each_field() {
         "/spec/template/spec/containers/0/image configuration: images".to_owned(),
         "/spec/template/spec/initContainers/0/image configuration: images".to_owned(),
     ];
-    assert_eq!(told("Deployment"), expected);
+    assert_eq!(reported("Deployment"), expected);
     let plain = Run { trace: Trace::Off, ..run }.build().unwrap();
     assert_eq!(plain.objects, components.objects);
 }
@@ -277,13 +277,13 @@ fn errors_of_a_broken_document_do_not_leak_secrets() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: ${TOKEN}}\n";
     let error =
         Run { text, environment: &[("TOKEN", "\"hunter2: [\n")], ..Run::default() }.build().unwrap_err();
-    let mut told = error.to_string();
+    let mut reported = error.to_string();
     let mut source = std::error::Error::source(&error);
     while let Some(error) = source {
-        told.push_str(&error.to_string());
+        reported.push_str(&error.to_string());
         source = error.source();
     }
-    assert!(!told.contains("hunter2"), "{told}");
+    assert!(!reported.contains("hunter2"), "{reported}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn invalid_components_are_refused_with_object_and_reason() {
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec:\n  replicas: {replicas}\n  template: {{spec: {{containers: [{{name: manager, image: \"{image}\"}}]}}}}\n"
         ))
     };
-    let told = [
+    let reported = [
         deployment("nginx", "1"),
         message(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{image: 5}]}}}\n",
@@ -318,7 +318,7 @@ fn invalid_components_are_refused_with_object_and_reason() {
         message("- a list\n"),
     ];
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 invalid images in `infrastructure-components.yaml`: image `nginx` of container `manager` in `Deployment d` is not valid: the name is not fully qualified; use `docker.io/library/nginx`
 invalid objects in `infrastructure-components.yaml`: `spec.template.spec.containers[0].image` of `Deployment d` must be a string, not a number

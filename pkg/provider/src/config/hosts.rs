@@ -237,10 +237,10 @@ mod tests {
             "git.lab: {plainHttp: maybe}",
             "git.lab: {plainHttp: true, token: s3cret}",
         ];
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for section in cases {
             let error = hosts(&format!("  {section}\n")).unwrap_err();
-            told.push(error.to_string());
+            reported.push(error.to_string());
             let debugged =
                 std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source())
                     .map(|error| format!("{error} {error:?}"))
@@ -249,7 +249,7 @@ mod tests {
             assert!(!debugged.contains("s3cret"), "{section}: {debugged}");
         }
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 `hosts.git.lab` in `/etc/lab/clusterctl.yaml` must be a mapping of settings such as `token`, not text
 `hosts.https://git.lab/` in `/etc/lab/clusterctl.yaml` must be `host` or `host:port`, not a url

@@ -324,7 +324,7 @@ images:
         let overrides =
             config(&format!("images: {{core/a: {{digest: '{digest}'}}}}")).image_overrides().unwrap();
         assert_eq!(overridden(&overrides, "core", "quay.io/a:1"), format!("quay.io/a:1@{digest}"));
-        let told = [
+        let reported = [
             &format!("images: {{core: {{digest: '{digest}'}}}}"),
             "images: {core/a: {digest: 'sha256:0'}}",
             "registryMap: {quay.io: ''}",
@@ -332,7 +332,7 @@ images:
         ]
         .map(|text| config(text).image_overrides().unwrap_err().to_string());
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 `images.core.digest` in `/etc/clusterctl.yaml` must be in an entry for one image, such as `cert-manager/cert-manager-webhook`, not in an entry for a component
 `images.core/a.digest` in `/etc/clusterctl.yaml` must be a digest such as sha256:…, not text
@@ -352,10 +352,10 @@ images: {all: {tag: v1}, core: {tag: v1}, core/manger: {tag: v1}, other/manager:
         let overrides = config.image_overrides().unwrap();
         let images =
             ["registry.k8s.io/capi/manager:1", "quay.io/a:1"].map(|it| ImageReference::parse(it).unwrap());
-        let told =
+        let reported =
             |unused: Vec<UnusedImageRule>| -> Vec<_> { unused.iter().map(ToString::to_string).collect() };
-        let of_nobody = told(config.unmatched_image_rules().unwrap());
-        let unused = [told(overrides.unused("core", images)), of_nobody].concat();
+        let of_nobody = reported(config.unmatched_image_rules().unwrap());
+        let unused = [reported(overrides.unused("core", images)), of_nobody].concat();
         assert_data_eq!(
             unused.join("\n"),
             str![[r#"

@@ -182,9 +182,9 @@ providers:
     .providers()
     .unwrap_err();
     let ConfigError::Providers { problems, .. } = error else { panic!("{error}") };
-    let told: Vec<String> = problems.iter().map(|p| format!("{} {}", p.index, p.reason)).collect();
+    let reported: Vec<String> = problems.iter().map(|p| format!("{} {}", p.index, p.reason)).collect();
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 0 name is empty
 1 name must be in lower case
@@ -268,14 +268,14 @@ images:
 // Row: D-78
 #[test]
 fn sections_of_the_wrong_type_are_refused_with_their_key() {
-    let told = [
+    let reported = [
         config("images: [a]\n", &[]).image_overrides().unwrap_err(),
         config("images: {all: {tag: [1]}}\n", &[]).image_overrides().unwrap_err(),
         config("providers: text\n", &[]).providers().unwrap_err(),
         config("cert-manager: {externallyProvisioned: maybe}\n", &[]).cert_manager().unwrap_err(),
     ];
     assert_data_eq!(
-        told.map(|error| error.to_string()).join("\n"),
+        reported.map(|error| error.to_string()).join("\n"),
         str![[r#"
 `images` in `/etc/clusterctl.yaml` must be a mapping from components to repository, name or tag, not a list
 `images.all.tag` in `/etc/clusterctl.yaml` must be text, not a list
@@ -300,7 +300,7 @@ fn invalid_files_are_refused_with_line_and_column() {
     };
     let toml = chain(ConfigFormat::Toml, "a = 1\ngithub-token = \"s3cret\n");
     assert!(!toml.contains("s3cret"), "{toml}");
-    let told = [
+    let reported = [
         chain(ConfigFormat::Yaml, "providers:\n- name: aws\n  url: \"https://exa"),
         chain(ConfigFormat::Yaml, "a: 1\na: 2\n"),
         chain(ConfigFormat::Json, "{\"a\": "),
@@ -309,7 +309,7 @@ fn invalid_files_are_refused_with_line_and_column() {
         chain(ConfigFormat::Yaml, "- a\n"),
     ];
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 cannot read the configuration `/etc/clusterctl.yaml` / the file is not valid YAML / line 3, column 8: found the end of the text inside quotes
 cannot read the configuration `/etc/clusterctl.yaml` / the file is not valid YAML / line 2, column 1: key `a` is already set in this mapping
@@ -400,9 +400,10 @@ HOST: x
 hosts: {git.lab: {tokn: x}}
 ";
     let found = config(file, &[]).unknown_keys();
-    let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.suggestions)).collect();
+    let reported: Vec<String> =
+        found.iter().map(|key| format!("{} {:?}", key.key, key.suggestions)).collect();
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 provider ["providers"]
 somethings []

@@ -117,9 +117,9 @@ mod tests {
             "https://u s@a/c",
             "/a\tb",
         ];
-        let told = bad.map(|text| format!("{text:?}: {}", url_problem(text).unwrap()));
+        let reported = bad.map(|text| format!("{text:?}: {}", url_problem(text).unwrap()));
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str![[r#"
 ":x": the scheme is missing
 "1:2": the first path segment contains a colon

@@ -232,8 +232,8 @@ git failed with status 128: no error message
 
     #[test]
     fn a_message_of_a_host_has_no_control_characters_or_passwords() {
-        let told = read("remote: \u{1b}[2Jgone https://ann:pw@h/r and more\n");
-        assert!(told.ends_with(": remote: [2Jgone https://h/r and more"), "{told}");
+        let reported = read("remote: \u{1b}[2Jgone https://ann:pw@h/r and more\n");
+        assert!(reported.ends_with(": remote: [2Jgone https://h/r and more"), "{reported}");
         assert!(read(&format!("fatal: {}", "x".repeat(1000))).len() < 400);
     }
 }

@@ -280,8 +280,8 @@ impl GitRemote {
         let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|error| self.disk_error("clone", folder, error))?;
-        let told = || self.context.emit(&Event::WaitingForOtherTask { wanted: self.display_url() });
-        Ok(KeyLock::acquire(&path, told).await?)
+        let reported = || self.context.emit(&Event::WaitingForOtherTask { wanted: self.display_url() });
+        Ok(KeyLock::acquire(&path, reported).await?)
     }
 
     /// Fails if connections are forbidden, unless the remote is a folder on this machine.

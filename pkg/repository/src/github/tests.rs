@@ -243,8 +243,8 @@ async fn an_exhausted_quota_is_reported_with_limit_and_credential() {
     let request = error.request().unwrap();
     assert!(matches!(request.failure, RequestFailure::RateLimited { secondary: true, .. }));
     assert_eq!(request.credential, github_token().map(Credential::from));
-    let told = format!("{} {:?}", api::with_causes(&error), error);
-    assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
+    let reported = format!("{} {:?}", api::with_causes(&error), error);
+    assert!(reported.contains("GITHUB_TOKEN") && !reported.contains("ghp_for"), "{reported}");
 }
 
 // Row: D-21

@@ -163,7 +163,7 @@ fn differences_list_added_removed_and_changed_files() {
         moved.differences(Some(&new)).iter().map(LockChange::affects_content).collect();
     assert_eq!(is_content, [false, true]);
     new.images.remove("registry.k8s.io/a:v1");
-    let told: Vec<(String, bool, bool)> = new
+    let reported: Vec<(String, bool, bool)> = new
         .differences(Some(old))
         .iter()
         .map(|it| (it.subject().to_owned(), it.locked.is_some(), it.found.is_some()))
@@ -175,7 +175,7 @@ fn differences_list_added_removed_and_changed_files() {
         ("metadata.yaml", true, true),
         ("registry.k8s.io/a:v1", true, false),
     ];
-    assert_eq!(told, expected.map(|(name, locked, found)| (name.to_owned(), locked, found)));
+    assert_eq!(reported, expected.map(|(name, locked, found)| (name.to_owned(), locked, found)));
     assert_eq!(new.differences(None).len(), 1 + 2 + 1);
     assert!(new.differences(None).iter().all(LockChange::is_addition));
 }

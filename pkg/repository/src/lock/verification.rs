@@ -37,7 +37,7 @@ pub enum LockMismatch {
     Version { provider: String, version: String, locked: String, lock: String },
     #[error("`{file}` of `{provider}` {version} is not in `{lock}`")]
     File { file: String, provider: String, version: String, lock: String, suggestions: Vec<String> },
-    #[error("the kustomization of `{provider}` does not match `{lock}`: {}", told(differences))]
+    #[error("the kustomization of `{provider}` does not match `{lock}`: {}", reported(differences))]
     Kustomization { provider: String, lock: String, differences: Vec<LockChange> },
     #[error(
         "`{file}` of `{provider}` {version} does not match the lock: `{found_in}` has {found}, `{lock}` has {locked} from \
@@ -148,7 +148,7 @@ impl LockSettings {
     }
 }
 
-fn told(differences: &[LockChange]) -> String {
+fn reported(differences: &[LockChange]) -> String {
     if differences.is_empty() {
         return "it is not in the lock".to_owned();
     }

@@ -191,8 +191,9 @@ async fn offline_the_newest_release_is_the_newest_cached_one() {
     let offline = with_go_proxy(settings, goproxy);
     assert_eq!(latest_version(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
     assert_eq!(lab.host.connections(), before);
-    let told = |event: &Event| matches!(event, Event::UsingCachedOffline { url, .. } if url.ends_with(list));
-    assert_eq!(heard.events().iter().filter(|event| told(event)).count(), 1, "{:?}", heard.events());
+    let reported =
+        |event: &Event| matches!(event, Event::UsingCachedOffline { url, .. } if url.ends_with(list));
+    assert_eq!(heard.events().iter().filter(|event| reported(event)).count(), 1, "{:?}", heard.events());
 }
 
 #[tokio::test]
@@ -231,9 +232,9 @@ async fn an_unusable_cache_is_reported_once_and_not_changed() {
         assert_eq!(read(&context, "c.yaml").await.unwrap(), "x");
         assert_eq!(read(&context, "d.yaml").await.unwrap(), "y");
         let events = heard.events();
-        let told: Vec<_> =
+        let reported: Vec<_> =
             events.iter().filter(|event| matches!(event, Event::StoreUnusable { .. })).collect();
-        let [Event::StoreUnusable { reason }] = told[..] else { panic!("{told:?}") };
+        let [Event::StoreUnusable { reason }] = reported[..] else { panic!("{reported:?}") };
         reasons.extend([
             &*reason.replace(&*lab.folder.path().to_string_lossy(), "[FOLDER]"),
             "

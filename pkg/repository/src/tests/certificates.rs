@@ -42,9 +42,9 @@ async fn untrusted(host: &FakeHost, trusted_pem: &str) -> UntrustedCertificate {
 #[tokio::test]
 async fn an_expired_certificate_is_reported_with_its_last_day() {
     let host = FakeHost::expired(&["files.example.org"]);
-    let told = untrusted(&host, host.ca_pem()).await;
-    assert_eq!(told.problem, CertificateProblem::Expired { since: "2020-12-31".to_owned() });
-    let [own] = told.chain.as_slice() else { panic!("{told:?}") };
+    let reported = untrusted(&host, host.ca_pem()).await;
+    assert_eq!(reported.problem, CertificateProblem::Expired { since: "2020-12-31".to_owned() });
+    let [own] = reported.chain.as_slice() else { panic!("{reported:?}") };
     assert_eq!(
         (own.subject.as_str(), own.issuer.as_str()),
         ("CN=a fake host", "CN=authority of a fake host")
@@ -57,25 +57,27 @@ async fn an_expired_certificate_is_reported_with_its_last_day() {
 async fn a_certificate_of_an_unknown_authority_is_reported_with_it() {
     let (host, other) = (FakeHost::start(&["files.example.org"]), FakeHost::start(&[]));
     let issuer = || "CN=authority of a fake host".to_owned();
-    let told = untrusted(&host, &other.client_identity().certificate_pem).await;
-    assert_eq!(told.problem, CertificateProblem::UnknownIssuer { issuer: issuer() });
+    let reported = untrusted(&host, &other.client_identity().certificate_pem).await;
+    assert_eq!(reported.problem, CertificateProblem::UnknownIssuer { issuer: issuer() });
     // A new authority with the same name but another key.
-    let told = untrusted(&host, other.ca_pem()).await;
-    assert_eq!(told.problem, CertificateProblem::KeyMismatch { issuer: issuer() });
+    let reported = untrusted(&host, other.ca_pem()).await;
+    assert_eq!(reported.problem, CertificateProblem::KeyMismatch { issuer: issuer() });
 }
 
 #[tokio::test]
 async fn a_self_signed_certificate_is_reported() {
     let host = FakeHost::self_signed(&["files.example.org"]);
-    let told = untrusted(&host, host.ca_pem()).await;
-    assert_eq!(told.problem, CertificateProblem::SelfSigned { subject: "CN=a fake host".to_owned() });
+    let reported = untrusted(&host, host.ca_pem()).await;
+    assert_eq!(reported.problem, CertificateProblem::SelfSigned { subject: "CN=a fake host".to_owned() });
 }
 
 #[tokio::test]
 async fn a_certificate_for_other_hosts_is_reported_with_their_names() {
     let host = FakeHost::start(&["git.lab"]);
-    let told = untrusted(&host, host.ca_pem()).await;
-    let CertificateProblem::NameMismatch { requested, names } = told.problem else { panic!("{told:?}") };
+    let reported = untrusted(&host, host.ca_pem()).await;
+    let CertificateProblem::NameMismatch { requested, names } = reported.problem else {
+        panic!("{reported:?}")
+    };
     assert_eq!(
         (requested.as_str(), names.last().map(String::as_str)),
         ("files.example.org", Some("git.lab"))

@@ -213,8 +213,8 @@ async fn a_failed_helper_is_reported_without_its_output() {
         let context = RepositoryContext::new(Settings { credentials, ..Settings::default() });
         let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
-        let told = format!("{} {error:?}", with_causes(&error));
-        assert!(!told.contains("s3cret"), "{told}");
+        let reported = format!("{} {error:?}", with_causes(&error));
+        assert!(!reported.contains("s3cret"), "{reported}");
         problems.extend([&*helper_problem(&error, "docker-credential-lab"), "\n"]);
     }
     let folder = tempfile::tempdir().unwrap();

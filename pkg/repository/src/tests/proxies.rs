@@ -62,8 +62,8 @@ async fn a_proxy_that_rejects_the_password_is_reported_without_it() {
         let error = fetch_url(&RepositoryContext::new(settings), URL).await.unwrap_err();
         let named = error.request().unwrap().proxy.clone().unwrap();
         assert!(named.contains(&proxy.address().to_string()), "{named}");
-        let told = format!("{} {error:?}", with_causes(&error));
-        assert!(!told.contains("s3cret"), "{told}");
+        let reported = format!("{} {error:?}", with_causes(&error));
+        assert!(!reported.contains("s3cret"), "{reported}");
         assert!(matches!(error.request().unwrap().failure, RequestFailure::Connect { .. }), "{error:?}");
         assert!(proxy.requested().is_empty() && host.received().is_empty());
     }

@@ -75,7 +75,7 @@ fn evaluate(target: RuleTarget<'_>, path: &str) -> Vec<FieldError> {
     if !target.schema.has_deep_rules() {
         return walk();
     }
-    let why = "the validation rules could not be run";
+    let why = "cannot evaluate the validation rules";
     cel::with_large_stack(walk)
         .unwrap_or_else(|| vec![FieldError::new(FieldErrorKind::Internal, "<nil>", Value::Null, why)])
 }

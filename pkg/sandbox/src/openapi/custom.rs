@@ -38,7 +38,7 @@ fn schema(source: &Value) -> Value {
     let int_or_string = is_true(source, "x-kubernetes-int-or-string");
     let embedded = is_true(source, "x-kubernetes-embedded-resource");
     let Value::Object(source) = source else { return source.clone() };
-    let told = source.iter().map(|(name, value)| {
+    let reported = source.iter().map(|(name, value)| {
         let value = match (name.as_str(), value) {
             ("properties", Value::Object(fields)) => {
                 fields.iter().map(|(name, field)| (name.clone(), schema(field))).collect()
@@ -48,15 +48,15 @@ fn schema(source: &Value) -> Value {
         };
         (name.clone(), value)
     });
-    let mut told: Map<_, _> = told.collect();
-    let has_kinds = told.contains_key("anyOf") || told.contains_key("allOf");
+    let mut reported: Map<_, _> = reported.collect();
+    let has_kinds = reported.contains_key("anyOf") || reported.contains_key("allOf");
     if int_or_string && !has_kinds {
-        told.insert("anyOf".to_owned(), json!([{"type": "integer"}, {"type": "string"}]));
+        reported.insert("anyOf".to_owned(), json!([{"type": "integer"}, {"type": "string"}]));
     }
-    let mut told = Value::Object(told);
+    let mut reported = Value::Object(reported);
     if embedded {
-        add_identity(&mut told);
-        told["required"] = json!(["kind", "apiVersion"]);
+        add_identity(&mut reported);
+        reported["required"] = json!(["kind", "apiVersion"]);
     }
-    told
+    reported
 }

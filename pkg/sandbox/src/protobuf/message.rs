@@ -26,8 +26,8 @@ impl fmt::Display for DecodeError {
                 "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
             ),
             Self::Malformed => f.write_str("unexpected EOF"),
-            Self::NotText => f.write_str("a text in the body is not UTF-8"),
-            Self::TooDeep => f.write_str("the body is nested too deep"),
+            Self::NotText => f.write_str("a string in the body is not UTF-8"),
+            Self::TooDeep => f.write_str("the body is nested too deeply"),
             Self::Json(error) => write!(f, "invalid JSON in the body: {error}"),
             Self::UnknownKind { api_version, kind } => {
                 write!(f, "no kind \"{kind}\" is registered for version \"{api_version}\"")

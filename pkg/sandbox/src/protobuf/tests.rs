@@ -139,5 +139,5 @@ fn deeply_nested_protobuf_is_refused() {
     let spec = wrap(7, &wrap(4, &wrap(1, &schema)));
     let meta = [wrap(1, b"apiextensions.k8s.io/v1"), wrap(2, b"CustomResourceDefinition")].concat();
     let body = [b"k8s\0".to_vec(), wrap(1, &meta), wrap(2, &wrap(2, &spec))].concat();
-    assert_eq!(decode(&body).unwrap_err().message, "the body is nested too deep");
+    assert_eq!(decode(&body).unwrap_err().message, "the body is nested too deeply");
 }

@@ -80,7 +80,7 @@ fn refusal(request: &AuditEntry, code: u16, retry_after_seconds: Option<u32>) ->
             "TooManyRequests",
             "the server has received too many requests and has asked us to try again later",
         ),
-        500 => Status::internal("a fault of the sandbox"),
+        500 => Status::internal("a fault was injected by the sandbox"),
         504 => Status::new(504, "Timeout", "request did not complete within the allotted timeout"),
         _ => Status::new(code, "ServiceUnavailable", "the server is currently unable to handle the request"),
     };

@@ -21,12 +21,12 @@ use crate::{
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("cannot use the data directory")]
+    #[error("cannot open the data directory")]
     Open(#[from] OpenError),
     /// A failure to create the initial objects, for example on a full disk.
-    #[error("cannot make what a new cluster has: {0}")]
+    #[error("cannot create the initial objects of a cluster: {0}")]
     Bootstrap(String),
-    #[error("cannot run controllers")]
+    #[error("cannot start the controllers")]
     Runtime(#[from] TryCurrentError),
 }
 

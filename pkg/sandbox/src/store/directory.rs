@@ -30,10 +30,10 @@ pub enum OpenError {
         owner: Option<u32>,
     },
     /// The journal belongs to another program.
-    #[error("`{}` is not a journal of capstan; name another directory, or move the file away", file.display())]
+    #[error("`{}` is not a capstan journal; choose another directory or move the file away", file.display())]
     Foreign { file: PathBuf },
     /// The journal was written by another version.
-    #[error("`{}` has a format this version does not know; use the version of capstan that wrote it", file.display())]
+    #[error("`{}` has an unknown format; use the version of capstan that wrote it", file.display())]
     UnknownFormat { file: PathBuf },
     /// The journal was changed externally, or the disk failed.
     #[error("`{}` is damaged at byte {offset}: {reason}; {}", file.display(), advice(file, *offset, *has_state))]

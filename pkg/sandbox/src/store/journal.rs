@@ -246,7 +246,7 @@ impl Replay<'_> {
             }
             (Record::Put(object), Some(0)) => self.change(object, false)?,
             (Record::Delete(object), Some(0)) => self.change(object, true)?,
-            _ => return Err("a record is out of place"),
+            _ => return Err("a record is out of order"),
         }
         Ok(())
     }
@@ -254,7 +254,7 @@ impl Replay<'_> {
     fn change(&mut self, mut object: StoredObject, deleted: bool) -> Result<(), &'static str> {
         let before = self.state.get(&object.key).cloned();
         if object.revision != self.state.revision().next() || (deleted && before.is_none()) {
-            return Err("a change does not follow from the one before");
+            return Err("a change does not follow the previous one");
         }
         object.key =
             before.as_ref().map_or_else(|| self.state.shared_key(&object.key), |before| before.key.clone());

@@ -174,7 +174,7 @@ impl<R: Read> RecordReader<R> {
             return Ok(if is_blank {
                 JournalItem::Incomplete
             } else {
-                JournalItem::Damaged("the length of a record is wrong")
+                JournalItem::Damaged("a record has an invalid length")
             });
         }
         let record_end = HEADER_BYTES as u64 + u64::from(length);
@@ -188,11 +188,11 @@ impl<R: Read> RecordReader<R> {
             return Ok(if is_last {
                 JournalItem::Incomplete
             } else {
-                JournalItem::Damaged("the content of a record is wrong")
+                JournalItem::Damaged("a record has an invalid checksum")
             });
         }
         let Some(record) = Fields(&self.payload).record() else {
-            return Ok(JournalItem::Damaged("a record has an unknown form"));
+            return Ok(JournalItem::Damaged("a record has an unknown format"));
         };
         self.offset += record_end;
         Ok(JournalItem::Record(record))

@@ -72,21 +72,21 @@ pub(crate) enum Precondition {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
     /// The object already exists.
-    #[error("something is there already")]
+    #[error("the object already exists")]
     Exists(Arc<StoredObject>),
     /// The object has changed; contains the current object.
     #[error("the object has changed")]
     Changed(Arc<StoredObject>),
-    #[error("the object is gone")]
+    #[error("the object no longer exists")]
     Gone,
     /// The data directory rejected the change, for example on a full disk.
-    #[error("the data directory did not take the change")]
+    #[error("cannot write the change to the data directory")]
     Journal(#[source] io::Error),
 }
 
 /// A revision older than the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the history reaches back to revision {oldest}")]
+#[error("the revision is older than the history, which starts at revision {oldest}")]
 pub(crate) struct Expired {
     /// The oldest available revision.
     pub oldest: Revision,

@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
             CommitError::Changed(_) => Status::modified(group, plural, name),
             CommitError::Gone => Status::not_found(group, plural, name),
             CommitError::Journal(error) => {
-                Status::internal(&format!("the data directory did not take the change: {error}"))
+                Status::internal(&format!("cannot write the change to the data directory: {error}"))
             }
         }
     }

@@ -191,7 +191,7 @@ fn is_committed(commit: Result<Arc<StoredObject>, CommitError>) -> Result<bool, 
         Ok(_) => Ok(true),
         Err(CommitError::Changed(_) | CommitError::Gone | CommitError::Exists(_)) => Ok(false),
         Err(CommitError::Journal(error)) => {
-            Err(Status::internal(&format!("the data directory did not take the change: {error}")))
+            Err(Status::internal(&format!("cannot write the change to the data directory: {error}")))
         }
     }
 }

@@ -54,8 +54,8 @@ pub(crate) async fn dispatch(request: &ResourceRequest<'_>) -> (Result<VerbRespo
     }
     if let Some(custom) = call.resource.custom.as_ref().filter(|custom| custom.has_conversion_webhook) {
         call.warn(format!(
-            "the sandbox does not call the conversion webhook of {}: objects are served as they were written, in \
-             the form of another version",
+            "the sandbox does not call the conversion webhook of {}: objects of other versions are served \
+             unconverted",
             custom.definition
         ));
     }
@@ -241,7 +241,7 @@ async fn dispatch_subresource(
             pods::evict(call, &eviction).await.map(|done| VerbResponse::OtherKind(201, done))
         }
         ("log", Verb::Get) => read::get(call, "").map(|_| VerbResponse::Text(String::new())),
-        _ => Err(Status::new(501, "NotImplemented", "the sandbox runs no containers to reach")),
+        _ => Err(Status::new(501, "NotImplemented", "the sandbox runs no containers")),
     }
 }
 

@@ -244,8 +244,8 @@ mod tests {
             r#"{"auths": {"a": {"auth": "czNjcmV0"}}}"#,
         ] {
             let error = AuthFile::parse("/x/config.json".as_ref(), text.as_bytes()).unwrap_err();
-            let told = format!("{error} {error:?}");
-            assert!(told.contains("/x/config.json") && !told.contains("s3cret"), "{told}");
+            let reported = format!("{error} {error:?}");
+            assert!(reported.contains("/x/config.json") && !reported.contains("s3cret"), "{reported}");
         }
     }
 }

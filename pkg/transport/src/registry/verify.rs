@@ -30,7 +30,7 @@ impl<'a> VerifyingSink<'a> {
         Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
     }
 
-    /// Verifies the complete content. `told` is the digest in the headers of the registry.
+    /// Verifies the complete content. `reported` is the digest in the headers of the registry.
     pub(super) fn finish(self, reported: Option<Digest>) -> Result<(), Error> {
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
             return Err(self.wrong_size(expected_bytes));

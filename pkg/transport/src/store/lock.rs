@@ -26,17 +26,17 @@ impl KeyLock {
         self.waited
     }
 
-    /// Acquires the lock of a lock file. Calls `told` once if another task holds the lock.
+    /// Acquires the lock of a lock file. Calls `reported` once if another task holds the lock.
     /// # Errors
     /// [`Error::Store`] if the file cannot be created or locked.
     pub async fn acquire(path: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
-        let (mut wait, mut told) = (FIRST_WAIT, Some(on_wait));
+        let (mut wait, mut reported) = (FIRST_WAIT, Some(on_wait));
         loop {
             if let Some(file) = try_lock_file(path)? {
-                return Ok(Self { _file: file, waited: told.is_none() });
+                return Ok(Self { _file: file, waited: reported.is_none() });
             }
-            if let Some(told) = told.take() {
-                told();
+            if let Some(reported) = reported.take() {
+                reported();
             }
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);

@@ -40,9 +40,9 @@ impl ServerCertVerifier for ReportingVerifier {
             self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         let Err(TlsError::InvalidCertificate(error)) = outcome else { return outcome };
         let shown: Vec<&[u8]> = std::iter::once(end_entity).chain(intermediates).map(AsRef::as_ref).collect();
-        let told = UntrustedCertificate::new(&error, &shown, server_name.to_str().into_owned())
+        let reported = UntrustedCertificate::new(&error, &shown, server_name.to_str().into_owned())
             .with_trusted(self.trusted.clone(), self.trusts_system);
-        Err(TlsError::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(told)))))
+        Err(TlsError::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(reported)))))
     }
 
     fn verify_tls12_signature(
@@ -71,7 +71,9 @@ impl ServerCertVerifier for ReportingVerifier {
 /// Returns the untrusted certificate, if this error contains one.
 pub(crate) fn untrusted_in<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e UntrustedCertificate> {
     match error.downcast_ref::<TlsError>()? {
-        TlsError::InvalidCertificate(CertificateError::Other(OtherError(told))) => told.downcast_ref(),
+        TlsError::InvalidCertificate(CertificateError::Other(OtherError(reported))) => {
+            reported.downcast_ref()
+        }
         _ => None,
     }
 }

@@ -150,21 +150,22 @@ mod tests {
         core_conditions(object, set, &mut InternedTexts::default())
     }
 
-    fn told(conditions: &[Condition]) -> Vec<String> {
-        let told = |c: &Condition| format!("{}={} {}{}", c.condition_type, c.status, c.severity, c.reason);
-        conditions.iter().map(told).collect()
+    fn reported(conditions: &[Condition]) -> Vec<String> {
+        let reported =
+            |c: &Condition| format!("{}={} {}{}", c.condition_type, c.status, c.severity, c.reason);
+        conditions.iter().map(reported).collect()
     }
 
     #[test]
     fn a_provider_may_use_any_contract() {
         let ready = |reason: &str| json!([{"type": "Ready", "status": "True", "reason": reason}]);
         let newer = object(&json!({"conditions": ready("Old"), "v1beta2": {"conditions": ready("New")}}));
-        assert_eq!(told(&provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
-        assert_eq!(told(&provider(&newer, ConditionSet::V1Beta1)), ["Ready=True Old"]);
+        assert_eq!(reported(&provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
+        assert_eq!(reported(&provider(&newer, ConditionSet::V1Beta1)), ["Ready=True Old"]);
         let older =
             object(&json!({"conditions": [{"type": "Ready", "status": "False", "severity": "Error"}]}));
-        assert_eq!(told(&provider(&older, ConditionSet::V1Beta2)), ["Ready=False NoReasonReported"]);
-        assert_eq!(told(&provider(&older, ConditionSet::V1Beta1)), ["Ready=False Error"]);
+        assert_eq!(reported(&provider(&older, ConditionSet::V1Beta2)), ["Ready=False NoReasonReported"]);
+        assert_eq!(reported(&provider(&older, ConditionSet::V1Beta1)), ["Ready=False Error"]);
     }
 
     #[test]
@@ -180,7 +181,7 @@ mod tests {
             assert_eq!(provider(&object, ConditionSet::V1Beta2), [], "{bad}");
         }
         let foreign = object(&json!({"conditions": [good, "no object"]}));
-        assert_eq!(told(&provider(&foreign, ConditionSet::V1Beta2)), ["Ready=True NoReasonReported"]);
+        assert_eq!(reported(&provider(&foreign, ConditionSet::V1Beta2)), ["Ready=True NoReasonReported"]);
         assert_eq!(provider(&object(&json!({"conditions": "none"})), ConditionSet::V1Beta2), []);
     }
 
@@ -190,7 +191,7 @@ mod tests {
             "conditions": [{"type": "Ready", "status": "True"}],
             "deprecated": {"v1beta1": {"conditions": [{"type": "Ready", "status": "False", "severity": "Info"}]}},
         }));
-        assert_eq!(told(&core(&both, ConditionSet::V1Beta2)), ["Ready=True "]);
-        assert_eq!(told(&core(&both, ConditionSet::V1Beta1)), ["Ready=False Info"]);
+        assert_eq!(reported(&core(&both, ConditionSet::V1Beta2)), ["Ready=True "]);
+        assert_eq!(reported(&core(&both, ConditionSet::V1Beta1)), ["Ready=False Info"]);
     }
 }

@@ -98,7 +98,7 @@ mod tests {
         let taken: Vec<LinkedSummary> =
             machines.iter().map(|text| taker.extract(&machine(text), PartRole::Machine)).collect();
         let members = group_equal(taken.iter().collect(), set);
-        let told = |member: Member<'_>| match member {
+        let reported = |member: Member<'_>| match member {
             Member::Machine(machine) => machine.name().to_owned(),
             Member::Group(group) => {
                 let ready = group.ready.map(|ready| {
@@ -114,7 +114,7 @@ mod tests {
                 )
             }
         };
-        members.into_iter().map(told).collect()
+        members.into_iter().map(reported).collect()
     }
 
     #[test]

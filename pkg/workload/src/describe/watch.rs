@@ -127,7 +127,7 @@ impl TreeWatch {
         };
         self.watch(read_kinds);
         let was_away = std::mem::take(&mut self.failures) > 0;
-        if self.tree.as_ref().is_some_and(|told| **told == tree) {
+        if self.tree.as_ref().is_some_and(|last| **last == tree) {
             return Ok(was_away.then_some(ClusterEvent::Reachable));
         }
         let tree = Arc::new(tree);

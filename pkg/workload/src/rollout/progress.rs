@@ -218,7 +218,7 @@ mod tests {
     fn progress_reports_the_first_remaining_work() {
         let rolling = json!([{"type": "RollingOut", "status": "True", "message": "Rolling out\n* one"}]);
         let held = json!([{"type": "Paused", "status": "True", "message": "by its Cluster"}]);
-        let told = [
+        let reported = [
             of_three(3, 3, 3),
             of_three(4, 2, 4),
             of_three(4, 3, 3),
@@ -236,7 +236,7 @@ mod tests {
             format!("{state:?}: {message}\n")
         });
         assert_data_eq!(
-            told.concat(),
+            reported.concat(),
             str![[r#"
 Complete: 
 Progressing: 2 of 3 machines up to date

@@ -237,10 +237,10 @@ async fn a_restart_in_a_managed_topology_gives_a_warning() {
     let (lab, management) = lab(ControllerSwitches::none()).await;
     lab.create(cluster("team/a").of_class("quick").machine_deployment("md", 1)).await;
     let warnings = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let told = warnings.clone();
+    let reported = warnings.clone();
     let sink = EventSink::new(move |event| {
         if let ProgressEvent::Warning { text } = event {
-            told.lock().unwrap().push(text.clone());
+            reported.lock().unwrap().push(text.clone());
         }
     });
     let management = ManagementCluster::new(management.server, sink);
@@ -338,13 +338,13 @@ async fn a_deleted_object_ends_the_wait() {
     let wanted = |replicas: u64| json!({"metadata": {"finalizers": null}, "spec": {"replicas": replicas}});
     lab.merge(kind, "team/a-md", &wanted(3)).await;
     let resources = [resource(&management, "md/a-md").await.unwrap()];
-    let told = tokio::sync::Notify::new();
-    let watched = watch_rollouts(&management, &resources, None, |_| told.notify_one());
+    let reported = tokio::sync::Notify::new();
+    let watched = watch_rollouts(&management, &resources, None, |_| reported.notify_one());
     let goes = async {
-        told.notified().await;
+        reported.notified().await;
         lab.merge(kind, "team/a-md", &wanted(4)).await;
         // The watch now reports the object.
-        told.notified().await;
+        reported.notified().await;
         lab.delete(kind, "team/a-md").await;
     };
     let (gone, ()) = futures::join!(watched, goes);

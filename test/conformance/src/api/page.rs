@@ -130,7 +130,7 @@ impl Page {
             if let Some(heading) = line.strip_prefix("## ") {
                 let heading = heading.trim().to_owned();
                 if page.cases.iter().any(|case| case.heading == heading) {
-                    return Err(fail(at, format!("a second case is called {heading:?}")));
+                    return Err(fail(at, format!("duplicate case {heading:?}")));
                 }
                 page.cases.push(Case { heading, line: at + 1, steps: Vec::new(), needs_controllers: false });
             } else if line.contains("needs: controllers") {
@@ -140,7 +140,7 @@ impl Page {
             } else if let Some(info) = line.strip_prefix("```") {
                 let end = (at + 1..lines.len())
                     .find(|&end| lines[end] == "```")
-                    .ok_or_else(|| fail(at, "the block does not end".to_owned()))?;
+                    .ok_or_else(|| fail(at, "the block is not closed".to_owned()))?;
                 let block = Block { info, start: at, content: at + 1..end };
                 let steps = page.cases.last_mut().map_or(&mut page.fixture, |case| &mut case.steps);
                 add_block(steps, &block, &lines).map_err(|problem| fail(at, problem))?;
@@ -204,7 +204,7 @@ fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Resu
             None if matches!(kind, "events" | "watch") && ask.name.is_empty() => {
                 word.clone_into(&mut ask.name);
             }
-            _ => return Err(format!("the word {word:?} means nothing in a block of {kind:?}")),
+            _ => return Err(format!("unknown word {word:?} in a block of {kind:?}")),
         }
     }
     ask.text = joined(inside);
@@ -219,7 +219,7 @@ fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Resu
             Action::Events { watch: ask.name, count }
         }
         "wait" => wait(ask)?,
-        other => return Err(format!("no kind of block is called {other:?}")),
+        other => return Err(format!("unknown kind of block {other:?}")),
     };
     steps.push(Step { line: block.start + 1, action, filter: cut, answer_lines: place, recorded });
     Ok(())
@@ -228,7 +228,7 @@ fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Resu
 /// Parses `METHOD target until …` in the first line.
 fn wait(mut ask: RequestTemplate) -> Result<Action, String> {
     let (first, rest) = ask.text.split_once('\n').unwrap_or((&ask.text, ""));
-    let (request, until) = first.split_once(" until ").ok_or("a wait has no `until`")?;
+    let (request, until) = first.split_once(" until ").ok_or("a wait requires `until`")?;
     let until = match (until.parse::<u16>(), until.strip_prefix('!')) {
         (Ok(status), _) => WaitCondition::Status(status),
         (_, Some(path)) => WaitCondition::Absent(path.to_owned()),
@@ -287,11 +287,11 @@ mod tests {
     #[test]
     fn a_page_with_a_mistake_names_its_line() {
         for (text, expected) in [
-            ("## A\n```http\nGET /\n", "p.md:2: the block does not end"),
-            ("## A\n## A\n", "p.md:2: a second case is called \"A\""),
-            ("```htp\n```\n", "p.md:1: no kind of block is called \"htp\""),
+            ("## A\n```http\nGET /\n", "p.md:2: the block is not closed"),
+            ("## A\n## A\n", "p.md:2: duplicate case \"A\""),
+            ("```htp\n```\n", "p.md:1: unknown kind of block \"htp\""),
             ("```answer\n```\n", "p.md:1: an answer follows an http block"),
-            ("```http fast\n```\n", "p.md:1: the word \"fast\" means nothing in a block of \"http\""),
+            ("```http fast\n```\n", "p.md:1: unknown word \"fast\" in a block of \"http\""),
         ] {
             assert_eq!(Page::parse("p.md", text).unwrap_err().to_string(), expected);
         }

@@ -15,12 +15,12 @@ pub(super) fn parse_request(text: &str, raw: bool) -> Result<Request<Full<Bytes>
     let (head, body) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
     let mut lines = head.lines();
     let first = lines.next().unwrap_or_default();
-    let (method, target) = first.split_once(' ').ok_or_else(|| format!("no request line: {first:?}"))?;
+    let (method, target) = first.split_once(' ').ok_or_else(|| format!("invalid request line: {first:?}"))?;
     let method = Method::from_bytes(method.as_bytes()).map_err(|error| error.to_string())?;
     let mut request = Request::builder().method(method).uri(target.trim());
     let mut has_type = false;
     for line in lines {
-        let (name, value) = line.split_once(": ").ok_or_else(|| format!("no header line: {line:?}"))?;
+        let (name, value) = line.split_once(": ").ok_or_else(|| format!("invalid header line: {line:?}"))?;
         has_type |= name.eq_ignore_ascii_case("content-type");
         request = request.header(name, value);
     }

@@ -141,7 +141,7 @@ fn differences(page: &Page, case: &Case, answers: &CaseAnswers<'_>) -> Vec<Diffe
     let mut differences = Vec::new();
     for (step, found) in &answers.steps {
         match &step.recorded {
-            None => differences.push(at(step.line, "nothing is recorded for this step\n".to_owned())),
+            None => differences.push(at(step.line, "no answer is recorded for this step\n".to_owned())),
             Some(recorded) if recorded != found => {
                 let diff = TextDiff::from_lines(recorded, found);
                 let diff = diff.unified_diff().context_radius(2).header("recorded", "answered").to_string();

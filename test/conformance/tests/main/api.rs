@@ -108,7 +108,7 @@ async fn sandbox() -> Sandbox {
     Sandbox::start_with_clock(Options { controllers, ..Options::default() }, clock).await.unwrap()
 }
 
-/// Forgets old revisions all the time, as the real server was told to.
+/// Forgets old revisions all the time, like the configured real server.
 async fn compact_repeatedly(sandbox: Sandbox) {
     let mut before = sandbox.revision();
     loop {
@@ -129,7 +129,12 @@ fn every_step_of_every_case_is_recorded() {
                 |step: &api::Step| matches!(step.action, api::Action::Http(_) | api::Action::Events { .. });
             let is_open = case.steps.iter().any(|step| is_shown(step) && step.recorded.is_none());
             assert!(!is_open, "{}:{}: a step is not recorded", page.name, case.line);
-            assert!(case.steps.iter().any(is_shown), "{}:{}: nothing is shown", page.name, case.line);
+            assert!(
+                case.steps.iter().any(is_shown),
+                "{}:{}: the case has no recorded step",
+                page.name,
+                case.line
+            );
         }
     }
 }
@@ -148,11 +153,11 @@ fn every_known_difference_is_a_documented_case() {
         .flat_map(|page| page.cases.iter().map(|case| format!("{}#{}", page.name, case.heading)))
         .collect();
     let lost: Vec<_> = departures.keys().filter(|departure| !cases.contains(*departure)).collect();
-    assert!(lost.is_empty(), "listed as departures, but no cases: {lost:#?}");
-    // Without departures there is nothing to tell, and the page need not be there.
+    assert!(lost.is_empty(), "listed as departures but not found as cases: {lost:#?}");
+    // Without departures, the page may be missing.
     let readers = fs::read_to_string(folder().join("../../../docs/sandbox.md")).unwrap_or_default();
-    let untold = known_differences::undocumented(&departures, &readers);
-    assert!(untold.is_empty(), "docs/sandbox.md does not name the headings of {untold:#?}");
+    let undocumented = known_differences::undocumented(&departures, &readers);
+    assert!(undocumented.is_empty(), "docs/sandbox.md does not name the headings of {undocumented:#?}");
 }
 
 /// Prints what happened and fails where the server is not as the pages and the list of departures say.
@@ -170,7 +175,7 @@ fn check_report(report: &Report, departures: &BTreeMap<String, String>) {
         for (case, reason) in departures.iter().filter(|(case, _)| !different.contains(*case)) {
             let _ = writeln!(
                 problems,
-                "{case} agrees now, or is no case, but is listed as a departure: {reason}"
+                "{case} now matches or does not exist, but is listed as a departure: {reason}"
             );
         }
     }

@@ -148,13 +148,13 @@ fn compare_reading(path: &Path) -> String {
             }
             (None, Some(reason)) => {
                 let _ =
-                    writeln!(problems, "{} agrees now, but is listed as a departure: {reason}", case.name);
+                    writeln!(problems, "{} now matches, but is listed as a departure: {reason}", case.name);
             }
             _ => {}
         }
     }
     for name in departures.keys() {
-        let _ = writeln!(problems, "{name} is listed as a departure, but is no case");
+        let _ = writeln!(problems, "{name} is listed as a departure, but is not a case");
     }
     problems
 }

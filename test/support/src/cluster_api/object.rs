@@ -27,7 +27,12 @@ pub(crate) struct Owner {
 /// An empty object at `namespace/name`, or at `name` for cluster-scoped kinds.
 pub fn object(kind: Kind, namespaced_name: &str) -> Object {
     let (namespace, name) = split_namespaced_name(namespaced_name);
-    assert_eq!(kind.namespaced, !namespace.is_empty(), "`{namespaced_name}` is no place for a {}", kind.kind);
+    assert_eq!(
+        kind.namespaced,
+        !namespace.is_empty(),
+        "`{namespaced_name}` does not fit the scope of {}",
+        kind.kind
+    );
     let mut value = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": name}});
     if kind.namespaced {
         value["metadata"]["namespace"] = json!(namespace);

@@ -86,7 +86,7 @@ pub(crate) fn create(names: &[&str], manner: HostCertificate) -> Tls {
 }
 
 fn new_key() -> KeyPair {
-    KeyPair::generate().expect("a key can be made")
+    KeyPair::generate().expect("a key can be created")
 }
 
 fn acceptor(

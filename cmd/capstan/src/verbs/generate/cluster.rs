@@ -226,13 +226,13 @@ impl GenerateCluster {
             let version = installed_version(&cluster, &id).await?;
             Ok::<_, DefaultReleaseError>((id, version))
         };
-        let told = async {
+        let reported = async {
             installed.await.map_err(|error| {
                 let hint = provider_hint(&error).unwrap_or(hint);
                 Failure::from(error).hint(hint)
             })
         };
-        session.block_on(told)
+        session.block_on(reported)
     }
 
     /// Connects to the management cluster for data that only the cluster has.

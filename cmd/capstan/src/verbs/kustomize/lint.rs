@@ -102,9 +102,9 @@ fn line(problem: &BuildProblem, field: &str) -> Option<usize> {
 
 /// Returns the findings, with those of a shared base only once.
 fn distinct_findings(report: &KustomizationLint) -> Vec<&KustomizationFinding> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let all = report.kustomizations.iter().flat_map(|it| &it.findings);
-    all.filter(|it| told.insert((&it.file, &it.field, &it.message))).collect()
+    all.filter(|it| reported.insert((&it.file, &it.field, &it.message))).collect()
 }
 
 /// Returns a line per finding in the format of compilers. Empty without findings.
@@ -133,8 +133,8 @@ fn check_findings(report: &KustomizationLint, args: &Lint) -> Result<(), Failure
         }
         (0, _) => Ok(()),
         (errors, warnings) => {
-            let told = format!("{}, {}", count_text(errors, "error"), count_text(warnings, "warning"));
-            Err(Failure::user(told))
+            let reported = format!("{}, {}", count_text(errors, "error"), count_text(warnings, "warning"));
+            Err(Failure::user(reported))
         }
     }
 }

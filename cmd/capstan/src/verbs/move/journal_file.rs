@@ -25,7 +25,7 @@ pub(super) fn journal_store(environment: &Environment) -> JournalStore {
         holder: JournalHolder {
             host: process::host_name(environment),
             process: process::process_id(),
-            sign: 0,
+            write_number: 0,
         },
         has_ended: Arc::new(|holder| process::has_ended(&holder.process)),
         write_journal: Arc::new(move |journal| write_json(folder.as_deref(), &journal.run, "json", journal)),

@@ -76,14 +76,14 @@ fn spawn(args: &Start, folder: &SandboxFolder, log: File, session: &Session) -> 
 
 /// Receives true if the process printed a first line before it ended.
 fn wait_for_line(child: &mut Child) -> oneshot::Receiver<bool> {
-    let (tell, told) = oneshot::channel();
+    let (tell, reported) = oneshot::channel();
     let stdout = child.stdout.take();
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = stdout.map(|stdout| BufReader::new(stdout).read_line(&mut line));
         let _ = tell.send(matches!(read, Some(Ok(count)) if count > 0));
     });
-    told
+    reported
 }
 
 /// Returns the log text after the given length.
@@ -170,7 +170,7 @@ warning: one
     more
 a status line
     of two lines
-error: cannot use the data directory
+error: cannot open the data directory
   cause: it is damaged
     at byte 3
 hint: put a copy back
@@ -179,7 +179,7 @@ hint: put a copy back
     #[test]
     fn a_failure_of_another_run_becomes_causes_and_hints() {
         let failure = add_logged_failure(Failure::new(Kind::Environment, "cannot start"), STDERR);
-        assert_eq!(failure.causes(), ["cannot use the data directory", "it is damaged\nat byte 3"]);
+        assert_eq!(failure.causes(), ["cannot open the data directory", "it is damaged\nat byte 3"]);
         assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["put a copy back"]);
     }
 

@@ -172,15 +172,15 @@ async fn a_page_stream_reports_restarts_and_holds_one_page() {
     script.on(list, replies());
     let lab = script.lab().await;
     let mut pages = lab.server.pages(&config_maps(), &ListQuery::default()).with_size(2);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(page) = pages.next().await.unwrap() {
         let (place, objects) = match page {
             ObjectPage::First(objects) => ("first", objects),
             ObjectPage::Next(objects) => ("next", objects),
         };
-        told.push(format!("{place}: {}", objects.iter().map(Object::name).collect::<String>()));
+        reported.push(format!("{place}: {}", objects.iter().map(Object::name).collect::<String>()));
     }
-    assert_eq!(told, ["first: ab", "first: ac", "next: d"]);
+    assert_eq!(reported, ["first: ab", "first: ac", "next: d"]);
     assert!(pages.next().await.unwrap().is_none());
     assert_eq!(script.received()[3], "GET /api/v1/configmaps?limit=2&continue=y");
     script.on(list, replies());

@@ -14,16 +14,16 @@ use crate::{
 type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
 
 /// Returns the next events of a watch, as `is NAME VALUE` or `gone NAME VALUE`.
-async fn told(watch: &mut Events, count: usize) -> Vec<String> {
-    let mut told = Vec::new();
-    while told.len() < count {
+async fn reported(watch: &mut Events, count: usize) -> Vec<String> {
+    let mut reported = Vec::new();
+    while reported.len() < count {
         let next = tokio::time::timeout(TEST_TIMEOUT, watch.next()).await;
-        told.push(match next.expect("it is told in time").unwrap().unwrap() {
+        reported.push(match next.expect("an event arrives in time").unwrap().unwrap() {
             WatchEvent::Updated(object) => format!("is {} {}", object.name(), value(&object)),
             WatchEvent::Deleted(object) => format!("gone {} {}", object.name(), value(&object)),
         });
     }
-    told
+    reported
 }
 
 fn ours() -> ListQuery {
@@ -40,11 +40,11 @@ async fn a_watch_reports_existing_objects_and_every_change() {
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
     let mut watch = server.watch(kind, &ours());
-    assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
+    assert_eq!(reported(&mut watch, 1).await, ["is a 1"]);
     server.apply(kind, &config_map("b", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
     server.apply(kind, &config_map("a", "2"), MANAGER, ApplyRequest::default()).await.unwrap();
     server.delete(kind, "default", "b", None).await.unwrap();
-    assert_eq!(told(&mut watch, 3).await, ["is b 1", "is a 2", "gone b 1"]);
+    assert_eq!(reported(&mut watch, 3).await, ["is b 1", "is a 2", "gone b 1"]);
 }
 
 #[tokio::test]
@@ -61,18 +61,18 @@ async fn a_watch_resumes_without_duplicate_events() {
                 .unwrap();
         }
     };
-    let ((), told) = tokio::join!(writes, async {
+    let ((), reported) = tokio::join!(writes, async {
         let mut last = String::new();
         let mut all = Vec::new();
         while last != "is a 4" {
-            last = told(&mut watch, 1).await.remove(0);
+            last = reported(&mut watch, 1).await.remove(0);
             all.push(last.clone());
         }
         all
     });
-    let mut once = told.clone();
+    let mut once = reported.clone();
     once.dedup();
-    assert_eq!(told, once);
+    assert_eq!(reported, once);
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,9 +94,9 @@ async fn an_expired_watch_reports_deletions_from_a_new_list() {
         ],
     );
     let mut watch = script.lab().await.server.watch(&config_maps(), &ours());
-    assert_eq!(told(&mut watch, 3).await, ["is a 1", "is b 1", "is c 1"]);
+    assert_eq!(reported(&mut watch, 3).await, ["is a 1", "is b 1", "is c 1"]);
     // Only the metadata of a deleted object is kept.
-    assert_eq!(told(&mut watch, 2).await, ["is b 2", "gone c "]);
+    assert_eq!(reported(&mut watch, 2).await, ["is b 2", "gone c "]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,7 +117,7 @@ async fn a_watch_survives_temporary_errors_and_ends_with_others() {
     );
     let lab = script.lab().await;
     let mut watch = lab.server.watch(&config_maps(), &ListQuery::default());
-    assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
+    assert_eq!(reported(&mut watch, 1).await, ["is a 1"]);
     let error = watch.next().await.unwrap().unwrap_err();
     assert!(matches!(&error, ApiError::Status { code: 403, .. }), "{error:?}");
     assert!(watch.next().await.is_none());

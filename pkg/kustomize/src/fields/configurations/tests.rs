@@ -79,7 +79,7 @@ fn an_earlier_spec_for_one_kind_replaces_the_built_in_one() {
 #[test]
 fn faults_of_a_file_are_reported_at_its_entry() {
     let kustomization = "resources: [t.yaml]\nconfigurations: [1.yaml, 2.yaml, gone.yaml, 3.yaml]";
-    let told = error_text(&[
+    let reported = error_text(&[
         ("/kustomization.yaml", kustomization),
         ("/t.yaml", THING),
         ("/1.yaml", "namoPrefix: []\nnameReference: [{kind: A, fieldSpec: []}]"),
@@ -87,7 +87,7 @@ fn faults_of_a_file_are_reported_at_its_entry() {
         ("/3.yaml", "commonLabels: [{path: metadata/labels, kind: Thing}]"),
     ]);
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 /kustomization.yaml: configurations[0]: unknown field `nameReference[0].fieldSpec`; did you mean `fieldSpecs`?
 /kustomization.yaml: configurations[0]: unknown field `namoPrefix`; did you mean `namePrefix`?

@@ -53,8 +53,8 @@ fn a_name_is_a_regular_expression_and_rules_follow_each_other() {
     let rules = [ImageRule::new(&any).unwrap(), ImageRule::new(&next).unwrap()];
     assert_eq!(new_image(&rules, &json!("external/app:1")).as_deref(), Some("mirror/a:9"));
     assert_eq!(new_image(&rules, &json!("other/app:1")), None);
-    let told = ImageRule::new(&image("a(", "", "", "", "")).err().unwrap().to_string();
-    assert_data_eq!(told, str!["`a(` is not a valid regular expression: error: unclosed group"]);
+    let reported = ImageRule::new(&image("a(", "", "", "", "")).err().unwrap().to_string();
+    assert_data_eq!(reported, str!["`a(` is not a valid regular expression: error: unclosed group"]);
 }
 
 fn gathered(kind: &str, spec: &Value) -> Accumulator {

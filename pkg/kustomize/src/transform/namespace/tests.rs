@@ -92,9 +92,10 @@ fn all_objects_with_the_same_final_id_are_reported() {
     let one = object("ConfigMap", "a", "x") + &object("Namespace", "x", "''");
     let two = object("ConfigMap", "a", "y") + &object("Namespace", "y", "''");
     let kustomization = INTO_NN.replace("r.yaml", "1.yaml, 2.yaml");
-    let told = error_text(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
+    let reported =
+        error_text(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 /kustomization.yaml: namespace: duplicate object `ConfigMap.v1.[noGrp]/a.nn` in one namespace: from `/1.yaml` and from `/2.yaml`
 /kustomization.yaml: namespace: duplicate object `Namespace.v1.[noGrp]/nn.[noNs]` in one namespace: from `/1.yaml` and from `/2.yaml`

@@ -98,7 +98,7 @@ fn a_path_continues_into_embedded_json_or_yaml() {
 // Row: D-235
 #[test]
 fn faults_are_reported_without_the_value() {
-    let told = [
+    let reported = [
         ("{port: 1}", "spec.prot.x", ""),
         ("{l: [{port: 1}]}", "spec.l.*.prot", ""),
         ("{p: 1}", "spec.p", ""),
@@ -109,7 +109,7 @@ fn faults_are_reported_without_the_value() {
     ]
     .map(|(spec, path, options)| replaced("secret", spec, path, options).unwrap_err());
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 replacements[0].targets[0]: cannot set `spec.prot.x` of `X.v1.e/x.[noNs]`: `prot.x` not found; did you mean `port`?
 replacements[0].targets[0]: cannot set `spec.l.*.prot` of `X.v1.e/x.[noNs]`: `prot` not found; did you mean `port`?
@@ -123,7 +123,7 @@ replacements[0].targets[0]: invalid path `spec.l.[name=(].v`: `(` is not a valid
     let of = |replacement: &str| {
         build("{b: 1}", "{}", &format!("replacements: [{replacement}]"), &[]).unwrap_err()
     };
-    let told = [
+    let reported = [
         "{source: {kind: ConfigMap}}",
         "{targets: [{select: {kind: X}}]}",
         "{sourceValue: a, targets: [{}]}",
@@ -135,7 +135,7 @@ replacements[0].targets[0]: invalid path `spec.l.[name=(].v`: `(` is not a valid
     ]
     .map(of);
     assert_data_eq!(
-        told.join("\n"),
+        reported.join("\n"),
         str![[r#"
 replacements[0]: `targets` is missing
 replacements[0].source: `source` or `sourceValue` is required
@@ -156,8 +156,12 @@ fn replacement_files_may_be_lists_with_literal_values() {
         let built = build("v", "{p: q}", "replacements: [{path: f.yaml}]", &[("f.yaml", &text)]);
         assert_eq!(built, Ok(json!({"p": "w"})));
     }
-    let told = build("v", "{}", "replacements: [{path: f.yaml}]", &[("f.yaml", "{sorce: {}}")]).unwrap_err();
-    assert_data_eq!(told, str!["replacements[0].path: unknown field `f.yaml.sorce`; did you mean `source`?"]);
+    let reported =
+        build("v", "{}", "replacements: [{path: f.yaml}]", &[("f.yaml", "{sorce: {}}")]).unwrap_err();
+    assert_data_eq!(
+        reported,
+        str!["replacements[0].path: unknown field `f.yaml.sorce`; did you mean `source`?"]
+    );
 }
 
 #[test]

@@ -115,10 +115,10 @@ fn an_interrupted_clusterctl_init_is_reported_with_completing_flags() {
             "the core provider is installed but no control plane provider is, as after an interrupted installation: complete it with `--control-plane kubeadm`"
         ]
     );
-    for told in
+    for reported in
         [request(&[], &[Bootstrap, ControlPlane]), request(&[(bootstrap(), ""), (control_plane(), "")], &[])]
     {
-        assert_eq!(warnings(&[core()], &told), [""; 0]);
+        assert_eq!(warnings(&[core()], &reported), [""; 0]);
     }
 }
 

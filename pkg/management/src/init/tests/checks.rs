@@ -157,19 +157,19 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
 
 #[tokio::test]
 async fn invalid_metadata_stops_init_unless_problems_are_ignored() {
-    let mut told = String::new();
+    let mut reported = String::new();
     for file in ["a: [", ""] {
         let fixture = with_controllers().await;
         let releases = Releases::small().with_file(&docker(), NEW_VERSION, "metadata.yaml", file);
         let cluster = cluster(&fixture).await;
         let found = problems(&cluster, &releases, &small_request("")).await;
-        let _ = writeln!(told, "{}", releases.redact(&found.join("\n")));
+        let _ = writeln!(reported, "{}", releases.redact(&found.join("\n")));
         let ignoring = InitRequest { validate: false, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &ignoring).await.unwrap();
         assert_eq!((plan.ignored.len(), plan.providers.len()), (1, 2));
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 cannot determine the contract of `infrastructure-docker` v1.14.0: cannot use the metadata of `infrastructure-docker` v1.14.0: `RELEASES/infrastructure-docker/v1.14.0/metadata.yaml` is not valid YAML: line 1, column 4: did not find expected `,` or `]`
 cannot determine the contract of `infrastructure-docker` v1.14.0: cannot use the metadata of `infrastructure-docker` v1.14.0: apiVersion in `RELEASES/infrastructure-docker/v1.14.0/metadata.yaml` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not ""

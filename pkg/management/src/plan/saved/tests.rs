@@ -100,7 +100,7 @@ fn save(plan: &LifecyclePlan) -> SavedPlan {
     plan.with_salt(request, origin("me"), Some("salt".to_owned()))
 }
 
-fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
+fn reported(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
     plan_differences(&save(before), &save(after)).iter().map(ToString::to_string).collect()
 }
 
@@ -108,7 +108,7 @@ fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
 fn a_plan_stays_valid_if_only_counters_and_status_change() {
     let manifest = config_map("x");
     let observed = |version| plan(&manifest, Observation::Present(live(&manifest, "u", version)));
-    assert_eq!(told(&observed("1"), &observed("2")), Vec::<String>::new());
+    assert_eq!(reported(&observed("1"), &observed("2")), Vec::<String>::new());
 }
 
 #[test]
@@ -118,22 +118,25 @@ fn changes_on_the_cluster_are_reported() {
     let absent = plan(&manifest, Observation::Absent);
     let before = present(&manifest, "u");
     assert_data_eq!(
-        told(&before, &present(&config_map("y"), "u")).join("\n"),
+        reported(&before, &present(&config_map("y"), "u")).join("\n"),
         str!["ConfigMap n/a was changed on the cluster"]
     );
     assert_data_eq!(
-        told(&before, &present(&manifest, "other")).join("\n"),
+        reported(&before, &present(&manifest, "other")).join("\n"),
         str!["ConfigMap n/a was deleted and created again on the cluster"]
     );
-    assert_data_eq!(told(&before, &absent).join("\n"), str!["ConfigMap n/a no longer exists on the cluster"]);
-    assert_data_eq!(told(&absent, &before).join("\n"), str!["ConfigMap n/a now exists on the cluster"]);
+    assert_data_eq!(
+        reported(&before, &absent).join("\n"),
+        str!["ConfigMap n/a no longer exists on the cluster"]
+    );
+    assert_data_eq!(reported(&absent, &before).join("\n"), str!["ConfigMap n/a now exists on the cluster"]);
 }
 
 #[test]
 fn changed_manifests_are_reported() {
     let (before, after) = (config_map("x"), config_map("y"));
     assert_data_eq!(
-        told(&plan(&before, Observation::Absent), &plan(&after, Observation::Absent)).join("\n"),
+        reported(&plan(&before, Observation::Absent), &plan(&after, Observation::Absent)).join("\n"),
         str!["ConfigMap n/a has a different manifest"]
     );
 }
@@ -150,11 +153,11 @@ fn a_provider_in_two_namespaces_is_compared_with_itself() {
     let mut twice = plan(&config_map("x"), Observation::Absent);
     let other = ProviderPlan { namespace: "other".to_owned(), ..twice.providers[0].clone() };
     twice.providers.push(other);
-    assert_eq!(told(&twice, &twice), Vec::<String>::new());
+    assert_eq!(reported(&twice, &twice), Vec::<String>::new());
     let mut once = twice.clone();
     once.providers.pop();
     assert_data_eq!(
-        told(&twice, &once).join("\n"),
+        reported(&twice, &once).join("\n"),
         str!["`cluster-api`: planned nothing to v1.0.0 in `other`, now nothing"]
     );
 }
@@ -166,7 +169,7 @@ fn differently_planned_providers_and_cert_manager_are_named() {
     after.cert_manager = CertManagerPlan::install("v1.1.0", None);
     after.providers[0].to = Some("v1.1.0".to_owned());
     assert_data_eq!(
-        told(&before, &after).join("\n"),
+        reported(&before, &after).join("\n"),
         str![[r#"
 cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`
 `cluster-api`: planned nothing to v1.0.0 in `n`, now nothing to v1.1.0 in `n`
@@ -174,7 +177,7 @@ cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`
     );
     after.providers.clear();
     assert_data_eq!(
-        told(&before, &after)[1].as_str(),
+        reported(&before, &after)[1].as_str(),
         str!["`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing"]
     );
 }
@@ -185,7 +188,7 @@ fn objects_of_only_one_plan_are_named() {
     let mut after = before.clone();
     after.providers[0].objects.plan.steps[0].key.name = "b".to_owned();
     assert_data_eq!(
-        told(&before, &after).join("\n"),
+        reported(&before, &after).join("\n"),
         str![[r#"
 ConfigMap n/a is in the plan but needs no change now
 ConfigMap n/b is not in the plan
@@ -204,7 +207,7 @@ fn of_secret(value: &str) -> LifecyclePlan {
 #[test]
 fn a_changed_value_of_equal_length_is_detected() {
     let (before, after) = (of_secret("hunter2"), of_secret("letmein"));
-    assert_eq!(told(&before, &before), Vec::<String>::new());
+    assert_eq!(reported(&before, &before), Vec::<String>::new());
     assert_ne!(save(&before), save(&after));
 }
 

@@ -35,8 +35,8 @@ async fn killed_anywhere(work: Work) {
 async fn again(start: &Start, work: Work, fixture: &Fixture, when: &str) {
     match start.run(work, &ScriptedConnection::new(fixture, |_| RequestOutcome::Answered)).await {
         // The killed run had already finished.
-        Err(told) if work == Work::RollBack && told.contains("NoJournal") => {}
-        result => result.unwrap_or_else(|told| panic!("{when}: {told}")),
+        Err(reported) if work == Work::RollBack && reported.contains("NoJournal") => {}
+        result => result.unwrap_or_else(|reported| panic!("{when}: {reported}")),
     }
 }
 

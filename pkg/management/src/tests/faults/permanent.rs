@@ -8,7 +8,7 @@ use super::*;
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 
 /// Runs into a permanent fault, then completes the run without the fault. Returns the error.
-async fn told(
+async fn reported(
     work: Work,
     fate: impl Fn(&support::scripted_connection::OutgoingRequest<'_>) -> RequestOutcome + Send + Sync + 'static,
 ) -> String {
@@ -16,11 +16,12 @@ async fn told(
     let expected = start.undisturbed(work).await;
     let (fixture, _folder) = start.again().await;
     let begun = Instant::now();
-    let told = start.run(work, &ScriptedConnection::new(&fixture, fate)).await.expect_err("it was refused");
-    assert!(begun.elapsed() < Duration::from_secs(5), "{work:?} took {:?}: {told}", begun.elapsed());
+    let reported =
+        start.run(work, &ScriptedConnection::new(&fixture, fate)).await.expect_err("it was refused");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{work:?} took {:?}: {reported}", begun.elapsed());
     start.done(work, &fixture).await;
     assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
-    told
+    reported
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,8 +31,8 @@ async fn an_expired_token_is_reported_and_a_rerun_resumes() {
             0..25 => RequestOutcome::Answered,
             _ => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
         };
-        let told = told(work, expired).await;
-        assert!(told.contains("code: 401"), "{work:?}: {told}");
+        let reported = reported(work, expired).await;
+        assert!(reported.contains("code: 401"), "{work:?}: {reported}");
     }
 }
 
@@ -44,9 +45,9 @@ async fn a_webhook_denial_is_reported_at_once() {
                 asked.is_write() && asked.path.ends_with("/infrastructure-docker-system/deployments/manager");
             if is_denied { RequestOutcome::Rejected(403, "Forbidden", NO) } else { RequestOutcome::Answered }
         };
-        let told = told(work, denied).await;
-        assert!(told.contains("Deployment infrastructure-docker-system/manager"), "{work:?}: {told}");
-        assert!(told.contains("not on a Friday"), "{work:?}: {told}");
+        let reported = reported(work, denied).await;
+        assert!(reported.contains("Deployment infrastructure-docker-system/manager"), "{work:?}: {reported}");
+        assert!(reported.contains("not on a Friday"), "{work:?}: {reported}");
     }
 }
 
@@ -60,9 +61,9 @@ async fn a_full_storage_prevents_an_upgrade() {
         let words = "etcdserver: mvcc: database space exceeded";
         if is_full { RequestOutcome::Rejected(500, "InternalError", words) } else { RequestOutcome::Answered }
     });
-    let told = start.run(Work::Upgrade, &wire).await.unwrap_err();
-    assert!(told.contains("Upgrade(WriteJournal"), "{told}");
-    assert!(told.contains(": etcdserver: mvcc: database space exceeded\n"), "{told}");
+    let reported = start.run(Work::Upgrade, &wire).await.unwrap_err();
+    assert!(reported.contains("Upgrade(WriteJournal"), "{reported}");
+    assert!(reported.contains(": etcdserver: mvcc: database space exceeded\n"), "{reported}");
     assert_same(&state(&fixture).await, &before, "a full storage");
 }
 
@@ -74,12 +75,12 @@ async fn all_missing_permissions_are_reported_before_any_write() {
         inject_fault(&fixture, "forbid,verb=patch,resource=apps/deployments");
         inject_fault(&fixture, "forbid,verb=create,resource=services");
         let before = state(&fixture).await;
-        let told = start
+        let reported = start
             .run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered))
             .await
             .unwrap_err();
-        assert!(told.contains("patch `deployments.apps`"), "{work:?}: {told}");
-        assert!(told.contains("create `services`"), "{work:?}: {told}");
+        assert!(reported.contains("patch `deployments.apps`"), "{work:?}: {reported}");
+        assert!(reported.contains("create `services`"), "{work:?}: {reported}");
         assert_same(&state(&fixture).await, &before, &format!("{work:?}"));
     }
 }

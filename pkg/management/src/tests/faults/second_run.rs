@@ -85,14 +85,14 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: ArrivalTime) {
         tokio::pin!(loser, successor);
         let (lost, (result, at_stop, before)) = tokio::select! {
             ended = &mut loser => {
-                ended.unwrap_or_else(|told| panic!("{when}: {told}"));
+                ended.unwrap_or_else(|reported| panic!("{when}: {reported}"));
                 assert!(number > 10, "{first:?} has only {number} writes");
                 return;
             }
             successor = &mut successor => (loser.await, successor),
         };
-        let told = lost.expect_err(&when);
-        assert!(told.contains("LeaseLost") || told.contains("Conflict"), "{when}: {told}");
+        let reported = lost.expect_err(&when);
+        assert!(reported.contains("LeaseLost") || reported.contains("Conflict"), "{when}: {reported}");
         fixture.wait_until_idle().await;
         let after = objects(&fixture).await;
         match arrival {
@@ -109,9 +109,9 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: ArrivalTime) {
 fn check_second(second: Work, result: Result<(), String>, when: &str) {
     match result {
         Ok(()) => {}
-        Err(told) if second == Work::RollBack && told.contains("NoJournal") => {}
-        Err(told) if second == Work::Delete && told.contains("Unfinished") => {}
-        Err(told) => panic!("{when}: {told}"),
+        Err(reported) if second == Work::RollBack && reported.contains("NoJournal") => {}
+        Err(reported) if second == Work::Delete && reported.contains("Unfinished") => {}
+        Err(reported) => panic!("{when}: {reported}"),
     }
 }
 

@@ -36,7 +36,7 @@ async fn weathered(work: Work) {
             inject_fault(&fixture, fault);
         }
         let result = start.run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered)).await;
-        result.unwrap_or_else(|told| panic!("{work:?}, {faults:?}: {told}"));
+        result.unwrap_or_else(|reported| panic!("{work:?}, {faults:?}: {reported}"));
         fixture.sandbox().faults().clear();
         fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}, {faults:?}"));
@@ -84,7 +84,7 @@ async fn a_conflict_at_every_write_is_resolved() {
         let expected = start.undisturbed(work).await;
         let (fixture, _folder) = start.again().await;
         let result = start.run(work, &refusing_each_once(&fixture, 409, "Conflict")).await;
-        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        result.unwrap_or_else(|reported| panic!("{work:?}: {reported}"));
         fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }
@@ -109,7 +109,7 @@ async fn a_webhook_without_answer_for_a_minute_is_retried() {
                 RequestOutcome::Answered
             }
         });
-        start.run(work, &wire).await.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        start.run(work, &wire).await.unwrap_or_else(|reported| panic!("{work:?}: {reported}"));
         assert!(begun.elapsed().as_secs() >= 60);
         fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
@@ -127,7 +127,7 @@ async fn a_token_that_expires_during_a_run_is_renewed() {
             _ => RequestOutcome::Answered,
         };
         let result = start.run(work, &ScriptedConnection::new(&fixture, expiring)).await;
-        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        result.unwrap_or_else(|reported| panic!("{work:?}: {reported}"));
         fixture.wait_until_idle().await;
         assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
     }

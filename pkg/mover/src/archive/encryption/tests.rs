@@ -160,7 +160,7 @@ fn an_abnormal_header_is_refused_before_key_derivation() {
     let wrapped = "A".repeat(43);
     let header = |stanza: &str| format!("age-encryption.org/v1\n{stanza}\n--- {wrapped}\n{wrapped}");
     let salt = "A".repeat(22);
-    let mut told = String::new();
+    let mut reported = String::new();
     for text in [
         "age-encryption.org/v2\n-> of another shape\n".to_owned(),
         "-----BEGIN AGE ENCRYPTED FILE-----\n".to_owned(),
@@ -174,9 +174,9 @@ fn an_abnormal_header_is_refused_before_key_derivation() {
         format!("age-encryption.org/v1\n--- {wrapped}\n{wrapped}"),
         header("-> ssh-ed25519 AAAA\nAAAA"),
     ] {
-        let _ = writeln!(told, "{text:?}: {}", refused(text.as_bytes(), &ours()));
+        let _ = writeln!(reported, "{text:?}: {}", refused(text.as_bytes(), &ours()));
     }
-    assert_data_eq!(told, str![[r#"
+    assert_data_eq!(reported, str![[r#"
 "age-encryption.org/v2\n-> of another shape\n": its header is damaged or is not in version 1 of the age format
 "-----BEGIN AGE ENCRYPTED FILE-----\n": it is truncated
 "-----BEGIN AGE ENCRYPTED FILE-----\n.\n": its ASCII armor is damaged
@@ -191,13 +191,13 @@ fn an_abnormal_header_is_refused_before_key_derivation() {
 
 "#]].raw());
     let passphrase = ArchiveKeys::Passphrase(word("p"));
-    let mut told = String::new();
+    let mut reported = String::new();
     for work in ["21", "018", "0", "999", "+1"] {
         let text = header(&format!("-> scrypt {salt} {work}\n{wrapped}"));
-        let _ = writeln!(told, "{work}: {}", refused(text.as_bytes(), &passphrase));
+        let _ = writeln!(reported, "{work}: {}", refused(text.as_bytes(), &passphrase));
     }
     assert_data_eq!(
-        told,
+        reported,
         str![[r#"
 21: its passphrase requires 2^21 scrypt rounds; at most 2^20 are supported
 018: its header is damaged or is not in version 1 of the age format

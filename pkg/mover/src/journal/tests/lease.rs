@@ -71,7 +71,7 @@ async fn an_unfinished_journal_is_resumed_in_its_phase() {
     first.update(|journal| journal.phase = MovePhase::Verifying).await.unwrap();
     let second = take(&lab, started_journal(), &keeper("2")).await.unwrap();
     assert_eq!((&second.journal.run, second.journal.phase), (&first.journal.run, MovePhase::Verifying));
-    assert!(second.journal.holder.sign > first.journal.holder.sign);
+    assert!(second.journal.holder.write_number > first.journal.holder.write_number);
 }
 
 #[tokio::test(start_paused = true)]

@@ -234,11 +234,11 @@ fn only_providers_whose_kinds_are_restored_are_required() {
         };
         objects.providers =
             vec![provider("azure", &["AzureCluster"]), provider("docker", &["DockerCluster"])];
-        let told =
+        let reported =
             problem_texts(&lab.lines().target().await, &objects, &alone("c"), RestoreOptions::default())
                 .await;
         assert_data_eq!(
-            told.join("\n"),
+            reported.join("\n"),
             str!["`infrastructure-docker` is v99.0.0 on the source and v1.14.0 on the target"]
         );
     });

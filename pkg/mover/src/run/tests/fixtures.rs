@@ -195,9 +195,9 @@ fn normalized(object: &Value, uids: &BTreeMap<&str, String>) -> Value {
         owner["uid"] = json!(name.unwrap_or_else(|| "of nothing".to_owned()));
     }
     if let Some(managers) = metadata.get_mut("managedFields") {
-        let mut told: Vec<String> = managers.as_array().unwrap().iter().map(manager).collect();
-        told.sort_unstable();
-        *managers = json!(told);
+        let mut reported: Vec<String> = managers.as_array().unwrap().iter().map(manager).collect();
+        reported.sort_unstable();
+        *managers = json!(reported);
     }
     object
 }

@@ -26,8 +26,8 @@ struct RecordedEvents(Arc<Mutex<(Vec<String>, Vec<String>)>>);
 
 impl RecordedEvents {
     fn subscribe(cluster: &mut ManagementCluster) -> Self {
-        let told = Self::default();
-        let kept = told.clone();
+        let reported = Self::default();
+        let kept = reported.clone();
         cluster.events = EventSink::new(move |event| {
             let (awaited, warnings) = &mut *kept.0.lock().unwrap();
             match event {
@@ -38,7 +38,7 @@ impl RecordedEvents {
                 _ => {}
             }
         });
-        told
+        reported
     }
 
     fn awaited_objects(&self) -> Vec<String> {
@@ -74,10 +74,10 @@ async fn no_object_is_copied_before_every_pause_is_acknowledged() {
     }
     let lines = lab.lines();
     let (mut source, target) = (lines.source().await, lines.target().await);
-    let told = RecordedEvents::subscribe(&mut source);
+    let reported = RecordedEvents::subscribe(&mut source);
     let request = request();
     let controllers = async {
-        while told.awaited_objects().is_empty() {
+        while reported.awaited_objects().is_empty() {
             tokio::task::yield_now().await;
         }
         set_paused_condition(&lab, kind::MACHINE, "True").await;
@@ -86,8 +86,8 @@ async fn no_object_is_copied_before_every_pause_is_acknowledged() {
     };
     let (done, ()) = futures::join!(plan_and_execute(&source, &target, &request, "1"), controllers);
     done.unwrap();
-    assert_eq!(told.awaited_objects(), ["Machine team/a-machine-0", "DockerMachine team/a-machine-0"]);
-    assert_eq!(told.warnings(), Vec::<String>::new());
+    assert_eq!(reported.awaited_objects(), ["Machine team/a-machine-0", "DockerMachine team/a-machine-0"]);
+    assert_eq!(reported.warnings(), Vec::<String>::new());
     let copy = lab.target.get(kind::DOCKER_MACHINE, MACHINE).await;
     assert!(copy.is_some());
 }
@@ -99,10 +99,10 @@ async fn an_unacknowledged_pause_is_reported_once_and_the_move_continues() {
     set_paused_condition(&lab, kind::MACHINE, "False").await;
     let lines = lab.lines();
     let (mut source, target) = (lines.source().await, lines.target().await);
-    let told = RecordedEvents::subscribe(&mut source);
+    let reported = RecordedEvents::subscribe(&mut source);
     plan_and_execute(&source, &target, &request(), "1").await.unwrap();
     assert_data_eq!(
-        told.warnings().join("\n"),
+        reported.warnings().join("\n"),
         str![
             "no controller acknowledged the pause of Machine team/a-machine-0 within 30 s; a slow controller may still write to these objects"
         ]
@@ -143,8 +143,8 @@ async fn the_sandbox_controllers_acknowledge_a_pause() {
     assert!(conditions.iter().any(says), "{machine:#}");
     let lines = lab.lines();
     let (mut source, target) = (lines.source().await, lines.target().await);
-    let told = RecordedEvents::subscribe(&mut source);
+    let reported = RecordedEvents::subscribe(&mut source);
     plan_and_execute(&source, &target, &request(), "1").await.unwrap();
-    assert_eq!(told.warnings(), Vec::<String>::new());
+    assert_eq!(reported.warnings(), Vec::<String>::new());
     assert_eq!(lab.target.list(kind::MACHINE).await.len(), 1);
 }

@@ -102,10 +102,10 @@ async fn stopped_at(number: u64, second: SecondRun, world: &World, before: &Stat
         }
         successor = &mut successor => (first.await, successor),
     };
-    let told = format!("{:?}", lost.expect_err(&when));
+    let reported = format!("{:?}", lost.expect_err(&when));
     assert!(
-        told.contains("LeaseLost") || told.contains("TakenOver") || told.contains("Conflict"),
-        "{when}: {told}"
+        reported.contains("LeaseLost") || reported.contains("TakenOver") || reported.contains("Conflict"),
+        "{when}: {reported}"
     );
     assert_eq!(both_sides(lab).await, left, "{when}");
     match result {

@@ -188,9 +188,9 @@ fn eight_processes_at_once_clone_once() {
     let mut retries = 0;
     for child in children {
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{told}");
-        retries += told.matches(RETRYING).count();
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{reported}");
+        retries += reported.matches(RETRYING).count();
     }
     assert_eq!(host.fetches() - retries, 1, "a busy machine may lose a connection");
 }

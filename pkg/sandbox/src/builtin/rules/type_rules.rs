@@ -28,14 +28,14 @@ static TYPES: LazyLock<HashMap<&'static str, TypeRules>> = LazyLock::new(|| {
     let mut types = HashMap::new();
     for shape in type_definitions().iter() {
         let DefinitionKind::Fields(fields) = &shape.kind else { continue };
-        let told = fields.iter().filter(|field| field.is_pointer || field.is_always_written);
+        let reported = fields.iter().filter(|field| field.is_pointer || field.is_always_written);
         let rule = |field: &Field| FieldRule {
             name: field.name,
             keeps_zero: field.is_pointer,
             always_written: field.is_always_written.then(|| zero(field)),
             default: None,
         };
-        types.insert(short_name(&shape.name), TypeRules { fields: told.map(rule).collect() });
+        types.insert(short_name(&shape.name), TypeRules { fields: reported.map(rule).collect() });
     }
     read_defaults(include_str!("defaults.txt"), &mut types);
     types

@@ -59,13 +59,13 @@ pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
                 resources.push(resource);
             }
             (4, [name, kind, verbs]) => {
-                let owner = resources.last_mut().ok_or_else(|| format!("`{line}` has no resource"))?;
+                let owner = resources.last_mut().ok_or_else(|| format!("`{line}` belongs to no resource"))?;
                 let (kind, of) = kind.split_once('@').unwrap_or((kind, ""));
                 let (group, version) = if of.is_empty() { (group, version) } else { split_version(of) };
                 let verbs = self::verbs(verbs);
                 owner.subresources.push(Subresource { name, group, version, kind, verbs });
             }
-            _ => return Err(format!("`{line}` is no resource")),
+            _ => return Err(format!("`{line}` is not a resource")),
         }
     }
     Ok(resources)
@@ -75,13 +75,13 @@ fn add_word(resource: &mut Resource, word: &'static str) -> Result<(), String> {
     let (word, values) = word
         .strip_suffix(')')
         .and_then(|word| word.split_once('('))
-        .ok_or_else(|| format!("`{word}` says nothing of a resource"))?;
+        .ok_or_else(|| format!("`{word}` is not an attribute of a resource"))?;
     let list = || values.split(',').collect();
     match word {
         "short" => resource.short_names = list(),
         "category" => resource.categories = list(),
         "stored" => resource.stored = split_version(values),
-        _ => return Err(format!("`{word}` says nothing of a resource")),
+        _ => return Err(format!("`{word}` is not an attribute of a resource")),
     }
     Ok(())
 }

@@ -172,7 +172,7 @@ impl TypeDefinitions {
             } else if let Some(field) = line.strip_prefix("  ") {
                 let fields = shapes.last_mut().map(|shape| &mut shape.kind);
                 let Some(DefinitionKind::Fields(fields)) = fields else {
-                    return Err(format!("`{line}` is in no definition"));
+                    return Err(format!("`{line}` belongs to no definition"));
                 };
                 fields.push(reader.field(field)?);
             } else {
@@ -221,7 +221,7 @@ fn names(table: &'static str) -> Result<DefinitionIds, String> {
             owner = Some(package);
             continue;
         }
-        let (alias, package) = owner.ok_or_else(|| format!("`{line}` is in no package"))?;
+        let (alias, package) = owner.ok_or_else(|| format!("`{line}` belongs to no package"))?;
         let name = line.split(' ').next().unwrap_or(line);
         names.insert((alias, name), DefinitionId(count));
         names.insert((package, name), DefinitionId(count));
@@ -245,7 +245,8 @@ impl TableReader<'_> {
             Some("object") => DefinitionKind::Object,
             Some("any") => DefinitionKind::Any,
             Some(form) => DefinitionKind::Text(
-                form.strip_prefix("string ").ok_or_else(|| format!("`{line}` has no form"))?,
+                form.strip_prefix("string ")
+                    .ok_or_else(|| format!("`{line}` has no known kind of definition"))?,
             ),
         };
         let has = |wanted: &str| words.split(' ').any(|word| word == wanted);
@@ -273,7 +274,7 @@ impl TableReader<'_> {
             list_merge: ListMerge::Replace,
             retain_keys: false,
             replaces: false,
-            protobuf_numbers: numbers.map_err(|_| format!("field `{line}` has no good number"))?,
+            protobuf_numbers: numbers.map_err(|_| format!("field `{line}` has an invalid number"))?,
             table_line: words,
         };
         more.split_whitespace().try_for_each(|word| add_word(&mut field, word))?;
@@ -298,7 +299,7 @@ impl TableReader<'_> {
             "object" => ValueType::Object,
             name => {
                 let key = name.split_once('.').unwrap_or((self.package, name));
-                ValueType::Shape(*self.names.get(&key).ok_or_else(|| format!("no type is called `{name}`"))?)
+                ValueType::Shape(*self.names.get(&key).ok_or_else(|| format!("unknown type `{name}`"))?)
             }
         })
     }
@@ -310,7 +311,7 @@ impl TableReader<'_> {
 }
 
 fn add_word(field: &mut Field, word: &'static str) -> Result<(), String> {
-    let unknown = || format!("`{word}` says nothing of a field");
+    let unknown = || format!("`{word}` is not an attribute of a field");
     let (word, value) = match word.split_once('(') {
         Some((word, value)) => (word, Some(value.strip_suffix(')').ok_or_else(unknown)?)),
         None => (word, None),

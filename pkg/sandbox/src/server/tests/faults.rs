@@ -129,7 +129,7 @@ async fn the_audit_log_names_users_and_requests() {
     get(&sandbox, "/apis/apps/v1/deployments?watch=0").await;
     get(&sandbox, "/readyz").await;
     let log = sandbox.audit().since(before);
-    let told: Vec<_> = log
+    let reported: Vec<_> = log
         .iter()
         .map(|r| {
             format!(
@@ -139,7 +139,7 @@ async fn the_audit_log_names_users_and_requests() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         ["create  configmaps default me 201 true", "list apps deployments   200 false", "get     200 false",]
     );
 }

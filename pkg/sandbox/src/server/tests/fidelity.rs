@@ -8,19 +8,19 @@ use crate::builtin;
 
 /// Results of the simulated controllers by kind.
 const SIMULATED: [(&str, &str); 16] = [
-    ("APIService", "made for each custom group, and available at once"),
+    ("APIService", "created for each custom group, and available at once"),
     ("ClusterRole", "has the rules of the roles that its aggregation rule selects"),
     ("DaemonSet", "one Pod, replaced when the template changes"),
     ("Deployment", "ReplicaSets, with rolling updates"),
-    ("Endpoints", "made for each Service"),
-    ("EndpointSlice", "made for each Service"),
+    ("Endpoints", "created for each Service"),
+    ("EndpointSlice", "created for each Service"),
     ("Job", "its Pods succeed, then it is complete"),
     ("MutatingWebhookConfiguration", "gets the CA of cert-manager; webhooks with a URL are called"),
-    ("Namespace", "gets its ServiceAccount and ConfigMap; is emptied before it goes"),
+    ("Namespace", "gets its ServiceAccount and ConfigMap; is emptied before its deletion"),
     ("Node", "one node, `sandbox`, is ready"),
-    ("PersistentVolumeClaim", "stays until no Pod uses it"),
+    ("PersistentVolumeClaim", "is kept until no Pod uses it"),
     ("Pod", "bound to the node, running and ready at once"),
-    ("ReplicaSet", "as many Pods as it asks for"),
+    ("ReplicaSet", "the requested number of Pods"),
     ("Service", "an address, Endpoints and an EndpointSlice"),
     ("StatefulSet", "numbered Pods, one after the other"),
     ("ValidatingWebhookConfiguration", "gets the CA of cert-manager; webhooks with a URL are called"),
@@ -47,7 +47,7 @@ fn table() -> String {
         let is_event = &*resource.group == "events.k8s.io";
         if (is_checked || simulated.is_some()) && !is_event {
             let group = if resource.group.is_empty() { "core" } else { &resource.group };
-            let checks = if is_checked { "yes" } else { "types alone" };
+            let checks = if is_checked { "yes" } else { "types only" };
             let text = format!("| {group} | {checks} | {} |", simulated.unwrap_or_default());
             rows.insert(resource.kind.to_string(), text);
         }

@@ -91,11 +91,11 @@ async fn a_forbidden_kind_is_shown_with_the_reason() {
         fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     }
     let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
-    let told = unreadable(&tree.root);
-    assert!(told.contains(&"DockerCluster team/one: Forbidden".to_owned()), "{told:?}");
-    assert!(told.contains(&"MachineDeployment team/: Forbidden".to_owned()), "{told:?}");
-    assert!(told.contains(&"DockerMachine team/one-md-1-0: Forbidden".to_owned()), "{told:?}");
-    assert_eq!(told.len(), 1 + 1 + 5);
+    let reported = unreadable(&tree.root);
+    assert!(reported.contains(&"DockerCluster team/one: Forbidden".to_owned()), "{reported:?}");
+    assert!(reported.contains(&"MachineDeployment team/: Forbidden".to_owned()), "{reported:?}");
+    assert!(reported.contains(&"DockerMachine team/one-md-1-0: Forbidden".to_owned()), "{reported:?}");
+    assert_eq!(reported.len(), 1 + 1 + 5);
     assert_eq!(tree.health(), ClusterHealth::Unknown);
 }
 

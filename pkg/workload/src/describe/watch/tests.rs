@@ -27,8 +27,8 @@ async fn lab() -> (Fixture, News) {
 }
 
 /// Returns the next event in one word.
-async fn told(news: &mut News) -> String {
-    let next = tokio::time::timeout(PATIENCE, news.next()).await.expect("it is told in time");
+async fn reported(news: &mut News) -> String {
+    let next = tokio::time::timeout(PATIENCE, news.next()).await.expect("an event arrives in time");
     match next {
         Some(Ok(ClusterEvent::Tree(tree))) => format!("{:?}", tree.health()),
         Some(Ok(ClusterEvent::Unreachable { reason: why, .. })) => format!("away: {why}"),
@@ -52,27 +52,27 @@ fn strike(fixture: &Fixture, fault: &str) {
 #[tokio::test(start_paused = true)]
 async fn every_change_is_reported_until_the_cluster_is_deleted() {
     let (fixture, mut news) = lab().await;
-    assert_eq!(told(&mut news).await, "Healthy");
+    assert_eq!(reported(&mut news).await, "Healthy");
     say(&fixture, "False").await;
-    assert_eq!(told(&mut news).await, "Unhealthy");
+    assert_eq!(reported(&mut news).await, "Unhealthy");
     say(&fixture, "True").await;
-    assert_eq!(told(&mut news).await, "Healthy");
+    assert_eq!(reported(&mut news).await, "Healthy");
     fixture.merge(CLUSTER, "team/one", &json!({"metadata": {"finalizers": null}})).await;
     fixture.delete(CLUSTER, "team/one").await;
-    assert_eq!(told(&mut news).await, "gone");
-    assert_eq!(told(&mut news).await, "end");
+    assert_eq!(reported(&mut news).await, "gone");
+    assert_eq!(reported(&mut news).await, "end");
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_change_is_seen_with_one_watch_per_kind() {
     let (fixture, mut news) = lab().await;
     let counter = RequestCounter::start(fixture.sandbox());
-    told(&mut news).await;
+    reported(&mut news).await;
     let not_ready =
         json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Said"}]}});
     for (kind, place) in [(MACHINE, "team/one-md-1-0"), (DOCKER_MACHINE, "team/one-md-1-0")] {
         fixture.merge_status(kind, place, &not_ready).await;
-        assert_eq!(told(&mut news).await, "Healthy", "{kind:?}");
+        assert_eq!(reported(&mut news).await, "Healthy", "{kind:?}");
     }
     let reads = counter.reads().to_string();
     for kind in ["machines", "dockermachines", "clusters"] {
@@ -83,7 +83,7 @@ async fn every_change_is_seen_with_one_watch_per_kind() {
 #[tokio::test(start_paused = true)]
 async fn changes_outside_the_tree_are_not_reported() {
     let (fixture, mut news) = lab().await;
-    told(&mut news).await;
+    reported(&mut news).await;
     let note = json!({"metadata": {"annotations": {"note": "seen"}}});
     fixture.merge(MACHINE, "team/one-md-1-0", &note).await;
     assert!(tokio::time::timeout(MAX_READ_INTERVAL * 2, news.next()).await.is_err());
@@ -92,23 +92,23 @@ async fn changes_outside_the_tree_are_not_reported() {
 #[tokio::test(start_paused = true)]
 async fn an_unreachable_server_is_reported_once_and_again_on_recovery() {
     let (fixture, mut news) = lab().await;
-    assert_eq!(told(&mut news).await, "Healthy");
+    assert_eq!(reported(&mut news).await, "Healthy");
     strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
-    assert!(told(&mut news).await.starts_with("away: "));
-    assert_eq!(told(&mut news).await, "back");
+    assert!(reported(&mut news).await.starts_with("away: "));
+    assert_eq!(reported(&mut news).await, "back");
     strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
     say(&fixture, "False").await;
-    assert!(told(&mut news).await.starts_with("away: "));
-    assert_eq!(told(&mut news).await, "Unhealthy");
+    assert!(reported(&mut news).await.starts_with("away: "));
+    assert_eq!(reported(&mut news).await, "Unhealthy");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unwatchable_kind_is_polled() {
     let (fixture, mut news) = lab().await;
     strike(&fixture, "403,verb=watch");
-    assert_eq!(told(&mut news).await, "Healthy");
+    assert_eq!(reported(&mut news).await, "Healthy");
     say(&fixture, "False").await;
-    assert_eq!(told(&mut news).await, "Unhealthy");
+    assert_eq!(reported(&mut news).await, "Unhealthy");
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +120,7 @@ async fn broken_and_expired_watches_are_restarted() {
         [("True", "Healthy"), ("False", "Unhealthy"), ("True", "Healthy"), ("False", "Unhealthy")]
     {
         say(&fixture, said).await;
-        while told(&mut news).await != health {}
+        while reported(&mut news).await != health {}
     }
 }
 
@@ -129,6 +129,9 @@ async fn an_initial_failure_is_an_error() {
     let (fixture, _) = lab().await;
     let request = DescribeRequest::full("team", "two");
     let mut news = watch_cluster(&cluster(&fixture).await, request);
-    assert_data_eq!(told(&mut news).await, str!["error: cluster `two` does not exist in namespace `team`"]);
-    assert_eq!(told(&mut news).await, "end");
+    assert_data_eq!(
+        reported(&mut news).await,
+        str!["error: cluster `two` does not exist in namespace `team`"]
+    );
+    assert_eq!(reported(&mut news).await, "end");
 }

@@ -205,13 +205,13 @@ fn kind_facts_are_read_from_cluster_api_kinds_only() {
 
 #[test]
 fn the_ready_condition_is_preferred_over_available() {
-    let told = |conditions: &Value| {
+    let reported = |conditions: &Value| {
         let facts = read(CORE, "Machine", &json!({"status": {"conditions": conditions}}));
         facts.condition.map(|found| format!("{} {} {}", found.kind, found.status, found.reason))
     };
     let available = json!({"type": "Available", "status": "False", "reason": "Down"});
-    assert_eq!(told(&json!([available])).unwrap(), "Available False Down");
+    assert_eq!(reported(&json!([available])).unwrap(), "Available False Down");
     let ready = json!({"type": "Ready", "status": "True", "reason": "Ready"});
-    assert_eq!(told(&json!([available, ready])).unwrap(), "Ready True Ready");
-    assert_eq!(told(&json!([])), None);
+    assert_eq!(reported(&json!([available, ready])).unwrap(), "Ready True Ready");
+    assert_eq!(reported(&json!([])), None);
 }

@@ -151,21 +151,21 @@ pub(super) fn only(clusters: &[&str]) -> MoveChoice {
 }
 
 /// Formats the decision for every object, shared objects and cycles; one line each.
-pub(super) fn told(graph: &Graph, choice: &MoveChoice) -> String {
+pub(super) fn reported(graph: &Graph, choice: &MoveChoice) -> String {
     let selection = graph.select(choice);
     let name = |id: NodeId| graph.node(id).facts.key.to_string();
-    let mut told = String::new();
+    let mut reported = String::new();
     for (id, _) in graph.iter() {
-        let _ = writeln!(told, "{}: {}", name(id), fate(selection.decision(id), &name));
+        let _ = writeln!(reported, "{}: {}", name(id), fate(selection.decision(id), &name));
     }
     for (cluster, object) in &selection.shared {
-        let _ = writeln!(told, "shared with {}: {}", name(*cluster), name(*object));
+        let _ = writeln!(reported, "shared with {}: {}", name(*cluster), name(*object));
     }
     for ring in &selection.cycles {
         let names: Vec<_> = ring.iter().map(|id| name(*id)).collect();
-        let _ = writeln!(told, "ring: {}", names.join(" < "));
+        let _ = writeln!(reported, "ring: {}", names.join(" < "));
     }
-    told
+    reported
 }
 
 fn fate(fate: &MoveDecision, name: &impl Fn(NodeId) -> String) -> String {

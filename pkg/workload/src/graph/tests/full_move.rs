@@ -1,6 +1,6 @@
 //! Moves of all objects.
 
-use super::builder::{from, graph, told};
+use super::builder::{from, graph, reported};
 use snapbox::{assert_data_eq, str};
 
 // Row: PRV-55
@@ -21,7 +21,7 @@ fn owned_objects_move_with_the_cluster_and_unlinked_objects_stay() {
          Machine a/nobodys < MachineSet nobodys",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 ConfigMap a/linked: moves with Cluster a/one
@@ -60,7 +60,7 @@ fn unowned_certificates_are_found_by_their_names() {
          ConfigMap a/stray",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/one-two: moves
@@ -96,7 +96,7 @@ fn an_unused_cluster_resource_set_moves_with_resources_and_bindings() {
          ClusterResourceSet a/unused",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 ClusterResourceSet a/net: moves
@@ -127,7 +127,7 @@ fn labels_count_on_an_object_and_on_its_kind() {
          Thing a/plain",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 ConfigMap a/below-all: stays
 ConfigMap a/below-labelled: stays
@@ -158,7 +158,7 @@ fn objects_of_a_global_root_are_global_even_with_a_cluster_owner() {
          Secret a/of-labelled < Global labelled",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 Global labelled: moves by its label, kept as global
@@ -188,7 +188,7 @@ fn an_object_with_a_missing_owner_stays_with_its_dependents() {
          Machine a/fine < Cluster one",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/two: stays without Deployment hive
@@ -220,7 +220,7 @@ fn owner_cycles_are_reported_once_and_stay_with_their_dependents() {
          Other a/q < Other p",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/one: moves
 Other a/p: stays
@@ -253,7 +253,7 @@ fn a_class_that_a_cluster_left_behind_uses_is_kept() {
          ClusterClass a/unused",
     );
     assert_data_eq!(
-        told(&graph, &from(&[])),
+        reported(&graph, &from(&[])),
         str![[r#"
 Cluster a/held: stays without Deployment hive
 Cluster a/lost: moves
@@ -278,7 +278,7 @@ fn objects_are_deduplicated_by_uid_and_kept_without_a_uid() {
     facts.iter_mut().filter(|facts| facts.key.name != "x").for_each(|facts| facts.uid.clear());
     facts[4].owners[0].uid.clear();
     assert_data_eq!(
-        told(&crate::Graph::new(facts), &from(&[])),
+        reported(&crate::Graph::new(facts), &from(&[])),
         str![[r#"
 ConfigMap a/owned: stays without Secret y
 Secret a/x: moves by its label

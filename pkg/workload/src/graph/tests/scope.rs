@@ -1,6 +1,6 @@
 //! Moves of one namespace out of several.
 
-use super::builder::{from, graph, told};
+use super::builder::{from, graph, reported};
 use snapbox::{assert_data_eq, str};
 
 // Row: PRV-63
@@ -18,7 +18,7 @@ fn only_objects_of_the_namespace_or_cluster_scoped_objects_move() {
          Identity who",
     );
     assert_data_eq!(
-        told(&graph, &from(&["a"])),
+        reported(&graph, &from(&["a"])),
         str![[r#"
 Cluster a/one: moves
 Cluster b/two: stays, elsewhere
@@ -49,7 +49,7 @@ fn a_secret_of_a_providers_namespace_moves_with_its_owner_or_its_label() {
          ClusterClass a/small",
     );
     assert_data_eq!(
-        told(&graph, &from(&["a"])),
+        reported(&graph, &from(&["a"])),
         str![[r#"
 Cluster provider-system/x: stays, elsewhere
 ClusterClass a/small: moves, kept as used
@@ -81,7 +81,7 @@ fn a_used_class_in_another_namespace_is_copied_and_kept() {
          Cluster shared/three class=shared/unused",
     );
     assert_data_eq!(
-        told(&graph, &from(&["a"])),
+        reported(&graph, &from(&["a"])),
         str![[r#"
 Cluster a/one: moves
 Cluster b/two: stays, elsewhere
@@ -112,7 +112,7 @@ fn a_class_is_kept_when_clusters_of_other_namespaces_use_it() {
          Cluster a/three class=a/own",
     );
     assert_data_eq!(
-        told(&graph, &from(&["a"])),
+        reported(&graph, &from(&["a"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/three: moves
@@ -126,7 +126,7 @@ Template a/t: moves with ClusterClass a/used, kept as used
 "#]]
     );
     assert_data_eq!(
-        told(&graph, &from(&["a", "b"])),
+        reported(&graph, &from(&["a", "b"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/three: moves

@@ -1,6 +1,6 @@
 //! Moves of some Clusters of a namespace.
 
-use super::builder::{from, graph, only, told};
+use super::builder::{from, graph, only, reported};
 use crate::{MoveChoice, TerminatingPolicy};
 use snapbox::{assert_data_eq, str};
 
@@ -19,7 +19,7 @@ fn selected_clusters_move_with_their_objects_and_others_stay() {
          Cluster b/three",
     );
     assert_data_eq!(
-        told(&graph, &only(&["one"])),
+        reported(&graph, &only(&["one"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/two: stays with Cluster a/two
@@ -62,7 +62,7 @@ fn shared_classes_and_resource_sets_are_copied_and_unshared_ones_move() {
          ClusterResourceSet a/unused",
     );
     assert_data_eq!(
-        told(&graph, &only(&["one", "three"])),
+        reported(&graph, &only(&["one", "three"])),
         str![[r#"
 Cluster a/four: stays with Cluster a/four
 Cluster a/one: moves
@@ -101,7 +101,7 @@ fn shared_objects_are_reported_with_all_their_users() {
          Template a/mine < Cluster one",
     );
     assert_data_eq!(
-        told(&graph, &only(&["one"])),
+        reported(&graph, &only(&["one"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/three: stays with Cluster a/three
@@ -115,7 +115,7 @@ shared with Cluster a/two: Template a/shared
 "#]]
     );
     assert_data_eq!(
-        told(&graph, &only(&["one", "two", "three"])),
+        reported(&graph, &only(&["one", "two", "three"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/three: moves
@@ -141,7 +141,7 @@ fn labelled_objects_without_a_cluster_are_copied() {
          Secret a/mine < Cluster one move
          Secret provider-system/labelled move";
     assert_data_eq!(
-        told(&graph(text), &only(&["one"])),
+        reported(&graph(text), &only(&["one"])),
         str![[r#"
 Cluster a/one: moves
 Cluster a/two: stays with Cluster a/two
@@ -156,7 +156,7 @@ Secret provider-system/labelled: moves by its label, kept as used
 
 "#]]
     );
-    let all = told(&graph(text), &only(&["one", "two"]));
+    let all = reported(&graph(text), &only(&["one", "two"]));
     assert!(all.contains("Secret a/labelled: moves by its label\n"), "nobody is left to use it: {all}");
 }
 
@@ -172,7 +172,7 @@ fn terminating_objects_stay_with_their_dependents_if_excluded() {
     );
     let choice = MoveChoice { terminating: TerminatingPolicy::Exclude, ..from(&["a"]) };
     assert_data_eq!(
-        told(&graph, &choice),
+        reported(&graph, &choice),
         str![[r#"
 Cluster a/one: moves
 Cluster a/two: stays, being deleted

@@ -118,7 +118,7 @@ impl<'s> CaseRun<'s> {
         count: Option<usize>,
         filter: &BodyFilter,
     ) -> Result<String, String> {
-        let watch = self.watches.get_mut(name).ok_or_else(|| format!("no watch is called {name:?}"))?;
+        let watch = self.watches.get_mut(name).ok_or_else(|| format!("unknown watch {name:?}"))?;
         let mut text = String::new();
         let mut seen = 0;
         while count.is_none_or(|count| seen < count) {
@@ -154,7 +154,7 @@ impl<'s> CaseRun<'s> {
             last = format!("{} {}", answer.status, String::from_utf8_lossy(&answer.body));
             sleep(WAIT_INTERVAL).await;
         }
-        Err(format!("{until:?} does not come; the last answer: {last}"))
+        Err(format!("{until:?} did not happen; the last answer: {last}"))
     }
 
     /// Sends a request. Stores the answer for references, and the objects that the request created.
@@ -211,7 +211,7 @@ impl<'s> CaseRun<'s> {
             }
             let value = self.answers.get(&found["name"]).and_then(|answer| path::get(answer, &found["path"]));
             if value.is_none() {
-                problem.get_or_insert_with(|| format!("no answer has {}", &found[0]));
+                problem.get_or_insert_with(|| format!("no earlier answer contains {}", &found[0]));
             }
             value.map(plain).unwrap_or_default()
         });
@@ -273,8 +273,9 @@ impl Action {
 
 async fn read(reply: Reply) -> Result<Answer, String> {
     let (head, body) = reply.into_parts();
-    let body =
-        timeout(ANSWER_TIMEOUT, body.collect()).await.map_err(|_| "the answer does not end".to_owned())?;
+    let body = timeout(ANSWER_TIMEOUT, body.collect())
+        .await
+        .map_err(|_| "the answer is incomplete after the timeout".to_owned())?;
     let body = body.map_err(|error| error.to_string())?.to_bytes();
     Ok(Answer { status: head.status, headers: head.headers, body })
 }
