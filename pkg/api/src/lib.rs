@@ -12,6 +12,18 @@
 //! ExitStatus    = every exit code, with its meaning
 //! ```
 //!
+//! ```
+//! use api::{ProviderId, ProviderRef, ProviderType, Version};
+//!
+//! let reference = ProviderRef::parse("aws:v2.11.1")?;
+//! let provider = ProviderId::new(ProviderType::Infrastructure, reference.name);
+//! assert_eq!(provider.label(), "infrastructure-aws");
+//!
+//! let version = Version::parse(&reference.version.unwrap())?;
+//! assert!(version > Version::parse("v2.9.0")?);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Out of scope: I/O, YAML, Kubernetes clients and decisions about objects.
 
 mod contract;

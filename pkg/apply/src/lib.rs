@@ -11,6 +11,24 @@
 //!                                                                   └─► wait: watched statuses, one deadline
 //! ```
 //!
+//! ```
+//! use apply::{ConnectionOptions, Credentials, GroupKind, ListQuery, Server, ServerOptions};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let sandbox = support::fixture::Fixture::start().await;
+//! let connection = ConnectionOptions {
+//!     credentials: Credentials::Client(sandbox.client()),
+//!     impersonation: None,
+//!     user_agent: "example/1.0".to_owned(),
+//! };
+//! let server = Server::connect(connection, ServerOptions::default()).await?;
+//! let kind = server.kind(&GroupKind::new("", "Namespace")).await?;
+//! let namespaces = server.list(&kind, &ListQuery::default()).await?;
+//! assert!(namespaces.iter().any(|namespace| namespace.name() == "kube-system"));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
 //! - `desired`, `plan`, `status`, `diff`, `take_over_fields` and `order` are pure: objects in, decisions out.
 //! - All communication goes through [`Server`]: one client, one discovery, bounded parallelism, one kind of retries.
 //! - An [`ApplySet`] is recorded before the first object is written and after the last. An interrupted run can

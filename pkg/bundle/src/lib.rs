@@ -6,6 +6,27 @@
 //! images ───┘   (a spool folder)  (fully checked)    └─► load_into_registry (the same artifacts, by digest)
 //! ```
 //!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use bundle::{Bundle, BundleWriter};
+//! use bytes::Bytes;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("lab.tar");
+//! let writer = BundleWriter::create(&path)?;
+//! let files = BTreeMap::from([("metadata.yaml".to_owned(), Bytes::from("kind: Metadata"))]);
+//! writer.add_release("infrastructure-aws", "v2.11.1", files)?;
+//! writer.add_configuration(BTreeMap::from([("clusterctl.yaml".to_owned(), Bytes::new())]))?;
+//! writer.finish()?;
+//!
+//! let bundle = Bundle::open(&path)?;
+//! let release = &bundle.entries()[1]; // after the configuration
+//! assert_eq!(release.files[0].name, "metadata.yaml");
+//! assert_eq!(bundle.read(&release.files[0].digest)?, "kind: Metadata");
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The file is an uncompressed tar of an OCI image layout, so `oras` and `skopeo` can read it. Each release is the
 //! artifact that `publish` creates, each image is the original of its registry, and one artifact contains the settings.
 //! Equal content creates identical files.

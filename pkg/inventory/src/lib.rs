@@ -7,6 +7,25 @@
 //!                                      └─► objects of capstan: written onto the revision that this run knows
 //! ```
 //!
+//! ```
+//! use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! use inventory::ManagementCluster;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let sandbox = support::fixture::Fixture::start().await;
+//! let connection = ConnectionOptions {
+//!     credentials: Credentials::Client(sandbox.client()),
+//!     impersonation: None,
+//!     user_agent: "example/1.0".to_owned(),
+//! };
+//! let server = Server::connect(connection, ServerOptions::default()).await?;
+//! let cluster = ManagementCluster::new(server, EventSink::none());
+//! assert!(!cluster.identity().await?.uid.is_empty());
+//! assert!(cluster.inventory().await?.providers.is_empty());
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
 //! Allowed: the cluster through `apply`. Not allowed: direct HTTP, Kubernetes clients, files, the environment and
 //! printing.
 

@@ -7,6 +7,19 @@
 //!              └ report: all problems, each with the files that led there
 //! ```
 //!
+//! ```
+//! use kustomize::{Build, BuildOptions, FetchResults, MemoryTree, TreePath};
+//!
+//! let files: [(&str, &[u8]); 2] = [
+//!     ("/base/kustomization.yaml", b"namePrefix: prod-\nresources: [map.yaml]\n"),
+//!     ("/base/map.yaml", b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"),
+//! ];
+//! let tree: MemoryTree = files.into_iter().collect();
+//! let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
+//! let output = build.run(&TreePath::new("/base")).unwrap();
+//! assert_eq!(output.objects[0].name(), "prod-settings");
+//! ```
+//!
 //! | module | content |
 //! |---|---|
 //! | `build` | the order of the steps; how a folder becomes a target |

@@ -12,6 +12,30 @@
 //!                                     └─► Journal (upgrade): resume, abort, rollback
 //! ```
 //!
+//! ```
+//! use management::status;
+//! # use support::{cluster_api, fixture::Fixture, small_providers::{NEW_VERSION, core}};
+//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use inventory::ManagementCluster;
+//! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
+//! #     let connection = ConnectionOptions {
+//! #         credentials: Credentials::Client(sandbox.client()),
+//! #         impersonation: None,
+//! #         user_agent: "example/1.0".to_owned(),
+//! #     };
+//! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
+//! # }
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! # let sandbox = Fixture::start().await;
+//! # cluster_api::install(&sandbox).await;
+//! # sandbox.create([cluster_api::provider(&core(), NEW_VERSION)]).await;
+//! let cluster = connect(&sandbox).await;
+//! let status = status(&cluster).await.unwrap();
+//! assert_eq!(status.providers.len(), 1);
+//! assert!(status.unfinished_upgrade.is_none() && status.unfinished_move.is_none());
+//! # });
+//! ```
+//!
 //! - The inventory, labels and namespaces are compatible with every Cluster API tool. An [`apply::ApplySet`] per
 //!   provider makes pruning and deletion exact. Without an apply set, labels identify the installed objects.
 //! - No write happens before all providers were fetched, rendered and checked.

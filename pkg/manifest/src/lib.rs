@@ -1,4 +1,15 @@
 //! Parses and prints objects: YAML as Go reads and prints it, variable substitution, pure edits of objects.
+//!
+//! ```
+//! use manifest::{YamlLimits, envsubst::Template, read_stream, write_stream};
+//!
+//! let template = Template::parse("kind: ConfigMap\napiVersion: v1\nmetadata: {name: '${NAME:=web}'}\n")?;
+//! let text = template.render(&mut |_| None)?;
+//! let stream = read_stream(text.as_bytes(), &YamlLimits::default())?;
+//! assert_eq!(stream.objects[0].name(), "web");
+//! assert_eq!(write_stream(&stream.objects), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web");
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 mod go_base64;
 mod limits;

@@ -12,6 +12,41 @@
 //! Finished   journal                               journal
 //! ```
 //!
+//! ```
+//! use mover::{ClusterChoice, DifferencePolicy, MoveRequest, plan_move};
+//! # use std::{collections::{BTreeMap, BTreeSet}, time::Duration};
+//! # use support::{cluster_api, fixture::Fixture, small_providers::{NEW_VERSION, core}};
+//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use inventory::ManagementCluster;
+//! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
+//! #     let connection = ConnectionOptions {
+//! #         credentials: Credentials::Client(sandbox.client()),
+//! #         impersonation: None,
+//! #         user_agent: "example/1.0".to_owned(),
+//! #     };
+//! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
+//! # }
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! # let sandbox = Fixture::start().await;
+//! # cluster_api::install(&sandbox).await;
+//! # sandbox.create([cluster_api::provider(&core(), NEW_VERSION)]).await;
+//! # sandbox.create(cluster_api::cluster("team/demo").control_plane(1)).await;
+//! let source = connect(&sandbox).await;
+//! let request = MoveRequest {
+//!     namespaces: BTreeSet::from(["team".to_owned()]),
+//!     clusters: ClusterChoice::All,
+//!     namespace_map: BTreeMap::new(),
+//!     include_status: BTreeSet::new(),
+//!     timeout: Duration::from_secs(60),
+//!     on_difference: DifferencePolicy::Stop,
+//!     overwrite: false,
+//!     server_dry_run: true,
+//! };
+//! let plan = plan_move(&source, None, &request).await.unwrap();
+//! assert!(!plan.groups.is_empty());
+//! # });
+//! ```
+//!
 //! - After an interruption at any request, the same command resumes the move. The journal on both clusters holds the
 //!   phase. Paused objects carry the mark `capstan.dev/move`, and objects in deletion carry `delete-for-move`. Even
 //!   without a journal, no object is lost or moved twice.

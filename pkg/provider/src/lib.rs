@@ -6,6 +6,25 @@
 //!                               └─► Variables, ImageOverrides ─► build_components, render_cluster_template ─► objects
 //! ```
 //!
+//! ```
+//! use provider::{
+//!     TemplateText,
+//!     config::{Config, ConfigFile, ConfigFormat, Environment, Variables},
+//! };
+//!
+//! let file = ConfigFile {
+//!     origin: "clusterctl.yaml".to_owned(),
+//!     folder: None,
+//!     format: ConfigFormat::Yaml,
+//!     text: "REGION: eu-west-1\nSIZE: small\n".to_owned(),
+//! };
+//! let config = Config::new(Some(file), Environment::new([("SIZE", "large")]))?;
+//! let template = TemplateText::new("cluster-template.yaml", b"region: ${REGION}, size: ${SIZE}")?;
+//! let text = template.substitute(&Variables::new(&config))?;
+//! assert_eq!(text, "region: eu-west-1, size: large");
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Files come from `repository`, objects from `manifest`. A management cluster is queried through the trait
 //! [`ManagementCluster`]. Out of scope: HTTP, Kubernetes clients, reading the environment, printing.
 

@@ -8,6 +8,28 @@
 //!             lock, keys, `git`              RepositoryWithOverrides ─► File { bytes, origin }
 //! ```
 //!
+//! ```
+//! use api::{Contract, Metadata, ReleaseSeries};
+//! use repository::{Location, Repository as _, latest_version, memory::MemoryRepository};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let url = "https://github.com/my/provider/releases/latest/components.yaml";
+//! assert!(matches!(Location::parse(url, "infrastructure-my", None), Ok(Location::GitHub(_))));
+//!
+//! let releases = MemoryRepository::new("components.yaml")
+//!     .with_file("v1.0.0", "metadata.yaml", "1.0")
+//!     .with_file("v1.1.0", "metadata.yaml", "1.1");
+//! let parse = |_: &[u8]| {
+//!     let series = ReleaseSeries { major: 1, minor: 1, contract: Contract::new("v1beta2") };
+//!     Some(Metadata { release_series: vec![series] })
+//! };
+//! let latest = latest_version(&releases, "v1beta2", &parse).await.unwrap();
+//! assert_eq!(latest.as_str(), "v1.1.0");
+//! let metadata = releases.read("v1.1.0", "metadata.yaml").await.unwrap();
+//! assert_eq!(metadata.bytes, "1.1");
+//! # });
+//! ```
+//!
 //! - Opening a repository is free: no request, no TLS setup, no thread. A local file is one `std::fs` read.
 //! - Reading a pinned version needs no API call, and no request once cached. Versions are listed only on demand.
 //!

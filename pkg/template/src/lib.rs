@@ -7,6 +7,19 @@
 //!                    └ Functions: of Go, sprig, Helm, the host
 //! ```
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use template::{Functions, Session, Settings, Templates, Value};
+//!
+//! let mut templates = Templates::new("chart", Arc::new(Functions::helm()));
+//! templates.parse("service.yaml", "name: {{ .name | upper | quote }}")?;
+//! let data = Value::map([("name", Value::from("web"))]);
+//! let output = templates.render("service.yaml", &data, &mut Session::new(Settings::helm()))?;
+//! assert_eq!(output.into_text(), "name: \"WEB\"");
+//! # Ok::<_, template::Error>(())
+//! ```
+//!
 //! Deliberately absent: reflection over Rust types, `html/template`, reading of files, the environment, the clock.
 
 #![allow(clippy::format_push_string, reason = "short texts, off the path of every output")]

@@ -7,6 +7,19 @@
 //!   sessions by type
 //! ```
 //!
+//! ```
+//! use transport::{Context, Error, NetworkAccess, Settings, http};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let settings = Settings { network: NetworkAccess::Forbidden, ..Settings::default() };
+//! let context = Context::new(settings);
+//! let request = http::Request::get(http::parse_address("https://example.com/metadata.yaml").unwrap());
+//! let error = http::send(&context, &request).await.unwrap_err();
+//! assert!(matches!(error, Error::Offline { .. }));
+//! assert!(!context.used_network());
+//! # });
+//! ```
+//!
 //! - Creating a context is cheap: no request, no TLS setup, no thread.
 //! - A credential, a trusted authority or a client certificate of one host is used only for that host. A redirect to
 //!   another host drops them.

@@ -6,6 +6,32 @@
 //!        └── describe, rollout, kubeconfig: objects of one Cluster, kind by kind
 //! ```
 //!
+//! ```
+//! use support::{cluster_api, fixture::Fixture};
+//! use workload::{ClusterOverviewRequest, list_clusters};
+//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use inventory::ManagementCluster;
+//! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
+//! #     let connection = ConnectionOptions {
+//! #         credentials: Credentials::Client(sandbox.client()),
+//! #         impersonation: None,
+//! #         user_agent: "example/1.0".to_owned(),
+//! #     };
+//! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
+//! # }
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//!
+//! let sandbox = Fixture::start().await;
+//! cluster_api::install(&sandbox).await;
+//! sandbox.create(cluster_api::cluster("team/demo").control_plane(1)).await;
+//!
+//! let cluster = connect(&sandbox).await;
+//! let request = ClusterOverviewRequest { namespace: Some("team".to_owned()), labels: String::new() };
+//! let overview = list_clusters(&cluster, &request).await.unwrap();
+//! assert_eq!(overview.clusters[0].name, "demo");
+//! # });
+//! ```
+//!
 //! May touch the cluster through `apply`. Writes nothing but the changes of rollouts. Deliberately absent: HTTP,
 //! Kubernetes clients, files, the environment, printing.
 
