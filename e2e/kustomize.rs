@@ -133,7 +133,8 @@ fn remote_files_are_resources_and_patches_and_are_cached() {
         reported.contains(": 2 errors") && reported.contains("received a web page instead of a file"),
         "{reported}"
     );
-    let cause = "resources[1]: `https://files.example.org/none.yaml` cannot be fetched: the host answered with status 404";
+    let cause =
+        "resources[1]: cannot fetch `https://files.example.org/none.yaml`: the host answered with status 404";
     assert!(reported.contains(cause) && reported.matches("none.yaml").count() == 1, "{reported}");
     let reported = refused(&world, &["https://files.example.org/page.yaml"]);
     assert_eq!(

@@ -33,7 +33,7 @@ type apiServer struct {
 	log        string
 }
 
-// prepareAPIServer settles every option of kube-apiserver and takes its port.
+// prepareAPIServer sets every option of kube-apiserver and reserves its port.
 func prepareAPIServer(dir, etcd string, flags []string) (*apiServer, error) {
 	token := make([]byte, 16)
 	if _, err := rand.Read(token); err != nil {
@@ -62,7 +62,7 @@ func prepareAPIServer(dir, etcd string, flags []string) (*apiServer, error) {
 		"--etcd-servers=http://" + etcd,
 		"--bind-address=127.0.0.1",
 		"--cert-dir=" + server.certs,
-		// As on every cluster that runs providers.
+		// Every cluster with providers has this setting.
 		"--allow-privileged",
 		"--token-auth-file=" + tokens,
 		"--authorization-mode=RBAC",
@@ -70,7 +70,7 @@ func prepareAPIServer(dir, etcd string, flags []string) (*apiServer, error) {
 		"--service-account-key-file=" + key,
 		"--service-account-signing-key-file=" + key,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// Pods are never run here, and their service accounts would have to be waited for.
+		// No pods run here, so nothing needs to wait for their service accounts.
 		"--disable-admission-plugins=ServiceAccount",
 	}, flags...)
 	if err := set.Parse(arguments); err != nil {
@@ -104,7 +104,7 @@ func (s *apiServer) run(ctx context.Context) error {
 	return app.Run(ctx, completed)
 }
 
-// waitUntilReady polls /readyz with the certificate the server made for itself, then writes the kubeconfig.
+// waitUntilReady polls /readyz with the self-signed certificate of the server, then writes the kubeconfig.
 func (s *apiServer) waitUntilReady(ctx context.Context, done <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -174,8 +174,7 @@ func writeKey(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
 }
 
-// logTo sends what the servers log to a file, whichever loggers they set up: standard error stays for the one line that
-// says why a start failed.
+// logTo redirects all loggers of the servers to a file. Standard error shows only the reason for a failed start.
 func logTo(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

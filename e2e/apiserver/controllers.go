@@ -11,12 +11,12 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
-// controllersCommand makes this binary be kube-controller-manager: the two servers keep process-wide state and cannot
-// share a process.
+// controllersCommand runs this binary as kube-controller-manager. The two servers keep process-wide state and cannot share
+// a process.
 const controllersCommand = "controllers"
 
 func runControllers(flags []string) int {
-	// The other end of standard input closes when the API server's process ends, however it does.
+	// Standard input closes whenever the process of the API server ends.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -26,8 +26,8 @@ func runControllers(flags []string) int {
 	return cli.Run(command)
 }
 
-// startControllers starts the controllers that decide what becomes of objects: garbage collection and namespaces. The
-// others would write beside the tests.
+// startControllers starts the controllers for garbage collection and namespaces. Other controllers would interfere with
+// the tests.
 func startControllers(ctx context.Context, dir, kubeconfig string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -54,7 +54,7 @@ func startControllers(ctx context.Context, dir, kubeconfig string) error {
 	if err := command.Start(); err != nil {
 		return err
 	}
-	// Holds the pipe open as long as both processes live.
+	// Keeps the pipe open while both processes run.
 	go func() { _ = command.Wait() }()
 	return nil
 }

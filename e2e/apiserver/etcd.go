@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startEtcd starts a single member on loopback ports of the kernel's choice. It does not wait for the disk: a test
-// server's data need not survive the machine.
+// startEtcd starts a single member on loopback ports that the kernel chooses. It does not wait for the disk, because data of
+// a test server need not survive a crash of the machine.
 func startEtcd(dir, log string) (*embed.Etcd, error) {
 	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config := embed.NewConfig()
@@ -17,7 +17,7 @@ func startEtcd(dir, log string) (*embed.Etcd, error) {
 	config.UnsafeNoFsync = true
 	config.LogLevel = "error"
 	config.LogOutputs = []string{log}
-	// It would dial the advertised address, and that has no port yet.
+	// It would connect to the advertised address, which has no port yet.
 	config.EnableGRPCGateway = false
 	config.ListenClientUrls, config.AdvertiseClientUrls = anyPort, anyPort
 	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort

@@ -1,11 +1,11 @@
 // Command apiserver is a real Kubernetes API server for tests: etcd without fsync and kube-apiserver in one process,
-// and kube-controller-manager, with the controllers that need no nodes, in a second one when asked.
+// and on request kube-controller-manager, with the controllers that need no nodes, in a second process.
 //
 //	apiserver --dir DIR [--controllers] [-- FLAG…]
 //
-// It listens on a loopback port of the kernel's choice, writes DIR/kubeconfig once the server is ready, prints one
-// line of JSON that names it, and runs until its standard input ends: whoever started it cannot leave it behind.
-// FLAGs go to kube-apiserver. What the servers log goes to DIR/*.log.
+// It listens on a loopback port that the kernel chooses. Once the server is ready, it writes DIR/kubeconfig and prints one
+// line of JSON with its path. It runs until its standard input ends, so it never outlives its parent. FLAGs are passed to
+// kube-apiserver. The logs are in DIR/*.log.
 package main
 
 import (
@@ -80,7 +80,7 @@ func run(dir string, controllers bool, flags []string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"kubeconfig": server.kubeconfig}); err != nil {
 		return err
 	}
-	// Its own error says no more than that it was stopped when the context is what ended it.
+	// If the context has ended, the error only reports the stop.
 	if err := <-done; err != nil && ctx.Err() == nil {
 		return fmt.Errorf("kube-apiserver stopped, see %s: %w", server.log, err)
 	}

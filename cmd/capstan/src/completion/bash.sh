@@ -1,5 +1,5 @@
 _clap_complete_NAME() {
-    # bash splits words at `:` and `=`, as its COMP_WORDBREAKS says; they are joined again.
+    # bash splits words at the characters of COMP_WORDBREAKS, such as `:` and `=`. Join them.
     local rest="${COMP_LINE:0:COMP_POINT}" at count=0 word behind
     local words=()
     for ((at = 0; at <= COMP_CWORD; at++)); do
@@ -26,7 +26,7 @@ _clap_complete_NAME() {
     [[ "$COMP_WORDBREAKS" == *:* ]] && breaks+=":"
     [[ "$COMP_WORDBREAKS" == *=* ]] && breaks+="="
     if [[ -n "$breaks" ]]; then
-        # The part up to the last of them stands on the line already.
+        # The line already contains the part up to the last separator.
         COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*["$breaks"]}"}"}")
     fi
     if ((${#COMPREPLY[@]} == 1)) && [[ "${COMPREPLY[0]}" != *[=/:] ]]; then

@@ -51,7 +51,7 @@ impl JournalLease {
         if let Some(another) = copies.find_other_move(&journal.run) {
             another.check_compatible(&wanted)?;
         }
-        journal.holder = JournalHolder { sign: copies.next_write_number(), ..store.holder.clone() };
+        journal.holder = JournalHolder { write_number: copies.next_write_number(), ..store.holder.clone() };
         let JournalCopies { mut source, target } = copies;
         store.store(&journal, &source.cluster, is_new)?;
         source.write(&JournalContent::new(&journal, None), WRITE_TIMEOUT).await?;

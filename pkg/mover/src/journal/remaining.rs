@@ -44,7 +44,7 @@ impl RemainingJournal {
     ) -> Result<MoveJournal, JournalError> {
         self.journal.phase = phase;
         self.journal.holder = JournalHolder {
-            sign: self.journal.holder.write_number.saturating_add(1),
+            write_number: self.journal.holder.write_number.saturating_add(1),
             ..self.store.holder.clone()
         };
         self.store.store_report(report, &self.copy.cluster);

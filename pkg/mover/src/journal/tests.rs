@@ -41,7 +41,7 @@ fn identity(uid: &str) -> ClusterIdentity {
 /// Returns a keeper that stores nothing, for a process of the machine `here`. No holder is known to have ended.
 fn keeper(process: &str) -> JournalStore {
     JournalStore {
-        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), write_number: 0 },
         has_ended: Arc::new(|_| false),
         write_journal: Arc::new(|_| Ok(())),
         write_report: Arc::new(|_| Ok(())),
@@ -71,18 +71,18 @@ async fn plant(fixture: &Fixture, data: Value) {
 #[test]
 fn the_unfinished_journal_wins_and_then_the_newer_one() {
     use MovePhase::{Aborted, Aborting, Creating, Deleting, Finished, Resuming, Verifying};
-    let copy = |run: &str, phase, sign, begun: &str| {
+    let copy = |run: &str, phase, write_number, begun: &str| {
         let mut journal = started_journal();
         journal.run = run.to_owned();
         journal.begun = begun.to_owned();
         journal.phase = phase;
-        journal.holder.write_number = sign;
+        journal.holder.write_number = write_number;
         journal
     };
     let (old, new) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
     for (why, source, target, the_target_holds) in [
         ("a phase was begun on the source", ("1", Deleting, 8, new), ("1", Verifying, 7, new), false),
-        ("a sign reached the target alone", ("1", Creating, 7, new), ("1", Creating, 8, new), true),
+        ("a write reached only the target", ("1", Creating, 7, new), ("1", Creating, 8, new), true),
         ("the end reached the target alone", ("1", Resuming, 8, new), ("1", Finished, 9, new), false),
         ("so for what was undone", ("1", Aborting, 8, new), ("1", Aborted, 9, new), false),
         ("the target was set back", ("1", Finished, 9, new), ("1", Resuming, 8, new), true),
@@ -99,7 +99,7 @@ fn the_unfinished_journal_wins_and_then_the_newer_one() {
         ("two moves are under way", ("1", Creating, 1, old), ("2", Creating, 99, new), false),
     ] {
         let [source, target] =
-            [source, target].map(|(run, phase, sign, begun)| copy(run, phase, sign, begun));
+            [source, target].map(|(run, phase, write_number, begun)| copy(run, phase, write_number, begun));
         let holds = copies::valid_journal(Some(&source), Some(&target)).unwrap();
         assert_eq!(holds, if the_target_holds { &target } else { &source }, "{why}");
         assert_eq!(copies::valid_journal(None, Some(&target)), Some(&target));

@@ -208,6 +208,27 @@ mod tests {
         .iter()
         .map(|text| fault(text).unwrap_err())
         .collect();
-        assert_data_eq!(errors.join("\n"), str![]);
+        assert_data_eq!(
+            errors.join("\n"),
+            str![[r#"
+unknown effect ``; valid effects: latency:TIME, cut-before, cut-after, drop-watch, kill, forbid, and the status codes 403, 409, 410, 429, 500, 503, 504
+unknown effect `explode`; valid effects: latency:TIME, cut-before, cut-after, drop-watch, kill, forbid, and the status codes 403, 409, 410, 429, 500, 503, 504
+unsupported status code `418`; valid codes: 403, 409, 410, 429, 500, 503, 504
+`409` does not accept the value `2`; only 429, 500, 503 and 504 accept seconds
+`soon` is not a number of seconds until the retry, such as `429:2`
+`kill` does not accept the value `9`
+`` is not a latency, such as `latency:20ms` or `latency:2s`
+`20` is not a latency, such as `latency:20ms` or `latency:2s`
+`99999999999999999999s` is not a latency, such as `latency:20ms` or `latency:2s`
+unknown verb `post`; valid verbs: get, list, watch, create, update, patch, delete, deletecollection, write
+invalid resource `a/b/c/d`; write pods, pods/status, apps/deployments or apps/deployments/scale
+invalid resource ``; write pods, pods/status, apps/deployments or apps/deployments/scale
+`times=-1` is not a number of requests, such as `times=3`
+unknown fault setting `colour`; valid settings: verb=, resource=, namespace=, name=, skip=, times=
+unknown fault setting `always`; valid settings: verb=, resource=, namespace=, name=, skip=, times=
+`skip` is set twice
+`drop-watch` applies to watches, not to the verb `get`
+"#]]
+        );
     }
 }

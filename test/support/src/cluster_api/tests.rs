@@ -164,7 +164,7 @@ async fn fixtures_have_the_status_that_a_move_requires() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "team/a-machine-0 is owned by Cluster team/a, which is not there")]
+#[should_panic(expected = "team/a-machine-0 is owned by Cluster team/a, which does not exist")]
 async fn an_owner_must_be_created_first() {
     let lab = lab().await;
     let machine = cluster("team/a").machines(1).into_iter();

@@ -123,7 +123,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
 /// Returns the keeper of a process. All earlier processes have ended.
 pub(crate) fn keeper(process: &str) -> JournalStore {
     JournalStore {
-        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), write_number: 0 },
         has_ended: Arc::new(|_| true),
         write_journal: Arc::new(|_| Ok(())),
         write_report: Arc::new(|_| Ok(())),

@@ -90,5 +90,16 @@ fn an_invalid_table_line_is_reported() {
     .map(|table| TypeDefinitions::read(table).unwrap_err());
     let resources = ["  pods pod", "v1 a\n  pods pod Pod cluster get long(x)"]
         .map(|table| resources::read(table).unwrap_err());
-    assert_data_eq!([&definitions[..], &resources[..]].concat().join("\n"), str![]);
+    assert_data_eq!(
+        [&definitions[..], &resources[..]].concat().join("\n"),
+        str![[r#"
+`Pod` belongs to no package
+unknown type `strong`
+`maybe` is not an attribute of a field
+field `name string =x` has an invalid number
+`Time = clock` has no known kind of definition
+`  pods pod` is not a resource
+`long` is not an attribute of a resource
+"#]]
+    );
 }

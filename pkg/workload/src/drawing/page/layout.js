@@ -1,7 +1,7 @@
 "use strict";
-// Where every box goes: owners above what they own, a block around each owner and all below it, blocks side by side. A
-// frame is around each namespace, and in it one around each Cluster and all below it; Clusters come first.
-// Each object is visited a few times: near-linear. Nothing here touches the page.
+// The position of every box. Owners are above their objects; each owner forms a block with the objects below it, and blocks
+// are side by side. Each namespace has a frame, and inside it each Cluster with its objects. Clusters come first.
+// The run time is nearly linear. This file does not access the page.
 
 const BOX = { width: 208, height: 44 };
 const GAP = { x: 20, y: 40, stack: 10, trunk: 16 };

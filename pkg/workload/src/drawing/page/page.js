@@ -1,4 +1,4 @@
-// What a user does: looks around, searches, chooses, folds.
+// Actions of the user: pan, zoom, search, select, fold.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const graph = data.graph;
@@ -13,7 +13,7 @@ const view = new View(graph, drawing);
 const owned = graph.objects.map(() => []);
 graph.objects.forEach((object, at) => object.owners.forEach((owner) => {
   const known = owner.position === undefined ? null : owned[owner.position];
-  // With two references to one owner, it is the last one noted there.
+  // With two references to one owner, the last reference counts.
   if (known && (known.length === 0 || known[known.length - 1][0] !== at)) known.push([at, owner.tie]);
 }));
 const MOST_LISTED = 200;

@@ -1,4 +1,4 @@
-// How the layout is shown: only boxes that are in sight are elements, and from afar boxes of a state are one path.
+// Draws the layout. Only visible boxes are elements. When zoomed out, all boxes with the same state are one path.
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIGNS = {
@@ -27,7 +27,7 @@ class View {
     this.hits = new Set();
     this.active = null;
     this.chosen = null;
-    // Whether boxes are shown from afar, and whether that is no longer as things are.
+    // True if the view is zoomed out, and if it is outdated.
     this.far = false;
     this.near = true;
     this.stale = false;

@@ -1,4 +1,4 @@
-// Prints how a page lays its data out, for the test beside this file. The layout of the page stands before this.
+// Prints the layout of the data for the test. The layout script of the page precedes this script.
 const { graph, parents } = JSON.parse(require("fs").readFileSync(0, "utf8"));
 graph.objects.forEach(({ object }) => { object.namespace = object.namespace || ""; });
 const children = childrenOf(graph, parents);
