@@ -27,7 +27,7 @@ error: `My lab` is not a valid sandbox name
 exit 1
 --- stderr
 error: cannot read the fault `409,verb=make`
-  cause: `make` is no verb; verbs are get, list, watch, create, update, patch, delete, deletecollection, write
+  cause: unknown verb `make`; valid verbs: get, list, watch, create, update, patch, delete, deletecollection, write
 
 "#]]
     );
