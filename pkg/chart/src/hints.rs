@@ -7,9 +7,11 @@ use crate::archive::ArchiveError;
 use crate::capabilities::KubeVersionError;
 use crate::error::{ChartError, TemplatePosition};
 use crate::ignore::IgnoreError;
+use crate::index::IndexError;
 use crate::print::NoSuchTemplate;
 use crate::release::ReleaseNameError;
 use crate::values::ValuesError;
+use crate::version_range::VersionRangeError;
 
 impl Explain for ChartError {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -142,6 +144,35 @@ impl Explain for ReleaseNameError {}
 impl Explain for IgnoreError {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::hint(format!("correct line {} of `.helmignore`: `{}`", self.line, self.pattern))
+            .with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for IndexError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::UnknownChart { near, .. } if !near.is_empty() => {
+                ErrorExplanation::hint(format!("did you mean {}?", one_of(near))).with_kind(ErrorKind::User)
+            }
+            Self::UnknownChart { count, .. } => {
+                ErrorExplanation::hint(format!("the index has {count} charts")).with_kind(ErrorKind::User)
+            }
+            Self::TooLarge { .. } => ErrorExplanation::hint("write the index with `helm repo index`"),
+            Self::Empty
+            | Self::Yaml(_)
+            | Self::NotAMapping { .. }
+            | Self::NoApiVersion
+            | Self::Entries { .. }
+            | Self::Field { .. } => {
+                ErrorExplanation::hint("check that the URL is that of a chart repository")
+            }
+        }
+    }
+}
+
+impl Explain for VersionRangeError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("write a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`")
             .with_kind(ErrorKind::User)
     }
 }

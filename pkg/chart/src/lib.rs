@@ -15,8 +15,9 @@
 //! | `schema` | checks of values |
 //! | `compile`, `chart` | rendering; templates are parsed once |
 //! | `manifest`, `print`, `show` | documents, hooks, order, and the text |
+//! | `index`, `version_range` | the index of a repository, and the choice of a version |
 //!
-//! Deliberately absent: disk, network, clock, environment, charts in repositories.
+//! Deliberately absent: disk, network, clock, environment.
 
 mod archive;
 mod capabilities;
@@ -30,6 +31,7 @@ mod files;
 mod glob;
 mod hints;
 mod ignore;
+mod index;
 mod instance;
 mod manifest;
 mod metadata;
@@ -43,6 +45,7 @@ mod show;
 mod tests;
 mod value_tree;
 mod values;
+mod version_range;
 
 pub use archive::ArchiveError;
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
@@ -51,12 +54,14 @@ pub use decode::TypeError;
 pub use error::{ChartError, TemplatePosition};
 pub use files::ChartFile;
 pub use ignore::{IgnoreError, IgnoreReason, IgnoreRules};
+pub use index::{IndexError, IndexedVersion, chart_versions};
 pub use manifest::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
 pub use options::RenderOptions;
 pub use print::{NoSuchTemplate, PrintOptions};
 pub use release::{Release, ReleaseNameError};
 pub use schema::{SchemaProblem, SchemaReport};
-pub use template::{Limit, Limits, Problem};
+pub use template::{Limit, Limits, Problem, is_version};
 pub use value_tree::TableError;
 pub use values::{AssignmentError, Values, ValuesError};
+pub use version_range::{VersionRange, VersionRangeError, sort_newest_first};

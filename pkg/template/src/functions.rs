@@ -31,4 +31,4 @@ mod urls;
 pub use arguments::Arguments;
 pub(crate) use registry::Special;
 pub use registry::{Function, Functions};
-pub use semver::{is_version, version_matches};
+pub use semver::{check_constraint, compare_versions, is_version, version_matches};

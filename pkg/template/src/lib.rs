@@ -46,7 +46,9 @@ pub use engine::Engine;
 pub use error::{Error, ParseError, Problem, RenderError};
 pub use exec::{Output, Span};
 pub use fault::Fault;
-pub use functions::{Arguments, Function, Functions, is_version, version_matches};
+pub use functions::{
+    Arguments, Function, Functions, check_constraint, compare_versions, is_version, version_matches,
+};
 pub use limits::{Limit, Limits};
 pub use session::{MissingKey, Session, Settings};
 pub use templates::{ParsedText, Templates};

@@ -3,6 +3,8 @@
 mod constraint;
 mod version;
 
+use std::cmp::Ordering;
+
 use super::table::Row;
 use super::{Arguments as _, Functions};
 use crate::value::{Shared, Value};
@@ -20,6 +22,19 @@ pub fn version_matches(constraint: &str, version: &str) -> bool {
         (Ok(constraints), Ok(version)) => constraints.allow(&version),
         _ => false,
     }
+}
+
+/// Orders two versions by precedence; build metadata does not count. None if one of them cannot be read.
+pub fn compare_versions(left: &str, right: &str) -> Option<Ordering> {
+    Some(Version::parse(left).ok()?.compare(&Version::parse(right).ok()?))
+}
+
+/// Checks that a constraint can be read.
+///
+/// # Errors
+/// The reason in the words of Masterminds/semver.
+pub fn check_constraint(constraint: &str) -> Result<(), String> {
+    Constraints::parse(constraint).map(drop)
 }
 
 pub(super) fn add(functions: &mut Functions) {
