@@ -136,7 +136,7 @@ async fn fetch(context: &RepositoryContext, url: Url, named_by: AddressOrigin) -
     Ok(File { bytes: answer.bytes, source: origin })
 }
 
-async fn file_request(
+pub(crate) async fn file_request(
     context: &RepositoryContext,
     url: Url,
     named_by: AddressOrigin,
@@ -159,7 +159,7 @@ fn is_github(context: &RepositoryContext, url: &Url) -> bool {
         || kind == Some(HostKind::GitHub)
 }
 
-fn parse_http(url: &str) -> Result<Url, Error> {
+pub(crate) fn parse_http(url: &str) -> Result<Url, Error> {
     let url = parse_address(url.trim())?;
     match url.scheme() {
         "http" | "https" => Ok(url),

@@ -36,6 +36,7 @@
 //! May touch: the disk, hosts through `transport`, and the `git` program. May not touch: the environment (callers pass
 //! `GOPROXY` and the variables of Git), provider semantics, YAML (callers pass the metadata parser).
 
+mod chart;
 mod context;
 mod error;
 mod fetch;
@@ -59,6 +60,7 @@ mod tests;
 pub mod git;
 pub mod memory;
 
+pub use crate::chart::{ChartSource, ChartSourceError, FetchedChart};
 pub use context::{ReleaseSettings, RepositoryContext};
 pub use error::Error;
 pub use fetch::{fetch_file, fetch_template, fetch_url, read_file};

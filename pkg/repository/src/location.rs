@@ -10,6 +10,7 @@ use transport::{Digest, HostKind};
 use url::Url;
 
 pub use error::LocationError;
+pub(crate) use oci::ArtifactReference;
 
 /// The location of a provider's releases, parsed from its url.
 #[derive(Clone, Debug, PartialEq, Eq)]

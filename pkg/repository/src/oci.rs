@@ -7,7 +7,7 @@
 //! ```
 
 mod archive;
-mod artifact;
+pub(crate) mod artifact;
 mod error;
 mod file_names;
 mod key;

@@ -109,6 +109,14 @@ impl Hosts {
         Self(hosts.into_iter().map(|(name, settings)| (plain(name), settings)).collect())
     }
 
+    /// Changes the settings of one host, named as in [`Hosts::new`].
+    #[must_use]
+    pub fn with_host(mut self, host: &str, change: impl FnOnce(&mut HostSettings)) -> Self {
+        let name = host.to_ascii_lowercase();
+        change(self.0.entry(name.strip_suffix(":443").unwrap_or(&name).to_owned()).or_default());
+        self
+    }
+
     /// Returns the settings for the host of a URL.
     pub fn get(&self, url: &Url) -> Option<&HostSettings> {
         if self.0.is_empty() {

@@ -1,36 +1,53 @@
 use std::net::Ipv6Addr;
 
-use transport::names::check_version;
+use transport::{Digest, InvalidDigest, names::check_version};
 
 use super::{LocationError, OciLocation};
 
-/// Parses the url after `oci://`: `{registry}/{repository}[:{tag}][@{digest}]`.
-/// Source: OCI distribution specification 1.1, "Pull" (names and tags). A tag contains `_` instead of `+`, as in Helm.
-pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationError> {
-    let refuse = |problem: String| LocationError::OciForm { problem };
-    let (registry, rest) =
-        text.split_once('/').ok_or_else(|| refuse("the repository is missing".to_owned()))?;
-    if registry.contains('@') {
-        return Err(LocationError::HasCredential);
-    }
-    if !is_host(registry) {
-        return Err(refuse(format!("`{registry}` is not a host")));
-    }
-    let (rest, digest) = match rest.split_once('@') {
-        Some((rest, digest)) => {
-            (rest, Some(digest.parse().map_err(|error: transport::InvalidDigest| refuse(error.to_string()))?))
+/// A reference to an artifact: `{registry}/{repository}[:{tag}][@{digest}]`.
+#[derive(Debug)]
+pub(crate) struct ArtifactReference<'t> {
+    pub(crate) registry: &'t str,
+    pub(crate) repository: &'t str,
+    /// The tag, unchecked.
+    pub(crate) tag: Option<&'t str>,
+    pub(crate) digest: Option<Digest>,
+}
+
+impl<'t> ArtifactReference<'t> {
+    /// Parses the url after `oci://`.
+    /// Source: OCI distribution specification 1.1, "Pull" (names and tags).
+    pub(crate) fn parse(text: &'t str) -> Result<Self, LocationError> {
+        let (registry, rest) =
+            text.split_once('/').ok_or_else(|| refuse("the repository is missing".to_owned()))?;
+        if registry.contains('@') {
+            return Err(LocationError::HasCredential);
         }
-        None => (rest, None),
-    };
-    let (repository, tag) = match rest.rsplit_once(':') {
-        Some((repository, tag)) => (repository, Some(tag)),
-        None => (rest, None),
-    };
-    if let Some(part) = repository.split('/').find(|part| !is_name(part)) {
-        return Err(refuse(format!(
-            "`{part}` is not a repository name; use lower-case letters, digits, `-`, `_` and `.`"
-        )));
+        if !is_host(registry) {
+            return Err(refuse(format!("`{registry}` is not a host")));
+        }
+        let (rest, digest) = match rest.split_once('@') {
+            Some((rest, digest)) => {
+                (rest, Some(digest.parse().map_err(|error: InvalidDigest| refuse(error.to_string()))?))
+            }
+            None => (rest, None),
+        };
+        let (repository, tag) = match rest.rsplit_once(':') {
+            Some((repository, tag)) => (repository, Some(tag)),
+            None => (rest, None),
+        };
+        if let Some(part) = repository.split('/').find(|part| !is_name(part)) {
+            return Err(refuse(format!(
+                "`{part}` is not a repository name; use lower-case letters, digits, `-`, `_` and `.`"
+            )));
+        }
+        Ok(Self { registry, repository, tag, digest })
     }
+}
+
+/// Parses the url of a provider after `oci://`. A tag contains `_` instead of `+`, as in Helm.
+pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationError> {
+    let ArtifactReference { registry, repository, tag, digest } = ArtifactReference::parse(text)?;
     let tag = match tag.map(|tag| tag.replace('_', "+")).as_deref() {
         None | Some("latest") => None,
         Some(tag) if api::VersionOrLatest::parse(tag).is_ok() => Some(tag.to_owned()),
@@ -48,6 +65,10 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
         digest,
         label: label.to_owned(),
     })
+}
+
+fn refuse(problem: String) -> LocationError {
+    LocationError::OciForm { problem }
 }
 
 /// True for a host name or IP address with an optional port. IPv6 addresses are in brackets.

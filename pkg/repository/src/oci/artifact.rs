@@ -100,7 +100,7 @@ impl Artifact {
 }
 
 /// Fetches a manifest from an index, and checks its size and media type.
-async fn read_inner_manifest(
+pub(crate) async fn read_inner_manifest(
     registry: &Registry,
     repository: &str,
     outer: &str,

@@ -1,0 +1,198 @@
+//! Helm charts in HTTP repositories and in registries, as archives in memory.
+//!
+//! ```text
+//! name, --repo ──► ChartSource ─┬─ index.yaml ─► newest version in the range ─► url, digest ─► archive
+//! oci://…, url                  ├─ tags ───────► newest version in the range ─► manifest ───► layer
+//!                               └─ url of an archive ───────────────────────────────────────► archive
+//! ```
+//!
+//! Source: Helm 3.22 pkg/repo, pkg/downloader, pkg/registry. Differs: the digest in an index is checked, and a password
+//! is sent only over encrypted connections.
+
+mod error;
+mod http;
+mod registry;
+
+use bytes::Bytes;
+use chart::{VersionRange, sort_newest_first};
+use transport::{
+    AddressOrigin, Digest,
+    address::{authority, is_loopback},
+    http::parse_address,
+};
+use url::Url;
+
+pub use error::ChartSourceError;
+
+use crate::{RepositoryContext, fetch::parse_http, location::ArtifactReference};
+use registry::RegistryChart;
+
+/// The scheme of charts in registries.
+const OCI: &str = "oci://";
+
+/// The number of versions that an error lists.
+const MAX_SHOWN: usize = 5;
+
+/// The source of one chart.
+#[derive(Clone, Debug)]
+pub struct ChartSource {
+    location: ChartLocation,
+    named_by: AddressOrigin,
+    /// True if the credential of the repository is also sent to other hosts that its index names.
+    passes_credentials: bool,
+}
+
+#[derive(Clone, Debug)]
+enum ChartLocation {
+    /// A chart in the index of a repository.
+    Indexed { repository: Url, chart: String },
+    /// An archive on a web server.
+    Archive(Url),
+    /// A repository of a registry.
+    Registry(RegistryChart),
+}
+
+/// An archive with a chart.
+#[derive(Clone, Debug)]
+pub struct FetchedChart {
+    /// The bytes of the archive.
+    pub bytes: Bytes,
+    /// The chosen version. None for a chart that is named by its address or its digest alone.
+    pub version: Option<String>,
+    /// The address of the archive, without credentials.
+    pub address: String,
+    /// The digest of the archive.
+    pub digest: Digest,
+}
+
+impl FetchedChart {
+    fn new(bytes: Bytes, version: Option<String>, address: String) -> Self {
+        let digest = Digest::of(&bytes);
+        Self { bytes, version, address, digest }
+    }
+}
+
+impl ChartSource {
+    /// Returns the source of a chart: a name in the repository with a URL, `oci://{registry}/{path}[:{tag}][@{digest}]`,
+    /// or the URL of an archive. A repository with the scheme `oci` is the parent of the chart in a registry.
+    ///
+    /// # Errors
+    /// [`ChartSourceError::NoRepository`] for a name without a repository; an invalid URL or reference.
+    pub fn parse(
+        chart: &str,
+        repository: Option<&str>,
+        named_by: AddressOrigin,
+    ) -> Result<Self, ChartSourceError> {
+        let location = match repository.filter(|url| !url.is_empty()) {
+            Some(url) if chart.contains("://") => {
+                return Err(ChartSourceError::SurplusRepository {
+                    chart: chart.to_owned(),
+                    url: url.to_owned(),
+                });
+            }
+            Some(url) if url.starts_with(OCI) => {
+                ChartLocation::Registry(registry_chart(&format!("{}/{chart}", url.trim_end_matches('/')))?)
+            }
+            Some(url) => ChartLocation::Indexed { repository: parse_http_url(url)?, chart: chart.to_owned() },
+            None if chart.starts_with(OCI) => ChartLocation::Registry(registry_chart(chart)?),
+            None if chart.contains("://") => ChartLocation::Archive(parse_http_url(chart)?),
+            None => return Err(ChartSourceError::NoRepository { chart: chart.to_owned() }),
+        };
+        Ok(Self { location, named_by, passes_credentials: false })
+    }
+
+    /// True if a text names a chart by a URL rather than by a name or a path.
+    pub fn is_url(chart: &str) -> bool {
+        [OCI, "http://", "https://"].iter().any(|scheme| chart.starts_with(scheme))
+    }
+
+    /// Sends the credential of the repository also to other hosts that its index names.
+    #[must_use]
+    pub fn passing_credentials(self, passes_credentials: bool) -> Self {
+        Self { passes_credentials, ..self }
+    }
+
+    /// Returns the host of the repository, as in the settings of hosts.
+    pub fn host(&self) -> String {
+        match &self.location {
+            ChartLocation::Indexed { repository: url, .. } | ChartLocation::Archive(url) => authority(url),
+            ChartLocation::Registry(chart) => {
+                let url = Url::parse(&format!("https://{}/", chart.registry));
+                url.map_or_else(|_| chart.registry.clone(), |url| authority(&url))
+            }
+        }
+    }
+
+    /// True if credentials may be sent: the connection is encrypted, or stays on this machine.
+    pub fn is_private(&self) -> bool {
+        match &self.location {
+            ChartLocation::Indexed { repository: url, .. } | ChartLocation::Archive(url) => {
+                url.scheme() == "https" || is_loopback(url)
+            }
+            ChartLocation::Registry(_) => true,
+        }
+    }
+
+    /// Fetches the archive of the newest version in the range. An archive whose digest is known is fetched once and then
+    /// read from the cache; its digest is checked on every read. The range does not count for the URL of an archive.
+    ///
+    /// # Errors
+    /// No such chart or version, a digest that differs, content that is no chart, any failure of a request.
+    pub async fn fetch(
+        &self,
+        range: &VersionRange,
+        context: &RepositoryContext,
+    ) -> Result<FetchedChart, ChartSourceError> {
+        match &self.location {
+            ChartLocation::Indexed { repository, chart } => {
+                let indexed = http::IndexedChart {
+                    repository,
+                    chart,
+                    named_by: self.named_by,
+                    passes_credentials: self.passes_credentials,
+                };
+                Box::pin(indexed.fetch(range, context)).await
+            }
+            ChartLocation::Archive(url) => http::fetch_archive(url, self.named_by, context).await,
+            ChartLocation::Registry(chart) => Box::pin(chart.fetch(range, context)).await,
+        }
+    }
+}
+
+fn parse_http_url(text: &str) -> Result<Url, ChartSourceError> {
+    let invalid = |source| ChartSourceError::Url { source };
+    // The error of another scheme than http should not depend on the form of the rest.
+    parse_address(text.trim()).map_err(invalid)?;
+    parse_http(text).map_err(|error| match error {
+        crate::Error::Transport(source) => invalid(source),
+        other => ChartSourceError::Repository(other),
+    })
+}
+
+fn registry_chart(text: &str) -> Result<RegistryChart, ChartSourceError> {
+    let parsed = ArtifactReference::parse(text.trim_start_matches(OCI));
+    let invalid = |source| ChartSourceError::Reference { reference: text.to_owned(), source };
+    RegistryChart::of(&parsed.map_err(invalid)?).map_err(invalid)
+}
+
+/// Returns the error for a range without a version.
+fn no_version<'v>(
+    chart: String,
+    range: &VersionRange,
+    versions: impl IntoIterator<Item = &'v str>,
+) -> ChartSourceError {
+    let mut versions: Vec<&str> = versions.into_iter().collect();
+    sort_newest_first(&mut versions, |version| version);
+    let has_prereleases_only = range.as_str().is_empty()
+        && VersionRange::parse("", true).is_ok_and(|all| all.choose(&versions, |version| version).is_some());
+    ChartSourceError::NoVersion {
+        chart,
+        range: range.as_str().to_owned(),
+        count: versions.len(),
+        newest: versions.into_iter().take(MAX_SHOWN).map(str::to_owned).collect(),
+        has_prereleases_only,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Charts in registries.
+
+use chart::{VersionRange, is_version};
+use transport::{
+    Digest,
+    registry::{Descriptor, FetchedManifest, Index, Manifest, ManifestDocument, Reference, Registry},
+};
+
+use super::{ChartSourceError, FetchedChart, no_version};
+use crate::{
+    LocationError, RepositoryContext, location::ArtifactReference, oci::artifact::read_inner_manifest,
+};
+
+/// The media type of the configuration, which is `Chart.yaml` in JSON.
+const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+
+/// The media types of the layer with the archive.
+const ARCHIVES: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
+
+/// A chart in a repository of a registry.
+#[derive(Clone, Debug)]
+pub(super) struct RegistryChart {
+    pub(super) registry: String,
+    repository: String,
+    /// The version of the tag, with `+` instead of `_`.
+    tag: Option<String>,
+    digest: Option<Digest>,
+}
+
+impl RegistryChart {
+    pub(super) fn of(reference: &ArtifactReference<'_>) -> Result<Self, LocationError> {
+        let ArtifactReference { registry, repository, tag, digest } = *reference;
+        if let Some(tag) = tag.filter(|tag| !is_tag(tag)) {
+            return Err(LocationError::OciForm { problem: format!("`{tag}` is not a tag") });
+        }
+        Ok(Self {
+            registry: registry.to_owned(),
+            repository: repository.to_owned(),
+            tag: tag.map(|tag| tag.replace('_', "+")),
+            digest,
+        })
+    }
+
+    pub(super) async fn fetch(
+        &self,
+        range: &VersionRange,
+        context: &RepositoryContext,
+    ) -> Result<FetchedChart, ChartSourceError> {
+        let registry = Registry::new(&self.registry, context);
+        let (version, found) = self.manifest(&registry, range).await?;
+        let reference = match &version {
+            Some(version) if self.digest.is_none() => Reference::of_version(version),
+            _ => Reference::Digest(found.digest),
+        };
+        let address = registry.address(&self.repository, Some(&reference));
+        let manifest = self.chart_manifest(&registry, found, &address).await?;
+        let layer = archive_layer(&manifest, &address)?;
+        let failed = |source| ChartSourceError::Request { address: address.clone(), source };
+        let bytes = registry.small_blob(&self.repository, layer).await.map_err(failed)?;
+        Ok(FetchedChart::new(bytes, version, address))
+    }
+
+    /// Fetches the manifest of the version. The digest of the reference counts more than the tag, which must not differ.
+    async fn manifest(
+        &self,
+        registry: &Registry,
+        range: &VersionRange,
+    ) -> Result<(Option<String>, FetchedManifest), ChartSourceError> {
+        let wanted = range.as_str();
+        if let Some(tag) = self.tag.as_ref().filter(|tag| !wanted.is_empty() && *tag != wanted) {
+            let (version, tag) = (wanted.to_owned(), tag.clone());
+            return Err(ChartSourceError::TagMismatch { reference: self.address(registry), version, tag });
+        }
+        let exact = self.tag.as_deref().or_else(|| range.as_version()).map(str::to_owned);
+        if let Some(digest) = self.digest {
+            let found = self.pull(registry, &Reference::Digest(digest)).await?;
+            if let Some(tag) = &exact {
+                self.check_tag(registry, tag, digest).await?;
+            }
+            return match found {
+                Some(found) => Ok((exact, found)),
+                None => Err(ChartSourceError::NoVersion {
+                    chart: format!("`{}`", self.address(registry)),
+                    range: digest.to_string(),
+                    newest: Vec::new(),
+                    count: 0,
+                    has_prereleases_only: false,
+                }),
+            };
+        }
+        let version = match exact {
+            Some(version) => version,
+            None => self.choose(registry, range).await?,
+        };
+        if let Some(found) = self.pull(registry, &Reference::of_version(&version)).await? {
+            return Ok((Some(version), found));
+        }
+        // The error reports the missing version; the list of versions is optional.
+        let versions = self.versions(registry).await.unwrap_or_default();
+        let only = VersionRange::parse(&version, false).unwrap_or_default();
+        Err(self.no_version(registry, &only, &versions))
+    }
+
+    async fn pull(
+        &self,
+        registry: &Registry,
+        reference: &Reference,
+    ) -> Result<Option<FetchedManifest>, ChartSourceError> {
+        registry.manifest(&self.repository, reference).await.map_err(|source| ChartSourceError::Request {
+            address: registry.address(&self.repository, Some(reference)),
+            source,
+        })
+    }
+
+    /// Checks that a tag has a digest, if the registry has the tag.
+    async fn check_tag(
+        &self,
+        registry: &Registry,
+        tag: &str,
+        expected: Digest,
+    ) -> Result<(), ChartSourceError> {
+        match self.pull(registry, &Reference::of_version(tag)).await {
+            Ok(Some(found)) if found.digest != expected => Err(ChartSourceError::MovedTag {
+                reference: self.address(registry),
+                tag: tag.to_owned(),
+                expected,
+                found: found.digest,
+            }),
+            Err(error) if !error.is_offline() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the newest version in the range.
+    async fn choose(&self, registry: &Registry, range: &VersionRange) -> Result<String, ChartSourceError> {
+        let versions = self.versions(registry).await?;
+        let chosen = range.choose(&versions, String::as_str);
+        chosen.cloned().ok_or_else(|| self.no_version(registry, range, &versions))
+    }
+
+    /// Returns the tags that are versions. As in Helm, a version has three numbers and no `v`; other versions count only
+    /// if there are none of these.
+    async fn versions(&self, registry: &Registry) -> Result<Vec<String>, ChartSourceError> {
+        let failed = |source| ChartSourceError::Request { address: self.address(registry), source };
+        let tags = registry.tags(&self.repository).await.map_err(failed)?;
+        let tags = tags.iter().map(|tag| tag.replace('_', "+"));
+        let versions: Vec<String> = tags.filter(|tag| is_version(tag)).collect();
+        let strict: Vec<String> = versions.iter().filter(|version| is_strict(version)).cloned().collect();
+        Ok(if strict.is_empty() { versions } else { strict })
+    }
+
+    fn no_version(&self, registry: &Registry, range: &VersionRange, versions: &[String]) -> ChartSourceError {
+        let chart = format!("`{}`", self.address(registry));
+        no_version(chart, range, versions.iter().map(String::as_str))
+    }
+
+    /// Returns the manifest of the chart, or of the only chart in an index.
+    async fn chart_manifest(
+        &self,
+        registry: &Registry,
+        found: FetchedManifest,
+        address: &str,
+    ) -> Result<Manifest, ChartSourceError> {
+        let manifest = match found.document {
+            ManifestDocument::Manifest(manifest) => *manifest,
+            ManifestDocument::Index(index) => {
+                let chosen = only_chart(&index, address)?;
+                read_inner_manifest(registry, &self.repository, address, chosen).await?
+            }
+        };
+        if manifest.config.media_type == CONFIG {
+            return Ok(manifest);
+        }
+        let media_type = manifest.artifact_type.unwrap_or(manifest.config.media_type);
+        Err(ChartSourceError::NotAChart { address: address.to_owned(), media_type })
+    }
+
+    fn address(&self, registry: &Registry) -> String {
+        registry.address(&self.repository, None)
+    }
+}
+
+fn only_chart<'a>(index: &'a Index, address: &str) -> Result<&'a Descriptor, ChartSourceError> {
+    let is_chart = |entry: &&Descriptor| entry.artifact_type.as_deref() == Some(CONFIG);
+    let charts: Vec<&Descriptor> = index.manifests.iter().filter(is_chart).collect();
+    match (charts.as_slice(), index.manifests.as_slice()) {
+        ([one], _) => Ok(one),
+        ([], [one]) => Ok(one),
+        _ => Err(ChartSourceError::NotOneChart { address: address.to_owned(), found: charts.len() }),
+    }
+}
+
+fn archive_layer<'a>(manifest: &'a Manifest, address: &str) -> Result<&'a Descriptor, ChartSourceError> {
+    let is_archive = |layer: &&Descriptor| ARCHIVES.contains(&layer.media_type.as_str());
+    let found = manifest.layers.iter().find(is_archive);
+    found.ok_or_else(|| ChartSourceError::NoArchive { address: address.to_owned() })
+}
+
+/// True for a tag. Source: OCI distribution specification 1.1, "Pull".
+fn is_tag(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_rest = |byte: u8| is_word(byte) || byte == b'.' || byte == b'-';
+    text.len() <= 128 && text.bytes().next().is_some_and(is_word) && text.bytes().all(is_rest)
+}
+
+/// True for a version in the form of semver.org.
+fn is_strict(version: &str) -> bool {
+    let numbers = version.split(['-', '+']).next().unwrap_or_default();
+    let is_number = |part: &str| part == "0" || !part.starts_with('0');
+    !version.starts_with('v') && numbers.split('.').count() == 3 && numbers.split('.').all(is_number)
+}
