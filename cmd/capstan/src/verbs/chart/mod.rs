@@ -2,6 +2,7 @@
 
 mod folder;
 mod show;
+mod source;
 mod template;
 mod values;
 
@@ -11,7 +12,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Subcommand)]
 pub(crate) enum ChartVerb {
     Template(Box<template::Template>),
-    Show(show::Show),
+    Show(Box<show::Show>),
 }
 
 impl ChartVerb {

@@ -1,21 +1,26 @@
-use super::folder;
+use super::source::SourceFlags;
 use crate::{Failure, session::Session};
 
 /// Print a part of a chart
 ///
-/// Prints a file of a chart in a folder or a `.tgz` archive as `helm show` does.
+/// Prints a file of a chart as `helm show` does. The chart is a folder, a `.tgz` archive, a chart of a repository
+/// (`--repo`), or a URL (`oci://`, `https://`).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart show values ./web > values.yaml
-  {bin} chart show chart web-1.2.3.tgz")]
+  {bin} chart show chart web-1.2.3.tgz
+  {bin} chart show values oci://registry.example.org/charts/web --version ~1.2")]
 pub(crate) struct Show {
     /// Part of the chart: chart (its metadata), values, crds, readme or all
     #[arg(value_name = "PART")]
     part: String,
 
-    /// Folder or archive of the chart
+    /// Folder, archive, name or URL of the chart
     #[arg(value_name = "CHART")]
     chart: String,
+
+    #[command(flatten)]
+    source: SourceFlags,
 }
 
 pub(super) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
@@ -27,7 +32,7 @@ pub(super) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
                 .hint("take one of chart, values, crds, readme, all"));
         }
     };
-    let chart = folder::load(&args.chart, session)?;
+    let chart = args.source.load(&args.chart, session)?;
     let mut out = String::new();
     for part in parts {
         let text = match *part {

@@ -1,7 +1,7 @@
 use chart::{Capabilities, KubeVersion, PrintOptions, Release, RenderOptions};
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::{folder, values::ValueFlags};
+use super::{source::SourceFlags, values::ValueFlags};
 use crate::{Failure, WithContext as _, session::Session};
 
 /// The name of a release without a name.
@@ -9,20 +9,28 @@ const UNNAMED: &str = "release-name";
 
 /// Print the manifests of a chart
 ///
-/// Renders a chart in a folder or a `.tgz` archive as `helm template` does, and takes its flags. Nothing is installed, and
-/// no cluster is asked. Hooks follow the other objects. Nothing is printed unless every template could be rendered.
+/// Renders a chart as `helm template` does, and takes its flags. The chart is a folder, a `.tgz` archive, a chart of a
+/// repository (`--repo`), or a URL (`oci://`, `https://`). Nothing is installed, and no cluster is asked. Hooks follow the
+/// other objects. Nothing is printed unless every template could be rendered.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml
   {bin} chart template web web-1.2.3.tgz --set image.tag=v2 --namespace shop
   {bin} chart template web ./web --show-only templates/deployment.yaml
 
+  # The newest version in a range, from a repository or a registry
+  {bin} chart template web web --repo https://charts.example.org --version ~1.2
+  {bin} chart template web oci://registry.example.org/charts/web --version ^1.2
+
   # For a cluster of another version that serves the API of Prometheus
   {bin} chart template w ./web --kube-version 1.33 -a monitoring.coreos.com/v1")]
 pub(crate) struct Template {
-    /// Name of the release [default: release-name], and the folder or archive of the chart
+    /// Name of the release [default: release-name], and the folder, archive, name or URL of the chart
     #[arg(value_name = "[NAME] CHART", num_args = 1..)]
     words: Vec<String>,
+
+    #[command(flatten)]
+    source: SourceFlags,
 
     #[command(flatten)]
     values: ValueFlags,
@@ -115,7 +123,7 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     let (name, place) = args.name_and_chart()?;
     let options = args.options(&name, session)?;
     let values = args.values.read(session)?;
-    let chart = folder::load(place, session)?;
+    let chart = args.source.load(place, session)?;
     if chart.metadata().deprecated {
         session.messages().warning("this chart is deprecated");
     }

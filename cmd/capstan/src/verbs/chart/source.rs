@@ -1,0 +1,95 @@
+use std::path::Path;
+
+use chart::{Chart, VersionRange};
+use repository::{ChartSource, RepositoryContext};
+use transport::{AddressOrigin, CaBundle, Credential, Secret, Settings};
+
+use super::folder;
+use crate::{Failure, WithContext as _, session::Session};
+
+/// The help heading of the flags.
+const REPOSITORY: &str = "Charts in repositories";
+
+/// Flags that select a chart in a repository, as in Helm.
+#[derive(clap::Args)]
+pub(super) struct SourceFlags {
+    /// URL of the repository of the chart
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
+    repo: String,
+
+    /// Version of the chart, or a range such as `~1.2` or `>=1.2 <2` [default: the newest release]
+    #[arg(long, value_name = "RANGE", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
+    version: String,
+
+    /// Allow pre-releases, unless --version is set
+    #[arg(long, help_heading = REPOSITORY)]
+    devel: bool,
+
+    /// User name for the host of the chart [default: that of the host in clusterctl.yaml, ~/.netrc or docker login]
+    #[arg(long, value_name = "NAME", requires = "password", help_heading = REPOSITORY)]
+    username: Option<String>,
+
+    /// Password for the host of the chart
+    #[arg(long, value_name = "TEXT", requires = "username", help_heading = REPOSITORY)]
+    password: Option<String>,
+
+    /// Send the credential of the repository also to other hosts that its index names
+    #[arg(long, help_heading = REPOSITORY)]
+    pass_credentials: bool,
+
+    /// File of additional trusted PEM certificates, as --ca-bundle
+    #[arg(long, value_name = "FILE", hide = true)]
+    ca_file: Option<String>,
+}
+
+impl SourceFlags {
+    /// Loads a chart from a folder, an archive, a repository or a registry.
+    pub(super) fn load(&self, chart: &str, session: &Session) -> Result<Chart, Failure> {
+        let chart = chart.trim();
+        let path = session.environment().resolve(chart);
+        let is_path = Path::new(chart).is_absolute() || chart.starts_with('.');
+        if self.repo.is_empty() && !ChartSource::is_url(chart) && (is_path || path.exists()) {
+            return folder::load(chart, session);
+        }
+        let context = || format!("cannot load chart `{}`", transport::address::redact_text(chart));
+        let range = VersionRange::parse(&self.version, self.devel)?;
+        let source = ChartSource::parse(chart, Some(&self.repo), AddressOrigin::User)?
+            .passing_credentials(self.pass_credentials);
+        let repositories = self.context(&source, session)?;
+        let fetched = session.block_on(source.fetch(&range, &repositories)).with_context(context)?;
+        let messages = session.messages();
+        match &fetched.version {
+            Some(version) => {
+                messages.log(1, format!("using version {version} of the chart, {}", fetched.address))
+            }
+            None => messages.log(1, format!("using the chart {}", fetched.address)),
+        }
+        Chart::from_archive(&fetched.bytes).with_context(context)
+    }
+
+    /// Returns the access to repositories, with the credential and the certificates of the flags.
+    fn context(&self, source: &ChartSource, session: &Session) -> Result<RepositoryContext, Failure> {
+        let context = session.repositories()?;
+        let credential = match (&self.username, &self.password) {
+            (Some(user), Some(password)) => Secret::new("--password", password.as_str())
+                .map(|password| Credential::Basic { user: user.clone(), password }),
+            _ => None,
+        };
+        if credential.is_none() && self.ca_file.is_none() {
+            return Ok(context);
+        }
+        if credential.is_some() && !source.is_private() {
+            return Err(Failure::user("cannot send the password: the connection is not encrypted")
+                .hint("use a URL with `https://`"));
+        }
+        let mut settings: Settings = context.settings().clone();
+        if let Some(file) = &self.ca_file {
+            let path = session.environment().resolve(file);
+            settings.ca_bundles.push(CaBundle { path, named_by: "--ca-file".to_owned() });
+        }
+        settings.hosts = settings.hosts.with_host(&source.host(), |host| {
+            host.credential = credential.or(host.credential.take());
+        });
+        Ok(RepositoryContext::with_release_settings(settings, context.release_settings().clone()))
+    }
+}
