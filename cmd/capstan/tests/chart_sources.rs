@@ -22,7 +22,7 @@ fn world(host: &FakeHost) -> TestEnvironment {
         let digest = transport::Digest::of(&archive);
         let entry =
             format!("{{name: web, version: {version}, digest: {}, urls: [web-{version}.tgz]}}", digest.hex());
-        index.push_str(&format!("  - {entry}\n"));
+        index.extend(["  - ", &entry, "\n"]);
         host.on(format!("files.example.org/charts/web-{version}.tgz"), Reply::file(archive));
     }
     host.on("files.example.org/charts/index.yaml", Reply::text(index));
@@ -43,14 +43,67 @@ fn a_chart_of_a_repository_is_rendered_and_available_offline() {
         format!("{TEMPLATE} --devel"),
         "chart template https://files.example.org/charts/web-1.2.0.tgz".to_owned(),
     ]);
-    assert_data_eq!(screens, str![]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template shop web --repo https://files.example.org/charts
+exit 0
+--- stdout
+---
+# Source: web/templates/a.yaml
+kind: 1.10.0
+
+$ capstan chart template shop web --repo https://files.example.org/charts --version ~1.2
+exit 0
+--- stdout
+---
+# Source: web/templates/a.yaml
+kind: 1.2.0
+
+$ capstan chart template shop web --repo https://files.example.org/charts --devel
+exit 0
+--- stdout
+---
+# Source: web/templates/a.yaml
+kind: 2.0.0-rc.1
+
+$ capstan chart template https://files.example.org/charts/web-1.2.0.tgz
+exit 0
+--- stdout
+---
+# Source: web/templates/a.yaml
+kind: 1.2.0
+
+"#]]
+    );
     let connections = host.connections();
     let screens = world.screens([
         format!("{TEMPLATE} --version 1.x --offline"),
         "chart template shop web --repo https://files.example.org/other --offline".to_owned(),
     ]);
     assert_eq!(host.connections(), connections);
-    assert_data_eq!(screens, str![]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template shop web --repo https://files.example.org/charts --version 1.x --offline
+exit 0
+--- stdout
+---
+# Source: web/templates/a.yaml
+kind: 1.10.0
+--- stderr
+offline: using https://files.example.org/charts/index.yaml from the cache, fetched 0 minutes ago
+
+$ capstan chart template shop web --repo https://files.example.org/other --offline
+exit 1
+--- stderr
+error: cannot load chart `web`
+  cause: cannot read the chart repository `https://files.example.org/other`
+  cause: cannot fetch `https://files.example.org/other/index.yaml` in offline mode: it is not cached
+hint: run the command once online, without `--offline` or `CAPSTAN_OFFLINE`, or use a `.tgz` archive
+
+"#]]
+    );
 }
 
 #[test]
@@ -70,7 +123,70 @@ fn a_chart_that_cannot_be_fetched_prints_nothing() {
         format!("{TEMPLATE} --username me"),
         "chart template shop oci://files.example.org/none".to_owned(),
     ]);
-    assert_data_eq!(screens, str![]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template shop web --repo https://files.example.org/charts --version 1.2.0
+exit 1
+--- stderr
+error: cannot load chart `web`
+  cause: cannot fetch chart `https://files.example.org/charts/web-1.2.0.tgz`
+  cause: `https://files.example.org/charts/web-1.2.0.tgz` has digest sha256:7d2f5e7b6f5be0587505a4d00dc33beac5ad94201b18abca8ed4c0abc375d3ba, expected sha256:3ab30010ca80fb409ba7d959522582accccb01ee57c217331351793cb441a367
+hint: check whether the host or a proxy changed the content; nothing was used
+
+$ capstan chart template shop web --repo https://files.example.org/charts --version 3.x
+exit 1
+--- stderr
+error: cannot load chart `web`
+  cause: cannot find version `3.x` of chart `web` in `https://files.example.org/charts`
+hint: the versions are `2.0.0-rc.1`, `1.10.0` and `1.2.0`
+
+$ capstan chart template shop web --repo https://files.example.org/charts --version newest
+exit 1
+--- stderr
+error: `newest` is neither a version nor a range of versions: improper constraint: "newest"
+hint: write a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`
+
+$ capstan chart template shop wep --repo https://files.example.org/charts
+exit 1
+--- stderr
+error: cannot load chart `wep`
+  cause: cannot find chart `wep` in `https://files.example.org/charts`
+  cause: there is no chart `wep` in the index
+hint: did you mean `web`?
+
+$ capstan chart template shop stable/web
+exit 1
+--- stderr
+error: cannot find chart `stable/web`: it is neither a file, a folder nor a URL
+hint: repositories of `helm repo add` are not read; name the URL: `web --repo URL`
+
+$ capstan chart template shop ./web
+exit 1
+--- stderr
+error: there is no chart `./web`
+hint: name a folder with a `Chart.yaml`, or a `.tgz` archive
+
+$ capstan chart template shop web --repo http://files.example.org/charts --username me --password pa55
+exit 1
+--- stderr
+error: cannot send the password: the connection is not encrypted
+hint: use a URL with `https://`
+
+$ capstan chart template shop web --repo https://files.example.org/charts --username me
+exit 1
+--- stderr
+error: `--password` is required
+
+$ capstan chart template shop oci://files.example.org/none
+exit 1
+--- stderr
+error: cannot load chart `oci://files.example.org/none`
+  cause: cannot find a release of `oci://files.example.org/none`
+hint: check the address and your access: hosts report private charts as missing
+
+"#]]
+    );
 }
 
 #[test]
@@ -82,4 +198,73 @@ fn a_user_and_a_password_are_sent_to_the_host_of_the_repository() {
     let sent: Vec<_> = sent.iter().filter(|request| request.method == "GET").collect();
     assert_eq!(sent.len(), 2);
     assert!(sent.iter().all(|request| request.header("authorization") == Some("Basic bWU6cGE1NQ==")));
+}
+
+#[test]
+fn missing_dependencies_are_fetched_for_one_run() {
+    let host = FakeHost::internet();
+    let world = world(&host);
+    let chart = "apiVersion: v2\nname: shop\nversion: 1.0.0\ndependencies:\n";
+    let repository = "{name: web, version: ^1, repository: 'https://files.example.org/charts'}";
+    let own = "{name: own, version: 1.x, repository: 'file://../own'}";
+    world.write("shop/Chart.yaml", format!("{chart}- {repository}\n- {own}\n"));
+    world.write("own/Chart.yaml", "apiVersion: v2\nname: own\nversion: 1.0.0\n");
+    world.write("own/templates/a.yaml", "kind: Own\n");
+    world.write("named/Chart.yaml", format!("{chart}- {{name: web, version: '1', repository: '@stable'}}\n"));
+    let files = || -> Vec<String> {
+        world.files().into_iter().filter(|file| !file.starts_with("[HOME]/.cache")).collect()
+    };
+    let before = files();
+    let screens = world.screens(["chart template s shop", "chart template s shop --dependency-update"]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template s shop
+exit 1
+--- stderr
+error: cannot render chart `shop`
+  cause: An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: web, own
+hint: fetch `web` or `own` for one run with `--dependency-update`, or into `charts/` with `helm dependency build`
+
+$ capstan chart template s shop --dependency-update
+exit 0
+--- stdout
+---
+# Source: shop/charts/web/templates/a.yaml
+kind: 1.10.0
+---
+# Source: shop/charts/own/templates/a.yaml
+kind: Own
+
+"#]]
+    );
+    assert_eq!(files(), before);
+    world.write(
+        "shop/Chart.lock",
+        "dependencies:\n- {name: web, version: 1.2.0, repository: 'https://files.example.org/charts'}\n",
+    );
+    let screens = world.screens([
+        "chart template s shop --dependency-update -s charts/web/templates/a.yaml",
+        "chart template s named --dependency-update",
+    ]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template s shop --dependency-update -s charts/web/templates/a.yaml
+exit 0
+--- stdout
+---
+# Source: shop/charts/web/templates/a.yaml
+kind: 1.2.0
+
+$ capstan chart template s named --dependency-update
+exit 1
+--- stderr
+error: cannot load chart `named`
+  cause: cannot fetch the dependency `web`
+  cause: the name `@stable` of `helm repo add` is not read
+hint: set `repository` in Chart.yaml to a URL
+
+"#]]
+    );
 }

@@ -10,7 +10,7 @@ use crate::error::{ChartError, TemplatePosition};
 use crate::files::{ChartFile, LoadedChart, is_crd, load, load_archive};
 use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
-use crate::metadata::Metadata;
+use crate::metadata::{Dependency, Metadata};
 use crate::options::RenderOptions;
 use crate::value_tree::to_map;
 use crate::values::Values;
@@ -66,6 +66,13 @@ impl Chart {
         &self.loaded.metadata
     }
 
+    /// Returns the dependencies in `Chart.yaml` that are not in `charts/`.
+    pub fn missing_dependencies(&self) -> impl Iterator<Item = &Dependency> {
+        let is_present = |name: &str| self.loaded.subcharts.iter().any(|chart| chart.metadata.name == name);
+        let dependencies = self.loaded.metadata.dependencies.iter().flatten();
+        dependencies.filter(move |dependency| !is_present(&dependency.name))
+    }
+
     /// Renders the chart.
     ///
     /// # Errors
@@ -93,13 +100,11 @@ impl Chart {
     }
 
     fn check_installable(&self) -> Result<(), ChartError> {
-        let Metadata { kind, dependencies, .. } = &self.loaded.metadata;
+        let Metadata { kind, .. } = &self.loaded.metadata;
         if !matches!(kind.as_str(), "" | "application") {
             return Err(ChartError::NotInstallable { kind: kind.clone() });
         }
-        let present = |name: &str| self.loaded.subcharts.iter().any(|chart| chart.metadata.name == name);
-        let names = dependencies.iter().flatten().map(|dependency| &dependency.name);
-        let missing: Vec<String> = names.filter(|name| !present(name)).cloned().collect();
+        let missing: Vec<String> = self.missing_dependencies().map(|missing| missing.name.clone()).collect();
         if missing.is_empty() {
             return Ok(());
         }

@@ -24,9 +24,12 @@ impl Explain for ChartError {
             Self::Archive(error) => error.explain(),
             Self::MissingDependencies { names, present } => {
                 ErrorExplanation::hint(match present.as_slice() {
-                    [] => format!("put {} into `charts/`, as `helm dependency build` does", one_of(names)),
+                    [] => format!(
+                        "fetch {} for one run with `--dependency-update`, or into `charts/` with `helm dependency build`",
+                        one_of(names)
+                    ),
                     present => format!(
-                        "`charts/` has {} only; `helm dependency build` fetches the rest",
+                        "`charts/` has {} only; fetch the rest for one run with `--dependency-update`, or with `helm dependency build`",
                         one_of(present)
                     ),
                 })

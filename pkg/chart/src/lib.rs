@@ -8,7 +8,7 @@
 //! | module | content |
 //! |---|---|
 //! | `files`, `archive`, `ignore` | the files of a chart, packed or in a folder |
-//! | `metadata`, `decode` | `Chart.yaml`, read as Go reads it |
+//! | `metadata`, `lock`, `decode` | `Chart.yaml` and `Chart.lock`, read as Go reads them |
 //! | `values` | the values of a user |
 //! | `instance`, `coalesce` | subcharts and the merging of values |
 //! | `objects`, `file_object`, `capabilities` | `.Chart`, `.Capabilities`, `.Files` |
@@ -33,6 +33,7 @@ mod hints;
 mod ignore;
 mod index;
 mod instance;
+mod lock;
 mod manifest;
 mod metadata;
 mod objects;
@@ -55,6 +56,7 @@ pub use error::{ChartError, TemplatePosition};
 pub use files::ChartFile;
 pub use ignore::{IgnoreError, IgnoreReason, IgnoreRules};
 pub use index::{IndexError, IndexedVersion, chart_versions};
+pub use lock::locked_dependencies;
 pub use manifest::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
 pub use options::RenderOptions;

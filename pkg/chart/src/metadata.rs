@@ -182,7 +182,7 @@ impl Maintainer {
 }
 
 impl Dependency {
-    fn read(json: &Value) -> Result<Self, TypeError> {
+    pub(crate) fn read(json: &Value) -> Result<Self, TypeError> {
         let fields = Fields::of(json, "Metadata.dependencies", "chart.Dependency")?;
         let mut read = Self::default();
         fields.text("name", &mut read.name)?;

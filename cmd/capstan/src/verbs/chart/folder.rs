@@ -19,17 +19,27 @@ pub(super) fn load(place: &str, session: &Session) -> Result<Chart, Failure> {
     let path = session.environment().resolve(place);
     let context = || format!("cannot load chart `{place}`");
     let metadata = fs::metadata(&path).map_err(|error| not_found(place, &path, &error))?;
-    if !metadata.is_dir() {
-        if metadata.len() > MAX_ARCHIVE_BYTES {
-            let message = format!("the archive is larger than {MAX_ARCHIVE_BYTES} bytes");
-            return Err(Failure::user(message)).with_context(context);
-        }
-        let bytes = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
-        return Chart::from_archive(&bytes).with_context(context);
+    if metadata.is_dir() {
+        let files = read_files(&path, "").with_context(context)?;
+        return Chart::from_files(files).with_context(context);
     }
-    let mut reader = FolderReader { files: Vec::new(), rules: ignore_rules(&path)?, open: Vec::new() };
-    reader.read(&path, "").with_context(context)?;
-    Chart::from_files(reader.files).with_context(context)
+    if metadata.len() > MAX_ARCHIVE_BYTES {
+        let message = format!("the archive is larger than {MAX_ARCHIVE_BYTES} bytes");
+        return Err(Failure::user(message)).with_context(context);
+    }
+    let bytes = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
+    Chart::from_archive(&bytes).with_context(context)
+}
+
+/// Reads the files of a chart in a folder. `prefix` starts the path of each file.
+pub(super) fn read_files(folder: &Path, prefix: &str) -> Result<Vec<ChartFile>, Failure> {
+    let mut reader = FolderReader { files: Vec::new(), rules: ignore_rules(folder)?, open: Vec::new() };
+    reader.read(folder, "")?;
+    let mut files = reader.files;
+    for file in &mut files {
+        file.path.insert_str(0, prefix);
+    }
+    Ok(files)
 }
 
 fn not_found(place: &str, path: &Path, error: &io::Error) -> Failure {

@@ -1,5 +1,6 @@
 //! `chart`: renders Helm charts.
 
+mod dependencies;
 mod folder;
 mod show;
 mod source;

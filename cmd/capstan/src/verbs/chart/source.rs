@@ -4,7 +4,7 @@ use chart::{Chart, VersionRange};
 use repository::{ChartSource, RepositoryContext};
 use transport::{AddressOrigin, CaBundle, Credential, Secret, Settings};
 
-use super::folder;
+use super::{dependencies, folder};
 use crate::{Failure, WithContext as _, session::Session};
 
 /// The help heading of the flags.
@@ -18,12 +18,16 @@ pub(super) struct SourceFlags {
     repo: String,
 
     /// Version of the chart, or a range such as `~1.2` or `>=1.2 <2` [default: the newest release]
-    #[arg(long, value_name = "RANGE", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
+    #[arg(id = "chart_version", long = "version", value_name = "RANGE", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
     version: String,
 
     /// Allow pre-releases, unless --version is set
     #[arg(long, help_heading = REPOSITORY)]
     devel: bool,
+
+    /// Fetch dependencies that are missing in `charts/` of a folder, for this run only
+    #[arg(long, help_heading = REPOSITORY)]
+    dependency_update: bool,
 
     /// User name for the host of the chart [default: that of the host in clusterctl.yaml, ~/.netrc or docker login]
     #[arg(long, value_name = "NAME", requires = "password", help_heading = REPOSITORY)]
@@ -49,6 +53,9 @@ impl SourceFlags {
         let path = session.environment().resolve(chart);
         let is_path = Path::new(chart).is_absolute() || chart.starts_with('.');
         if self.repo.is_empty() && !ChartSource::is_url(chart) && (is_path || path.exists()) {
+            if self.dependency_update && path.is_dir() {
+                return dependencies::load(chart, &path, session);
+            }
             return folder::load(chart, session);
         }
         let context = || format!("cannot load chart `{}`", transport::address::redact_text(chart));
@@ -60,7 +67,7 @@ impl SourceFlags {
         let messages = session.messages();
         match &fetched.version {
             Some(version) => {
-                messages.log(1, format!("using version {version} of the chart, {}", fetched.address))
+                messages.log(1, format!("using version {version} of the chart, {}", fetched.address));
             }
             None => messages.log(1, format!("using the chart {}", fetched.address)),
         }

@@ -127,7 +127,7 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     if chart.metadata().deprecated {
         session.messages().warning("this chart is deprecated");
     }
-    let context = || format!("cannot render chart `{place}`");
+    let context = || format!("cannot render chart `{}`", transport::address::redact_text(place));
     let rendered = chart.render(&values, &options).with_context(context)?;
     for warning in &rendered.warnings {
         session.messages().warning(warning);
