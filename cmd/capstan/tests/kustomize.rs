@@ -2,7 +2,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use support::binary::TestEnvironment;
+use support::{
+    binary::TestEnvironment,
+    host::{FakeHost, Reply},
+    tar::{TarEntry, gzip, tar},
+};
+use transport::Digest;
 
 use crate::world;
 
@@ -223,127 +228,125 @@ warning: base/kustomization.yaml: `commonLabels` is deprecated: use `labels` (in
     );
 }
 
-#[cfg(unix)]
+// Row: D-356
 #[test]
-fn charts_are_rendered_by_helm_if_allowed() {
+fn charts_are_rendered_without_helm_and_its_flags_have_no_effect() {
     let world = world();
     let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
     world.write("kustomization.yaml", charts);
+    world.write("charts/c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
     world.write("charts/c/values.yaml", "b: 2\n");
+    world.write(
+        "charts/c/templates/map.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata:\n  \
+         values: {{ .Values | toJson | quote }}\n  kube: {{ .Capabilities.KubeVersion.Version }}\n  \
+         v8: {{ .Capabilities.APIVersions.Has \"v8\" | quote }}\n  v9: {{ .Capabilities.APIVersions.Has \"v9\" | quote }}\n",
+    );
+    let flags = "--enable-helm --helm-command no-such-helm --helm-debug --helm-kube-version v1.30 --helm-api-versions v8";
     assert_data_eq!(
-        world.screens(["kustomize build", "kustomize build --enable-helm"]),
+        world.screens(["kustomize build", &format!("kustomize build {flags}")]),
         str![[r#"
 $ capstan kustomize build
-exit 1
---- stderr
-error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: cannot render chart `c` with `helm`: must specify --enable-helm
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  kube: v1.37.0
+  v8: "false"
+  v9: "true"
+  values: '{"a":1,"b":2}'
+kind: ConfigMap
+metadata:
+  name: r
 
-$ capstan kustomize build --enable-helm
-exit 1
---- stderr
-error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: cannot run the program `helm`: No such file or directory (os error 2)
-hint: install helm, or set its path with `--helm-command PATH`
+$ capstan kustomize build --enable-helm --helm-command no-such-helm --helm-debug --helm-kube-version v1.30 --helm-api-versions v8
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  kube: v1.30
+  v8: "false"
+  v9: "true"
+  values: '{"a":1,"b":2}'
+kind: ConfigMap
+metadata:
+  name: r
 
 "#]]
     );
-    world.script(
-        "my-helm",
-        "[ -n \"$HELM_CONFIG_HOME\" ] || exit 1\n\
-         while [ $# -gt 0 ]; do [ \"$1\" = --kube-version ] && v=$2; [ \"$1\" = --api-versions ] && a=$2; shift; done\n\
-         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: c}\\ndata: {v: %s, a: %s}\\n' \"$v\" \"$a\"",
-    );
-    let flags = "--enable-helm --helm-command my-helm --helm-kube-version v1.30 --helm-api-versions v8";
-    let text = built(&world, &format!("build {flags}"));
-    assert!(text.contains("v: v1.30") && text.contains("a: v9"), "{text}");
-    world.script("my-helm", "echo chart is bad >&2; exit 3");
+    world.write("charts/c/templates/bad.yaml", "{{ .Values.gone.x }}");
     assert_data_eq!(
-        world.run_line(&format!("kustomize build {flags}")).to_string(),
+        world.run_line("kustomize build").to_string(),
         str![[r#"
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: `my-helm` failed with exit status: 3: chart is bad
+  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: template: c/templates/bad.yaml:1:10: executing "c/templates/bad.yaml" at <.Values.gone.x>: nil pointer evaluating interface {}.x
 
 "#]]
     );
 }
 
 // Row: D-226
-#[cfg(unix)]
 #[test]
-fn a_chart_version_is_fetched_once_into_the_cache() {
+fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
+    let host = FakeHost::internet();
+    let template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\n";
+    let archive = gzip(&tar(&[
+        TarEntry::file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        TarEntry::file("c/templates/a.yaml", template),
+    ]));
+    let entry = format!("{{name: c, version: 1.0.0, digest: {}, urls: [c.tgz]}}", Digest::of(&archive).hex());
+    host.on(
+        "files.example.org/charts/index.yaml",
+        Reply::text(format!("apiVersion: v1\nentries:\n  c: [{entry}]\n")),
+    );
+    host.on("files.example.org/charts/c.tgz", Reply::file(archive));
     let world = world();
-    let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
-    world.write("kustomization.yaml", chart);
-    world.script(
-        "helm",
-        "[ $1 = pull ] && { /bin/mkdir $4/c; echo \"$5 $6 $7 $8 $9\" >> pulls; exit 0; }\n\
-         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
-    );
-    assert_data_eq!(
-        world.run_line("kustomize build --enable-helm --offline").to_string(),
-        str![[r#"
-exit 1
---- stderr
-error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: cannot fetch `c`: offline: the chart is not in the cache
-
-"#]]
-    );
-    let text = built(&world, "build --enable-helm");
-    assert!(text.contains("name: r"), "{text}");
-    assert_eq!(built(&world, "build --enable-helm --offline"), text);
-    assert_eq!(
-        world.read(world.current_dir().join("pulls")),
-        "--repo https://charts.lab c --version 1.0.0\n"
-    );
+    let ca = world.write("ca.pem", host.ca_pem());
+    let world = world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca);
+    let chart = "{name: c, repo: 'https://files.example.org/charts', version: 1.0.0, releaseName: r}";
+    world.write("kustomization.yaml", format!("helmCharts: [{chart}]\n"));
+    let offline = "kustomize build --offline";
+    let screens = world.screens([offline, "kustomize build", offline]);
     assert!(!world.current_dir().join("charts").exists());
-    // The version that a range selects may change.
-    world.write("kustomization.yaml", chart.replace("1.0.0", "^1.0.0"));
-    for times in [1, 2] {
-        built(&world, "build --enable-helm");
-        let pulls = world.read(world.current_dir().join("pulls"));
-        assert_eq!(pulls.matches("--version ^1.0.0\n").count(), times, "{pulls}");
-    }
-    world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
+    world.write("kustomization.yaml", format!("helmCharts: [{}]\n", chart.replace("1.0.0", "^2.0.0")));
     assert_data_eq!(
-        world.run_line("kustomize build --enable-helm").to_string(),
+        format!("{screens}{}", world.screens(["kustomize build"])),
         str![[r#"
+$ capstan kustomize build --offline
 exit 1
 --- stderr
 error: cannot build `.`
-  cause: kustomization.yaml: helmCharts[0]: cannot render `c`: `--post-renderer=x` is not a valid name
+  cause: kustomization.yaml: helmCharts[0]: cannot fetch `c`: cannot read the chart repository `https://files.example.org/charts`: cannot fetch `https://files.example.org/charts/index.yaml` in offline mode: it is not cached
+hint: run the command once online, without `--offline` or `CAPSTAN_OFFLINE`, or use a `.tgz` archive
+
+$ capstan kustomize build
+exit 0
+--- stdout
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: r
+
+$ capstan kustomize build --offline
+exit 0
+--- stdout
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: r
+--- stderr
+offline: using https://files.example.org/charts/index.yaml from the cache, fetched 0 minutes ago
+$ capstan kustomize build
+exit 1
+--- stderr
+error: cannot build `.`
+  cause: kustomization.yaml: helmCharts[0]: cannot fetch `c`: cannot find version `^2.0.0` of chart `c` in `https://files.example.org/charts`
+hint: the only version is `1.0.0`
 
 "#]]
     );
-}
-
-#[cfg(unix)]
-#[test]
-fn a_modified_cached_chart_is_fetched_again() {
-    let world = world();
-    let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
-    world.write("kustomization.yaml", chart);
-    world.script(
-        "helm",
-        "[ $1 = pull ] && { /bin/mkdir $4/c; echo whole > $4/c/Chart.yaml; echo 1 >> pulls; exit 0; }\n\
-         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
-    );
-    let pulls = || world.read(world.current_dir().join("pulls")).lines().count();
-    built(&world, "build --enable-helm");
-    let charts = world.home().join(".cache/capstan/charts");
-    let kept = fs::read_dir(charts).unwrap().next().unwrap().unwrap().path();
-    for damage in ["c/Chart.yaml", "c/added.yaml", ".digest"] {
-        built(&world, "build --enable-helm");
-        let before = pulls();
-        fs::write(kept.join(damage), "other").unwrap();
-        assert_ne!(world.run_line("kustomize build --enable-helm --offline").status, 0, "{damage}");
-        built(&world, "build --enable-helm");
-        assert_eq!((pulls(), kept.join("c/added.yaml").exists()), (before + 1, false), "{damage}");
-        assert_eq!(fs::read_to_string(kept.join("c/Chart.yaml")).unwrap(), "whole\n");
-    }
 }
 
 #[test]

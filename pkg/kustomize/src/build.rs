@@ -14,7 +14,7 @@ use crate::scope::BuildState;
 use crate::{BuildOptions, BuildOutput, FetchResults, Tree, TreePath};
 
 /// One build of a kustomization.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Build<'a> {
     /// The files of the build.
     pub tree: &'a dyn Tree,
@@ -57,7 +57,7 @@ impl Build<'_> {
         let mut session = BuildState {
             tree: self.tree,
             fetch_results: self.fetch_results,
-            options: self.options,
+            options: self.options.clone(),
             report: BuildReport::default(),
             metadata: BuildMetadata::default(),
             schema: Schema::default(),

@@ -1,37 +1,42 @@
-//! `helmCharts`: charts that the caller renders.
+//! `helmCharts`: charts in the tree or in chart repositories, rendered as `helm template` does.
 //!
 //! ```text
-//! chart in the tree, else ChartPull ─► its values merged with those of the kustomization ─► ChartTemplate
+//! chart in the tree, else ChartPull ─► Chart ─► its values merged with those of the kustomization ─► objects
 //! ```
 //! Source: kustomize v5.8.1 HelmChartInflationGenerator, api/types/helmchartargs.go.
 
+mod folder;
 mod values;
 
 use std::sync::Arc;
 
-use manifest::{YamlLimits, read_resources};
+use chart::{
+    Capabilities, Chart, ChartError, KubeVersion, KubeVersionError, NoSuchTemplate, PrintOptions, Release,
+    ReleaseNameError, RenderOptions, Values, ValuesError,
+};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::generators::{HelmChart, HelmGlobals};
-use crate::request::{ChartPull, ChartTemplate, ChartValues, FetchRequest, FetchedContent};
+use crate::request::{ChartPull, FetchRequest, FetchedContent};
 use crate::resource::{ObjectOrigin, Plugin, Resource};
 use crate::scope::{LoadError, Scope};
-use crate::{HelmPermission, ResolvedPath, TreePath};
+use crate::{ChartOptions, ResolvedPath, TreePath};
 
 /// The plugin behind `helmCharts`.
 const PLUGIN: &str = "HelmChartInflationGenerator";
 
-/// Marks objects rendered by Helm during the build: they already have the namespace given to Helm.
+/// Marks objects rendered from a chart during the build: they already have the namespace of the release.
 pub(crate) const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 
 /// The default folder of charts.
 const CHART_HOME: &str = "charts";
 
+/// The namespace of a release without one.
+const DEFAULT_NAMESPACE: &str = "default";
+
 /// A chart that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HelmError {
-    #[error("cannot render chart `{0}` with `helm`: must specify --enable-helm")]
-    Disabled(String),
     #[error("`name` of the chart is missing")]
     Nameless,
     #[error("no chart at `{0}`, and no `repo` to pull the chart from")]
@@ -40,6 +45,22 @@ pub(crate) enum HelmError {
     UnknownMerge(String),
     #[error("cannot read values from `{file}`: {reason}")]
     InvalidValues { file: TreePath, reason: String },
+    #[error("cannot load chart `{name}`: {error}")]
+    Load { name: String, error: Box<ChartError> },
+    #[error("cannot render `{name}`: {error}")]
+    Render { name: String, error: Box<ChartError> },
+    #[error(transparent)]
+    Folder(#[from] folder::FolderError),
+    #[error(transparent)]
+    Values(#[from] ValuesError),
+    #[error(transparent)]
+    KubeVersion(#[from] KubeVersionError),
+    #[error(transparent)]
+    ReleaseName(#[from] ReleaseNameError),
+    #[error("`releaseName` and `nameTemplate` cannot be combined")]
+    TwoReleaseNames,
+    #[error(transparent)]
+    Print(#[from] NoSuchTemplate),
 }
 
 /// Adds the objects of the rendered charts.
@@ -68,16 +89,15 @@ pub(crate) fn inflate(
     origin: ObjectOrigin,
     objects: &mut Accumulator,
 ) {
-    let checked = check(scope, chart);
-    if scope.ok(field, checked).is_none() {
+    if scope.ok(field, check(chart)).is_none() {
         return;
     }
-    let Some(folder) = find(scope, field, chart, globals) else { return };
-    let Some(values) = values_of(scope, field, chart, &folder) else { return };
-    let request = FetchRequest::ChartTemplate(Box::new(template(chart, globals, folder, values)));
-    let Some(FetchedContent::Bytes(printed)) = scope.fetch(field, &chart.name, request) else { return };
+    let Some(loaded) = load(scope, field, chart, globals) else { return };
+    let Some(values) = values_of(scope, field, chart, &loaded) else { return };
+    let printed = render(chart, &loaded, &values, &scope.session.options.charts);
+    let Some(printed) = scope.ok(field, printed) else { return };
     let file = TreePath::new(&chart.name);
-    let Some(rendered) = scope.parse_objects(field, &file, without_messages(&printed)) else { return };
+    let Some(rendered) = scope.parse_objects(field, &file, printed.as_bytes()) else { return };
     let origin = Arc::new(origin);
     for mut read in rendered {
         read.object.set_annotation(HELM_GENERATED, "true");
@@ -86,33 +106,30 @@ pub(crate) fn inflate(
     }
 }
 
-fn check(scope: &Scope<'_, '_>, chart: &HelmChart) -> Result<(), HelmError> {
-    if scope.session.options.helm == HelmPermission::Off {
-        return Err(HelmError::Disabled(chart.name.clone()));
-    }
+fn check(chart: &HelmChart) -> Result<(), HelmError> {
     if chart.name.is_empty() {
         return Err(HelmError::Nameless);
     }
     values::ValuesMerge::parse(&chart.values_merge).map(drop)
 }
 
-/// Finds the folder of a chart in the tree, else requests the chart.
-fn find(
-    scope: &mut Scope<'_, '_>,
-    field: &str,
-    chart: &HelmChart,
-    globals: &HelmGlobals,
-) -> Option<TreePath> {
+/// Loads a chart from its folder in the tree, else from the requested archive.
+fn load(scope: &mut Scope<'_, '_>, field: &str, chart: &HelmChart, globals: &HelmGlobals) -> Option<Chart> {
     let home = if globals.chart_home.is_empty() { CHART_HOME } else { &globals.chart_home };
     let home = scope.root.folder.join(home);
-    let into = if chart.version.is_empty() || chart.repo.is_empty() {
+    let parent = if chart.version.is_empty() || chart.repo.is_empty() {
         home
     } else {
         home.join(&format!("{}-{}", chart.name, chart.version))
     };
-    let folder = into.join(&chart.name);
+    let folder = parent.join(&chart.name);
+    let of_name = |error| HelmError::Load { name: chart.name.clone(), error: Box::new(error) };
     match scope.resolve(field, folder.as_str())? {
-        ResolvedPath::Folder(folder) => return Some(folder),
+        ResolvedPath::Folder(folder) => {
+            let files = folder::read(scope.session.tree, &folder, scope.root.copy_top());
+            let files = scope.ok(field, files.map_err(HelmError::from))?;
+            return scope.ok(field, Chart::from_files(files).map_err(of_name));
+        }
         ResolvedPath::File(_) | ResolvedPath::Missing if chart.repo.is_empty() => {
             scope.report(field, HelmError::NoChart(folder));
             return None;
@@ -120,87 +137,81 @@ fn find(
         ResolvedPath::File(_) | ResolvedPath::Missing => {}
     }
     let HelmChart { name, repo, version, devel, .. } = chart.clone();
-    let pull =
-        ChartPull { name, repo, version, devel, destination: into, config_home: globals.config_home.clone() };
-    match scope.fetch(field, &chart.name, FetchRequest::ChartPull(pull))? {
-        FetchedContent::Folder { root, .. } => Some(root),
-        FetchedContent::Bytes(_) => {
-            let (entry, reason) = (chart.name.clone(), "helm returned no folder".to_owned());
-            scope.report(field, LoadError::FetchFailed { entry, verb: "fetch", reason });
+    match scope.fetch(field, &chart.name, FetchRequest::Chart(ChartPull { name, repo, version, devel }))? {
+        FetchedContent::Bytes(archive) => scope.ok(field, Chart::from_archive(&archive).map_err(of_name)),
+        FetchedContent::Folder { .. } => {
+            let (entry, reason) = (chart.name.clone(), "the result is not an archive".to_owned());
+            scope.report(field, LoadError::FetchFailed { entry, reason });
             None
         }
     }
 }
 
 /// Merges the values of a chart with those of the kustomization, then adds the additional files.
-fn values_of(
-    scope: &mut Scope<'_, '_>,
-    field: &str,
-    chart: &HelmChart,
-    folder: &TreePath,
-) -> Option<Vec<ChartValues>> {
-    let file = if chart.values_file.is_empty() {
-        // The load restrictions do not apply: the file belongs to the chart, and a requested chart can be in any
-        // folder.
-        let file = folder.join("values.yaml");
-        let read = scope.session.tree.read(&file).unwrap_or_default();
-        (file, read)
+fn values_of(scope: &mut Scope<'_, '_>, field: &str, chart: &HelmChart, loaded: &Chart) -> Option<Values> {
+    let (file, bytes) = if chart.values_file.is_empty() {
+        let own = loaded.show_values();
+        (TreePath::new(&chart.name).join("values.yaml"), Arc::from(own.as_bytes()))
     } else {
         scope.load(&format!("{field}.valuesFile"), &chart.values_file)?
     };
-    let first = if chart.values_inline.is_empty() {
-        // Values are optional for a chart.
-        Some(file).filter(|(_, bytes)| !bytes.is_empty()).map(|(file, _)| ChartValues::File(file))
+    let mut values = Values::default();
+    let mut add =
+        |file: &TreePath, bytes: &[u8]| values.merge_file(file.as_str(), bytes).map_err(HelmError::from);
+    if chart.values_inline.is_empty() {
+        let added = add(&file, &bytes);
+        scope.ok(field, added)?;
     } else {
         let merge = values::ValuesMerge::parse(&chart.values_merge).unwrap_or_default();
-        let merged = values::merge_values(merge, &file.0, &file.1, &chart.values_inline);
-        Some(ChartValues::Text(scope.ok(field, merged)?))
-    };
-    let mut all: Vec<ChartValues> = first.into_iter().collect();
+        let merged = values::merge_values(merge, &file, &bytes, &chart.values_inline);
+        let added = add(&file, scope.ok(field, merged)?.as_bytes());
+        scope.ok(field, added)?;
+    }
     for (index, path) in chart.additional_values_files.iter().enumerate() {
-        let (file, _) = scope.load(&format!("{field}.additionalValuesFiles[{index}]"), path)?;
-        all.push(ChartValues::File(file));
+        let (file, bytes) = scope.load(&format!("{field}.additionalValuesFiles[{index}]"), path)?;
+        let added = add(&file, &bytes);
+        scope.ok(field, added)?;
     }
-    Some(all)
+    Some(values)
 }
 
-fn template(
+/// Returns the text that `helm template` prints for a chart.
+fn render(
     chart: &HelmChart,
-    globals: &HelmGlobals,
-    folder: TreePath,
-    values: Vec<ChartValues>,
-) -> ChartTemplate {
-    let mut flags = Vec::new();
-    if !chart.name_template.is_empty() {
-        flags.extend(["--name-template".to_owned(), chart.name_template.clone()]);
+    loaded: &Chart,
+    values: &Values,
+    options: &ChartOptions,
+) -> Result<String, HelmError> {
+    let namespace = if chart.namespace.is_empty() { DEFAULT_NAMESPACE } else { &chart.namespace };
+    let release = Release::new(&release_name(chart, options)?, namespace);
+    let own = Some(&chart.kube_version).filter(|version| !version.is_empty());
+    let kube_version = own.unwrap_or(&options.kube_version);
+    let mut capabilities = Capabilities::default();
+    if !kube_version.is_empty() {
+        capabilities.kube_version = KubeVersion::parse(kube_version)?;
     }
-    let switches = [
-        (chart.include_crds, "--include-crds"),
-        (chart.skip_tests, "--skip-tests"),
-        (chart.skip_hooks, "--no-hooks"),
-        (chart.debug, "--debug"),
-        (chart.devel, "--devel"),
-    ];
-    flags.extend(switches.into_iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| flag.to_owned()));
-    ChartTemplate {
-        chart: folder,
-        release: chart.release_name.clone(),
-        namespace: chart.namespace.clone(),
-        kube_version: chart.kube_version.clone(),
-        api_versions: chart.api_versions.clone(),
-        flags,
-        values,
-        config_home: globals.config_home.clone(),
-    }
+    let own = Some(&chart.api_versions).filter(|versions| !versions.is_empty());
+    capabilities.api_versions.extend(own.unwrap_or(&options.api_versions).iter().cloned());
+    let options = RenderOptions { capabilities, now: options.now, ..RenderOptions::new(release) };
+    let rendered = loaded.render(values, &options);
+    let rendered =
+        rendered.map_err(|error| HelmError::Render { name: chart.name.clone(), error: Box::new(error) })?;
+    Ok(rendered.print(&PrintOptions {
+        include_crds: chart.include_crds,
+        no_hooks: chart.skip_hooks,
+        skip_tests: chart.skip_tests,
+        show_only: Vec::new(),
+    })?)
 }
 
-/// Drops the messages that Helm may print before the first document.
-fn without_messages(printed: &[u8]) -> &[u8] {
-    if read_resources(printed, &YamlLimits::default()).is_ok() {
-        return printed;
+/// Returns the name of the release. Helm makes up a name from the chart and the time if there is none.
+fn release_name(chart: &HelmChart, options: &ChartOptions) -> Result<String, HelmError> {
+    match (&*chart.release_name, &*chart.name_template) {
+        ("", "") => Ok(format!("{}-{}", chart.name, options.now.as_second())),
+        ("", pattern) => Ok(Release::name_of_template(pattern)?),
+        (name, "") => Ok(name.to_owned()),
+        (_, _) => Err(HelmError::TwoReleaseNames),
     }
-    let start = printed.windows(5).position(|window| window == b"\n---\n");
-    start.map_or(printed, |start| &printed[start + 1..])
 }
 
 #[cfg(test)]

@@ -69,11 +69,10 @@ mod vars;
 pub use build::{BaseObjects, Build};
 pub use id::{Gvk, ResId};
 pub use kustomization::FILE_NAMES;
-pub use options::{BuildOptions, ConflictDetection, HelmPermission, LoadRestrictor, Reorder};
+pub use options::{BuildOptions, ChartOptions, ConflictDetection, LoadRestrictor, Reorder};
 pub use output::BuildOutput;
 pub use report::{BuildLocation, BuildProblem, BuildReport, StepError};
 pub use request::{
-    ChartPull, ChartTemplate, ChartValues, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent,
-    RemoteEntry,
+    ChartPull, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry,
 };
 pub use tree::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};

@@ -1,16 +1,17 @@
 //! Options of a build.
 
+use jiff::Timestamp;
 use manifest::provenance::Trace;
 
 /// The options of a build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildOptions {
     /// The files that a kustomization may name.
     pub load_restrictor: LoadRestrictor,
     /// The order of the objects if the top kustomization has no `sortOptions`.
     pub reorder: Reorder,
-    /// Permission to request charts.
-    pub helm: HelmPermission,
+    /// The cluster and the time that charts see.
+    pub charts: ChartOptions,
     /// Labels every object as managed by kustomize, regardless of `buildMetadata`.
     pub managed_by_label: bool,
     /// Detection of patches that disagree.
@@ -19,14 +20,27 @@ pub struct BuildOptions {
     pub trace: Trace,
 }
 
-/// Permission to run `helm`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HelmPermission {
-    /// A chart is an error.
-    #[default]
-    Off,
-    /// A chart becomes a request.
-    On,
+/// The cluster and the time that charts see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChartOptions {
+    /// The Kubernetes version for charts without their own; empty for the default of Helm.
+    pub kube_version: String,
+    /// The API versions for charts without their own list, besides the built-in ones.
+    pub api_versions: Vec<String>,
+    /// The current time.
+    pub now: Timestamp,
+}
+
+impl ChartOptions {
+    /// The defaults of Helm, at the start of 1970.
+    pub const DEFAULT: Self =
+        Self { kube_version: String::new(), api_versions: Vec::new(), now: Timestamp::UNIX_EPOCH };
+}
+
+impl Default for ChartOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// Detection of patches of one list that set a field to different values.

@@ -54,9 +54,8 @@ pub(crate) enum LoadError {
     NotAFile(String),
     #[error("`{file}` is outside `{root}`")]
     Outside { file: TreePath, root: TreePath },
-    /// `verb` is `fetch` or `render`.
-    #[error("cannot {verb} `{entry}`: {reason}")]
-    FetchFailed { entry: String, verb: &'static str, reason: String },
+    #[error("cannot fetch `{entry}`: {reason}")]
+    FetchFailed { entry: String, reason: String },
 }
 
 impl BuildState<'_> {
@@ -177,11 +176,7 @@ impl<'a> Scope<'_, 'a> {
         match self.session.fetch_results.get(&request) {
             Some(Err(reason)) => {
                 let (entry, reason) = (entry.to_owned(), reason.clone());
-                let verb = match request {
-                    FetchRequest::ChartTemplate(_) => "render",
-                    FetchRequest::Remote(_) | FetchRequest::ChartPull(_) => "fetch",
-                };
-                self.report(field, LoadError::FetchFailed { entry, verb, reason });
+                self.report(field, LoadError::FetchFailed { entry, reason });
                 None
             }
             Some(Ok(answer)) => Some(answer.clone()),

@@ -1,6 +1,6 @@
 //! The files of a build: the caller provides a tree, so a build never reads the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -97,6 +97,11 @@ pub trait Tree {
     /// # Errors
     /// `TreeError` if the file does not exist or cannot be read.
     fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError>;
+
+    /// Lists the names in a folder, given by its canonical path, in byte order.
+    /// # Errors
+    /// `TreeError` if the folder cannot be read.
+    fn list(&self, folder: &TreePath) -> Result<Vec<String>, TreeError>;
 }
 
 /// A failure to resolve or read a path.
@@ -150,6 +155,12 @@ impl Tree for MemoryTree {
         let missing = || TreeError { path: path.clone(), reason: "no such file".to_owned() };
         self.files.get(path).cloned().ok_or_else(missing)
     }
+
+    fn list(&self, folder: &TreePath) -> Result<Vec<String>, TreeError> {
+        let inside = self.files.keys().filter(|file| *file != folder && file.is_in(folder));
+        let name = |file: &TreePath| file.relative_to(folder).split('/').next().map(str::to_owned);
+        Ok(inside.filter_map(name).collect::<BTreeSet<_>>().into_iter().collect())
+    }
 }
 
 #[cfg(test)]
@@ -187,5 +198,6 @@ mod tests {
         assert_eq!((at("/"), at("/a/b/")), (ResolvedPath::Folder(TreePath::new("/")), at("/a/b")));
         assert_eq!((at("/a/bb"), at("/c")), (ResolvedPath::Missing, ResolvedPath::Missing));
         assert_eq!(tree.read(&TreePath::new("/a")).unwrap_err().path, TreePath::new("/a"));
+        assert_eq!(tree.list(&TreePath::new("/a")).unwrap(), ["b", "b-c"]);
     }
 }

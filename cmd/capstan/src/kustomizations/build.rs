@@ -10,7 +10,6 @@ use super::{
     disk::{BuildRoot, DiskTree, tree_path},
     fetch::{FetchedResources, Fetcher},
     file_names::{FileNames, shown_location},
-    helm::HelmProgram,
 };
 use crate::{Environment, Failure, failure::Foreign as _, session::Session};
 
@@ -18,12 +17,6 @@ pub(crate) struct KustomizationBuild {
     pub(crate) result: Result<BuildOutput, BuildReport>,
     pub(crate) names: FileNames,
     pub(crate) hints: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct BuildSettings {
-    pub(crate) options: BuildOptions,
-    pub(crate) helm: Option<HelmProgram>,
 }
 
 pub(super) enum KustomizationSource {
@@ -55,7 +48,7 @@ pub(super) struct KustomizationBuilder<'a> {
 
 impl KustomizationBuilder<'_> {
     pub(super) fn build_once(&self, answers: &FetchResults) -> Result<BuildOutput, BuildReport> {
-        let build = Build { tree: self.tree, fetch_results: answers, options: self.options };
+        let build = Build { tree: self.tree, fetch_results: answers, options: self.options.clone() };
         build.run_onto(&self.root.folder, self.root.copy_root.as_ref(), BaseObjects::default())
     }
 
@@ -85,14 +78,11 @@ impl KustomizationBuilder<'_> {
 /// A build of local files needs neither configuration nor connections.
 pub(crate) fn build(
     place: &str,
-    settings: &BuildSettings,
+    options: &BuildOptions,
     session: &Session,
 ) -> Result<KustomizationBuild, Failure> {
     let tree = DiskTree::new(repository::RepositoryContext::default().max_file_bytes());
-    let fetcher = || {
-        let fetcher = Fetcher::new(session.repositories()?, session);
-        Ok::<_, Failure>(fetcher.with_helm(settings.helm.clone()))
-    };
+    let fetcher = || Ok::<_, Failure>(Fetcher::new(session.repositories()?, session));
     let start = match KustomizationSource::find(place, session.environment(), &tree)? {
         KustomizationSource::Local(start) => start,
         KustomizationSource::Remote(remote) => {
@@ -100,7 +90,7 @@ pub(crate) fn build(
             session.block_on(fetcher.fetch_root(&remote))?
         }
     };
-    let building = KustomizationBuilder { tree: &tree, root: &start, options: settings.options };
+    let building = KustomizationBuilder { tree: &tree, root: &start, options: options.clone() };
     let mut fetched = FetchedResources::default();
     let result = match building.build_once(&fetched.results) {
         Err(report) if !report.requests.is_empty() => {

@@ -47,6 +47,16 @@ impl DiskTree {
         }
     }
 
+    fn names_in(folder: &TreePath) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(disk_path(folder))? {
+            let name = entry?.file_name().into_string();
+            names.push(name.map_err(|_| io::Error::other("a file name is not valid UTF-8"))?);
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     fn read_limited(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         let path = disk_path(path);
         if fs::metadata(&path)?.len() > self.max_file_bytes {
@@ -64,6 +74,10 @@ impl Tree for DiskTree {
         let found = Self::resolve_on_disk(path).map_err(|error| tree_error(path, &error))?;
         self.resolved.borrow_mut().insert(path.clone(), found.clone());
         Ok(found)
+    }
+
+    fn list(&self, folder: &TreePath) -> Result<Vec<String>, TreeError> {
+        Self::names_in(folder).map_err(|error| tree_error(folder, &error))
     }
 
     fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
@@ -161,6 +175,10 @@ impl<T> RecordingTree<T> {
 impl<T: Tree> Tree for RecordingTree<T> {
     fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
         self.tree.resolve(path)
+    }
+
+    fn list(&self, folder: &TreePath) -> Result<Vec<String>, TreeError> {
+        self.tree.list(folder)
     }
 
     fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {

@@ -1,19 +1,18 @@
 use std::{collections::BTreeSet, path::Path};
 
+use chart::VersionRange;
 use futures::{StreamExt as _, stream};
-use kustomize::{Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
+use kustomize::{
+    ChartPull, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath,
+};
 use repository::{
-    RepositoryContext,
+    ChartSource, RepositoryContext,
     git::{CloneStore, GitRemote, LocalChangesPolicy, RemoteUrl},
 };
 
-use tempfile::TempDir;
 use transport::AddressOrigin;
 
-use super::{
-    disk::{BuildRoot, tree_path},
-    helm::{Helm, HelmProgram},
-};
+use super::disk::{BuildRoot, tree_path};
 use crate::{Environment, Failure, WithContext as _, failure::Kind, session::Session, ui::Messages};
 
 const MAX_CONCURRENT_FETCHES: usize = 8;
@@ -24,8 +23,6 @@ const TREES_FOLDER: &str = "trees";
 pub(super) struct FetchedResources {
     pub(super) results: FetchResults,
     pub(super) hints: Vec<String>,
-    /// The folder for charts, created for the first chart. Its content is part of the tree.
-    chart_folder: Option<TempDir>,
 }
 
 impl FetchedResources {
@@ -36,13 +33,7 @@ impl FetchedResources {
         named_by: AddressOrigin,
         fetcher: &Fetcher,
     ) -> Result<(), Failure> {
-        let helm = match &fetcher.helm {
-            Some(program) => {
-                Some(Helm::new(program, &fetcher.environment, &fetcher.context, self.chart_folder()?))
-            }
-            None => None,
-        };
-        let each = requests.into_iter().map(|request| fetcher.fetch(request, named_by, helm.as_ref()));
+        let each = requests.into_iter().map(|request| fetcher.fetch(request, named_by));
         let answers: Vec<_> = stream::iter(each).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
         for (request, answer) in answers {
             let answer = answer.map_err(|failure| {
@@ -53,32 +44,18 @@ impl FetchedResources {
         }
         Ok(())
     }
-
-    fn chart_folder(&mut self) -> Result<&Path, Failure> {
-        let temporary = match self.chart_folder.take() {
-            Some(temporary) => temporary,
-            None => tempfile::Builder::new().prefix("capstan-helm-").tempdir()?,
-        };
-        Ok(self.chart_folder.insert(temporary).path())
-    }
 }
 
 pub(super) struct Fetcher {
     context: RepositoryContext,
     messages: Messages,
     pub(super) environment: Environment,
-    helm: Option<HelmProgram>,
 }
 
 impl Fetcher {
     pub(super) fn new(context: RepositoryContext, session: &Session) -> Self {
         let (messages, environment) = (session.messages().clone(), session.environment().clone());
-        Self { context, messages, environment, helm: None }
-    }
-
-    /// Renders charts with `helm`, if given.
-    pub(super) fn with_helm(self, helm: Option<HelmProgram>) -> Self {
-        Self { helm, ..self }
+        Self { context, messages, environment }
     }
 
     pub(super) async fn fetch_root(&self, remote: &RemoteEntry) -> Result<BuildRoot, Failure> {
@@ -96,12 +73,10 @@ impl Fetcher {
         &self,
         request: FetchRequest,
         named_by: AddressOrigin,
-        helm: Option<&Helm<'_>>,
     ) -> (FetchRequest, Result<FetchedContent, Failure>) {
-        let answer = match (&request, helm) {
-            (FetchRequest::Remote(remote), _) => self.fetch_remote(remote, named_by).await,
-            (FetchRequest::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
-            (FetchRequest::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
+        let answer = match &request {
+            FetchRequest::Remote(remote) => self.fetch_remote(remote, named_by).await,
+            FetchRequest::Chart(pull) => Box::pin(self.fetch_chart(pull, named_by)).await,
             _ => Err(Failure::new(Kind::Bug, "no handler exists for this request")),
         };
         (request, answer)
@@ -139,6 +114,17 @@ impl Fetcher {
                 Err(hints.fold(Failure::new(Kind::Environment, message), Failure::hint))
             }
         }
+    }
+
+    async fn fetch_chart(
+        &self,
+        pull: &ChartPull,
+        named_by: AddressOrigin,
+    ) -> Result<FetchedContent, Failure> {
+        let range = VersionRange::parse(&pull.version, pull.devel)?;
+        let source = ChartSource::parse(&pull.name, Some(&pull.repo), named_by)?;
+        let chart = source.fetch(&range, &self.context).await?;
+        Ok(FetchedContent::Bytes(chart.bytes.to_vec().into()))
     }
 
     async fn fetch_file(&self, url: &str, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {

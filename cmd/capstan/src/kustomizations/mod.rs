@@ -11,11 +11,9 @@ mod disk;
 mod fetch;
 mod file_names;
 mod flags;
-mod helm;
 mod overlay;
 
-pub(crate) use build::{BuildSettings, KustomizationBuild, build};
+pub(crate) use build::{KustomizationBuild, build};
 pub(crate) use file_names::{FileNames, distinct_problems, shown_location};
 pub(crate) use flags::{KustomizationFlags, RunOverlays, RunScope, configured_overlays};
-pub(crate) use helm::HelmProgram;
 pub(crate) use overlay::{KustomizationOverlay, files_read_by_overlay};

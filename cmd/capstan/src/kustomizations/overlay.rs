@@ -113,6 +113,9 @@ impl KustomizationOverlay {
             (FetchRequest::Remote(remote), Ok(FetchedContent::Bytes(bytes))) => {
                 Some((remote.redacted(), Arc::clone(bytes)))
             }
+            (FetchRequest::Chart(chart), Ok(FetchedContent::Bytes(bytes))) => {
+                Some((chart.to_string(), Arc::clone(bytes)))
+            }
             _ => None,
         });
         let read = read.into_iter().map(|(file, bytes)| (name(&file), bytes));
@@ -194,7 +197,7 @@ impl LazyOverlay for LazyKustomization {
 const OPTIONS: BuildOptions = BuildOptions {
     load_restrictor: kustomize::LoadRestrictor::RootOnly,
     reorder: Reorder::None,
-    helm: kustomize::HelmPermission::Off,
+    charts: kustomize::ChartOptions::DEFAULT,
     managed_by_label: false,
     conflicts: kustomize::ConflictDetection::Ignored,
     trace: Trace::Off,

@@ -67,8 +67,7 @@ impl FromFields for SecretGenerator {
 
 impl FromFields for OldHelmChart {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
-        let globals =
-            HelmGlobals { chart_home: fields.take("chartHome"), config_home: fields.take("helmHome") };
+        let globals = HelmGlobals { chart_home: fields.take("chartHome") };
         let chart = HelmChart {
             name: fields.take("chartName"),
             version: fields.take("chartVersion"),
@@ -80,7 +79,7 @@ impl FromFields for OldHelmChart {
             ..HelmChart::default()
         };
         // Accepted without effect, as in kustomize.
-        for ignored in ["chartRepoName", "helmBin", "releaseNamespace"] {
+        for ignored in ["chartRepoName", "helmBin", "helmHome", "releaseNamespace"] {
             let _: String = fields.take(ignored);
         }
         let _: Vec<String> = fields.take("extraArgs");
@@ -99,7 +98,7 @@ mappings! {
     /// The folders of Helm.
     HelmGlobals {
         chart_home: String = "chartHome",
-        config_home: String = "configHome",
+        ; ignored "configHome": String
     }
     /// An entry of `helmCharts`.
     HelmChart {
@@ -118,7 +117,6 @@ mappings! {
         include_crds: bool = "includeCRDs",
         skip_hooks: bool = "skipHooks",
         skip_tests: bool = "skipTests",
-        debug: bool = "debug",
         devel: bool = "devel",
     }
 }

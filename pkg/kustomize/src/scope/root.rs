@@ -44,6 +44,11 @@ impl Root {
         Self { file: folder.clone(), folder, top, namespace: String::new(), parent: None }
     }
 
+    /// The top of the copy of a repository that contains this root.
+    pub(crate) fn copy_top(&self) -> Option<&TreePath> {
+        self.top.as_ref()
+    }
+
     /// Enters a folder from this root. With `top`, the folder is in a repository copy of its own.
     /// # Errors
     /// `Cycle`, `TooDeep`, and `Outside` for a folder outside the copy of the repository.

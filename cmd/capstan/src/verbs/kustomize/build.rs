@@ -1,11 +1,12 @@
 use std::{collections::BTreeMap, path::Path};
 
-use kustomize::{BuildOptions, BuildOutput, BuildReport, HelmPermission, LoadRestrictor, Reorder};
+use jiff::Timestamp;
+use kustomize::{BuildOptions, BuildOutput, BuildReport, ChartOptions, LoadRestrictor, Reorder};
 
 use super::CURRENT_FOLDER;
 use crate::{
     Failure,
-    kustomizations::{self, BuildSettings, FileNames, HelmProgram, KustomizationBuild, distinct_problems},
+    kustomizations::{self, FileNames, KustomizationBuild, distinct_problems},
     session::Session,
     settings::OutputFormat,
     verbs::{
@@ -54,13 +55,13 @@ pub(crate) struct Build {
 }
 
 pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
-    let mut how = args.load.settings()?;
-    how.options.reorder = args.reorder()?;
-    how.options.managed_by_label = args.enable_managedby_label;
+    let mut options = args.load.options()?;
+    options.reorder = args.reorder()?;
+    options.managed_by_label = args.enable_managedby_label;
     let provenance = args.provenance.parse(OutputFormat::Yaml)?;
-    how.options.trace = provenance.trace();
+    options.trace = provenance.trace();
     let place = args.place.as_deref().unwrap_or(CURRENT_FOLDER);
-    let KustomizationBuild { result, names, hints } = kustomizations::build(place, &how, session)?;
+    let KustomizationBuild { result, names, hints } = kustomizations::build(place, &options, session)?;
     match result {
         Ok(output) => {
             warn(&output, &names, session);
@@ -150,14 +151,6 @@ pub(super) struct LoadFlags {
     #[arg(long, value_name = "WHICH", default_value = ROOT_ONLY)]
     load_restrictor: String,
 
-    /// Allow helm to render charts
-    #[arg(long, help_heading = HELM)]
-    enable_helm: bool,
-
-    /// Name or path of the helm program
-    #[arg(long, value_name = "PROGRAM", default_value = "helm", help_heading = HELM)]
-    helm_command: String,
-
     /// Default Kubernetes API version for charts; repeatable
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',', help_heading = HELM)]
     helm_api_versions: Vec<String>,
@@ -166,8 +159,18 @@ pub(super) struct LoadFlags {
     #[arg(long, value_name = "VERSION", help_heading = HELM)]
     helm_kube_version: Option<String>,
 
-    /// Show debug output of helm
-    #[arg(long, help_heading = HELM)]
+    #[command(flatten)]
+    without_effect: HelmProgramFlags,
+}
+
+/// Flags of kustomize for the program `helm`, accepted without effect: capstan renders charts itself.
+#[derive(clap::Args)]
+struct HelmProgramFlags {
+    #[arg(long, hide = true)]
+    enable_helm: bool,
+    #[arg(long, hide = true, value_name = "PROGRAM")]
+    helm_command: Option<String>,
+    #[arg(long, hide = true)]
     helm_debug: bool,
 }
 
@@ -177,7 +180,7 @@ const ROOT_ONLY: &str = "LoadRestrictionsRootOnly";
 const NONE: &str = "LoadRestrictionsNone";
 
 impl LoadFlags {
-    pub(super) fn settings(&self) -> Result<BuildSettings, Failure> {
+    pub(super) fn options(&self) -> Result<BuildOptions, Failure> {
         let load_restrictor = match self.load_restrictor.as_str() {
             ROOT_ONLY => LoadRestrictor::RootOnly,
             NONE => LoadRestrictor::None,
@@ -186,18 +189,15 @@ impl LoadFlags {
                     .hint(format!("use {ROOT_ONLY} or {NONE}")));
             }
         };
-        let helm = self.enable_helm.then(|| HelmProgram {
-            command: self.helm_command.clone(),
-            api_versions: self.helm_api_versions.clone(),
-            kube_version: self.helm_kube_version.clone(),
-            debug: self.helm_debug,
-        });
-        let options = BuildOptions {
+        Ok(BuildOptions {
             load_restrictor,
-            helm: if helm.is_some() { HelmPermission::On } else { HelmPermission::Off },
+            charts: ChartOptions {
+                kube_version: self.helm_kube_version.clone().unwrap_or_default(),
+                api_versions: self.helm_api_versions.clone(),
+                now: Timestamp::now(),
+            },
             ..BuildOptions::default()
-        };
-        Ok(BuildSettings { options, helm })
+        })
     }
 }
 

@@ -49,8 +49,8 @@ pub(crate) struct Lint {
 
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let mut how = args.load.settings()?;
-    how.options.conflicts = ConflictDetection::Reported;
+    let mut options = args.load.options()?;
+    options.conflicts = ConflictDetection::Reported;
     let here = [CURRENT_FOLDER.to_owned()];
     let mut places = if args.places.is_empty() { here.to_vec() } else { args.places.clone() };
     if args.recursive {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     }
     let (mut kustomizations, mut hints) = (Vec::new(), Vec::new());
     for place in &places {
-        let built = kustomizations::build(place, &how, session)?;
+        let built = kustomizations::build(place, &options, session)?;
         hints.extend(built.hints.iter().cloned());
         let place = transport::address::redact_text(place);
         kustomizations.push(KustomizationFindings { place, findings: findings(&built) });

@@ -1,0 +1,96 @@
+//! The files of a chart in a folder of the tree.
+
+use chart::{ChartFile, IgnoreError, IgnoreRules};
+
+use crate::{ResolvedPath, Tree, TreeError, TreePath};
+
+/// The largest file of a chart, as in Helm.
+const MAX_FILE_BYTES: usize = 5 << 20;
+
+/// The deepest nesting of folders.
+const MAX_DEPTH: usize = 100;
+
+/// A folder that is not read as a chart.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FolderError {
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    #[error("cannot read `{path}`: {error}")]
+    Ignore { path: TreePath, error: IgnoreError },
+    #[error("chart file `{path}` is larger than {MAX_FILE_BYTES} bytes")]
+    TooLarge { path: TreePath },
+    #[error("the link `{path}` leads to a folder that contains it")]
+    Loop { path: TreePath },
+    #[error("`{path}` is outside `{top}`")]
+    Outside { path: TreePath, top: TreePath },
+}
+
+/// Reads the files of a chart in the order of names, without those in `.helmignore`. Links are followed, as Helm does,
+/// but not out of `top`.
+pub(super) fn read(
+    tree: &dyn Tree,
+    folder: &TreePath,
+    top: Option<&TreePath>,
+) -> Result<Vec<ChartFile>, FolderError> {
+    let path = folder.join(".helmignore");
+    let rules = match tree.resolve(&path)? {
+        ResolvedPath::File(file) => IgnoreRules::parse(&String::from_utf8_lossy(&tree.read(&file)?))
+            .map_err(|error| FolderError::Ignore { path, error })?,
+        ResolvedPath::Folder(_) | ResolvedPath::Missing => IgnoreRules::default(),
+    };
+    let mut reader = FolderReader { tree, top, rules, open: Vec::new(), files: Vec::new() };
+    reader.read_folder(folder, "")?;
+    Ok(reader.files)
+}
+
+struct FolderReader<'a> {
+    tree: &'a dyn Tree,
+    top: Option<&'a TreePath>,
+    rules: IgnoreRules,
+    /// The canonical paths of the open folders, to detect a link to one of them.
+    open: Vec<TreePath>,
+    files: Vec<ChartFile>,
+}
+
+impl FolderReader<'_> {
+    fn read_folder(&mut self, folder: &TreePath, prefix: &str) -> Result<(), FolderError> {
+        if self.open.contains(folder) || self.open.len() > MAX_DEPTH {
+            return Err(FolderError::Loop { path: folder.clone() });
+        }
+        self.open.push(folder.clone());
+        for name in self.tree.list(folder)? {
+            self.read_entry(&folder.join(&name), format!("{prefix}{name}"))?;
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn read_entry(&mut self, entry: &TreePath, path: String) -> Result<(), FolderError> {
+        match self.tree.resolve(entry)? {
+            // A link without a target.
+            ResolvedPath::Missing => Ok(drop(self.tree.read(entry)?)),
+            ResolvedPath::Folder(_) if self.rules.ignores(&path, true) => Ok(()),
+            ResolvedPath::File(_) if self.rules.ignores(&path, false) => Ok(()),
+            ResolvedPath::Folder(folder) => {
+                self.check_top(&folder)?;
+                self.read_folder(&folder, &format!("{path}/"))
+            }
+            ResolvedPath::File(file) => {
+                self.check_top(&file)?;
+                let content = self.tree.read(&file)?;
+                if content.len() > MAX_FILE_BYTES {
+                    return Err(FolderError::TooLarge { path: file });
+                }
+                self.files.push(ChartFile::new(path, content));
+                Ok(())
+            }
+        }
+    }
+
+    fn check_top(&self, path: &TreePath) -> Result<(), FolderError> {
+        match self.top.filter(|top| !path.is_in(top)) {
+            None => Ok(()),
+            Some(top) => Err(FolderError::Outside { path: path.clone(), top: top.clone() }),
+        }
+    }
+}
