@@ -132,6 +132,12 @@ fn without_trace_there_are_no_spans() {
 }
 
 #[test]
+fn nil_data_of_an_include_is_no_value() {
+    let text = "{{ define \"x\" }}[{{ .a }}{{ len (keys .) }}]{{ end }}{{ include \"x\" .missing }}{{ include \"x\" nil }}";
+    assert_eq!(rendered(text), "[0][0]");
+}
+
+#[test]
 fn a_dash_behind_a_class_is_plain() {
     assert_eq!(
         rendered(r#"{{ regexMatch "^[\\w-\\.]+$" "a-b.c" }} {{ regexMatch "^[\\d-x]+$" "1-x" }}"#),

@@ -71,6 +71,8 @@ fn nested(
     tree: &Tree,
     data: &Value,
 ) -> std::result::Result<Vec<u8>, Error> {
+    // Go passes nil data on as no value, whose fields have no value either.
+    let data = if data.is_nil() { &Value::Missing } else { data };
     let limit = session.settings.limits.depth;
     let mut execution = Execution::new(scope, session, tree);
     let result: Result<()> = if execution.session.depth >= limit {
