@@ -73,10 +73,10 @@ fn wait(kubeconfig: &str, sandboxes: &Sandboxes) {
     assert!((0..1000).any(|_| is_available()), "the cluster does not become available");
 }
 
-/// Returns stderr without lines about waiting, which vary.
+/// Returns stderr without lines about waiting, which vary. Reasons of a Cluster are lines with a `*`.
 fn without_waiting(tour: &RunOutput) -> String {
     let screen = tour.messages();
-    let lines = screen.lines().filter(|line| !line.starts_with("waiting "));
+    let lines = screen.lines().filter(|line| !line.starts_with("waiting ") && !line.starts_with("* "));
     lines.map(|line| without_moved_count(line) + "\n").collect()
 }
 
