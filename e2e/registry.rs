@@ -181,7 +181,7 @@ fn image_digests_are_read_from_the_registry_and_locked() {
 
     let listed = world.run(["init", "list-images", "-i", "sandbox", "--digests"]);
     assert!(listed.status == 0 && listed.stdout.contains(&format!("{image}@{digest}\n")), "{listed}");
-    let unknown = format!("the digest of `{}/fixtures/cluster-api:v1.1.0` is not known", registry.host());
+    let unknown = format!("cannot read the digest of `{}/fixtures/cluster-api:v1.1.0`", registry.host());
     assert!(listed.stderr.contains(&unknown), "{listed}");
 
     let locked = world.run(["lock", "--update", "infrastructure-sandbox", "--digests"]);

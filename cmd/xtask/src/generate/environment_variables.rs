@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 30] = [
+const TABLE: [(&str, &str); 31] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -13,6 +13,7 @@ const TABLE: [(&str, &str); 30] = [
     ("HOME", "default for the XDG folders above, and for `~/.kube/config`; `USERPROFILE` on Windows"),
     ("LOCALAPPDATA", "on Windows: default for the configuration, state and cache folders"),
     ("KUBECONFIG", "kubeconfig files, merged like kubectl; `--merge` writes to the first existing file"),
+    ("HELM_NAMESPACE", "namespace of `chart template` without `--namespace`, as for helm"),
     ("GITHUB_TOKEN", "token for github.com; also `github-token` in clusterctl.yaml"),
     ("GITLAB_ACCESS_TOKEN", "token for GitLab; also `gitlab-access-token` in clusterctl.yaml"),
     ("GOPROXY", "Go module proxies for version lists, in the syntax of Go; `off` uses the GitHub API"),

@@ -68,7 +68,10 @@ impl FolderReader<'_> {
     fn read_entry(&mut self, entry: &TreePath, path: String) -> Result<(), FolderError> {
         match self.tree.resolve(entry)? {
             // A link without a target.
-            ResolvedPath::Missing => Ok(drop(self.tree.read(entry)?)),
+            ResolvedPath::Missing => {
+                self.tree.read(entry)?;
+                Ok(())
+            }
             ResolvedPath::Folder(_) if self.rules.ignores(&path, true) => Ok(()),
             ResolvedPath::File(_) if self.rules.ignores(&path, false) => Ok(()),
             ResolvedPath::Folder(folder) => {

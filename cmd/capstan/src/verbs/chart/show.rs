@@ -9,7 +9,7 @@ use crate::{Failure, session::Session};
 #[command(after_help = "Examples:
   {bin} chart show values ./web > values.yaml
   {bin} chart show chart web-1.2.3.tgz
-  {bin} chart show values oci://registry.example.org/charts/web --version ~1.2")]
+  {bin} chart show values oci://example.org/charts/web --version ~1.2")]
 pub(crate) struct Show {
     /// Part of the chart: chart (its metadata), values, crds, readme or all
     #[arg(value_name = "PART")]

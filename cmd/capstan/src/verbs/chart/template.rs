@@ -15,15 +15,15 @@ const UNNAMED: &str = "release-name";
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml
-  {bin} chart template web web-1.2.3.tgz --set image.tag=v2 --namespace shop
+  {bin} chart template web web-1.2.3.tgz --set image.tag=v2 -n shop
   {bin} chart template web ./web --show-only templates/deployment.yaml
 
-  # The newest version in a range, from a repository or a registry
-  {bin} chart template web web --repo https://charts.example.org --version ~1.2
-  {bin} chart template web oci://registry.example.org/charts/web --version ^1.2
+  # From a repository, or the newest version in a range from a registry
+  {bin} chart template web web --repo https://charts.example.org
+  {bin} chart template web oci://example.org/charts/web --version ^1.2
 
-  # For a cluster of another version that serves the API of Prometheus
-  {bin} chart template w ./web --kube-version 1.33 -a monitoring.coreos.com/v1")]
+  # For a cluster of another version with another API
+  {bin} chart template w web --kube-version 1.33 -a example.org/v1")]
 pub(crate) struct Template {
     /// Name of the release [default: release-name], and the folder, archive, name or URL of the chart
     #[arg(value_name = "[NAME] CHART", num_args = 1..)]
