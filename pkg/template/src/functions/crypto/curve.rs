@@ -52,9 +52,9 @@ fn add(left: &Point, right: &Point, prime: &BigInt) -> Point {
         if y1 != y2 {
             return None;
         }
-        (BigInt::from(3) * x1 * x1 - 3) * inverse(&(BigInt::from(2) * y1), prime)
+        (BigInt::from(3) * x1 * x1 - 3) * (BigInt::from(2) * y1).modinv(prime)?
     } else {
-        (y2 - y1) * inverse(&positive(&(x2 - x1), prime), prime)
+        (y2 - y1) * (x2 - x1).modinv(prime)?
     };
     let x = positive(&(&slope * &slope - x1 - x2), prime);
     let y = positive(&(slope * (x1 - &x) - y1), prime);
@@ -63,11 +63,6 @@ fn add(left: &Point, right: &Point, prime: &BigInt) -> Point {
 
 fn positive(number: &BigInt, prime: &BigInt) -> BigInt {
     (number % prime + prime) % prime
-}
-
-/// Returns the inverse by Fermat's theorem.
-fn inverse(number: &BigInt, prime: &BigInt) -> BigInt {
-    number.modpow(&(prime - 2), prime)
 }
 
 #[cfg(test)]

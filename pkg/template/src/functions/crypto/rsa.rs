@@ -1,6 +1,6 @@
 //! New RSA keys. The crate `ring` checks them and signs with them, but cannot make them.
 
-use num_bigint::{BigInt, BigUint};
+use num_bigint::BigUint;
 
 use super::keys;
 use super::prime::prime;
@@ -27,30 +27,13 @@ pub(super) fn generate(random: &mut Random, bits: u64) -> Result<PrivateKey, Str
             continue;
         }
         let totient = &before_p * &before_q;
-        let (Some(private), Some(inverse)) = (inverse(&exponent, &totient), inverse(&q, &p)) else {
+        let (Some(private), Some(inverse)) = (exponent.modinv(&totient), q.modinv(&p)) else {
             continue;
         };
         let numbers =
             [modulus, exponent, private.clone(), p, q, &private % &before_p, &private % &before_q, inverse];
         return Ok(PrivateKey { numbers });
     }
-}
-
-/// Returns the inverse of a number by Euclid's algorithm.
-fn inverse(number: &BigUint, modulus: &BigUint) -> Option<BigUint> {
-    let modulus = BigInt::from(modulus.clone());
-    let (mut old, mut current) = (BigInt::from(number.clone()), modulus.clone());
-    let (mut old_factor, mut factor) = (BigInt::from(1), BigInt::ZERO);
-    while current != BigInt::ZERO {
-        let quotient = &old / &current;
-        (old, current) = (current.clone(), old - &quotient * current);
-        (old_factor, factor) = (factor.clone(), old_factor - &quotient * factor);
-    }
-    if old != BigInt::from(1) {
-        return None;
-    }
-    let positive = (old_factor % &modulus + &modulus) % &modulus;
-    positive.to_biguint()
 }
 
 impl PrivateKey {
