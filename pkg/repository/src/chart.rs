@@ -65,13 +65,6 @@ pub struct FetchedChart {
     pub digest: Digest,
 }
 
-impl FetchedChart {
-    fn new(bytes: Bytes, version: Option<String>, address: String) -> Self {
-        let digest = Digest::of(&bytes);
-        Self { bytes, version, address, digest }
-    }
-}
-
 impl ChartSource {
     /// Returns the source of a chart: a name in the repository with a URL, `oci://{registry}/{path}[:{tag}][@{digest}]`,
     /// or the URL of an archive. A repository with the scheme `oci` is the parent of the chart in a registry.

@@ -7,6 +7,7 @@ mod redirect;
 mod request;
 mod send;
 mod sink;
+mod verify;
 
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub use cached::{
 pub use request::{Request, RequestBody, ResponseHead, digest_of, parse_address};
 pub use send::{receive_into, send};
 pub use sink::{BodySink, MemorySink};
+pub use verify::fetch_cached_verified;
+pub(crate) use verify::{ExpectedContent, VerifyingSink};
 
 use crate::{
     Error, Settings,

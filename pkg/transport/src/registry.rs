@@ -5,7 +5,6 @@ mod authorization;
 mod challenge;
 mod manifest;
 mod push;
-mod verify;
 
 use std::{fmt, sync::Arc};
 
@@ -17,15 +16,13 @@ use url::Url;
 
 use authorization::{RegistryState, RepositoryAccess};
 use manifest::{ACCEPTED, parse};
-use verify::{ExpectedContent, VerifyingSink};
 
 use crate::{
     Context, Digest, Error, NetworkAccess, RegistryScheme, RequestFailure,
     address::is_loopback,
-    http::{BodySink, MemorySink},
     http::{
-        CachePolicy, FetchedResponse, Request, RequestSender, ResponseHead, digest_of, fetch_cached_with,
-        receive_into,
+        BodySink, CachePolicy, ExpectedContent, FetchedResponse, MemorySink, Request, RequestSender,
+        ResponseHead, VerifyingSink, digest_of, fetch_cached_with, receive_into,
     },
 };
 pub use manifest::{
@@ -73,6 +70,12 @@ impl fmt::Display for Reference {
             Self::Tag(tag) => f.write_str(tag),
             Self::Digest(digest) => digest.fmt(f),
         }
+    }
+}
+
+impl From<&Descriptor> for ExpectedContent {
+    fn from(descriptor: &Descriptor) -> Self {
+        Self { digest: Some(descriptor.digest), size_bytes: Some(descriptor.size) }
     }
 }
 

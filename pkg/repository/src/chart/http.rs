@@ -2,14 +2,11 @@
 
 use bytes::Bytes;
 use chart::{IndexedVersion, VersionRange, chart_versions};
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::FutureExt as _;
 use transport::{
-    AddressOrigin, Context, Digest, Digester, InvalidDigest, RequestPurpose,
+    AddressOrigin, Digest, InvalidDigest, RequestPurpose,
     address::redact_url,
-    http::{
-        BodySink, CachePolicy, Request, RequestSender, ResponseHead, fetch_cached, fetch_cached_with,
-        receive_into,
-    },
+    http::{CachePolicy, Request, fetch_cached, fetch_cached_verified},
 };
 use url::Url;
 
@@ -56,8 +53,8 @@ impl IndexedChart<'_> {
         })?;
         let failed = |source| ChartSourceError::Request { address: redact_url(&url), source };
         let request = self.archive_request(&url, context).await?;
-        let bytes = fetch_checked(context, &request, digest).await.map_err(failed)?;
-        Ok(FetchedChart::new(bytes, Some(chosen.version), redact_url(&url)))
+        let (bytes, digest) = fetch_checked(context, &request, digest).await.map_err(failed)?;
+        Ok(FetchedChart { bytes, digest, version: Some(chosen.version), address: redact_url(&url) })
     }
 
     async fn choose(
@@ -139,8 +136,8 @@ pub(super) async fn fetch_archive(
 ) -> Result<FetchedChart, ChartSourceError> {
     let request = file_request(context, url.clone(), named_by).await?;
     let failed = |source| ChartSourceError::Request { address: redact_url(url), source };
-    let bytes = fetch_checked(context, &request, None).await.map_err(failed)?;
-    Ok(FetchedChart::new(bytes, None, redact_url(url)))
+    let (bytes, digest) = fetch_checked(context, &request, None).await.map_err(failed)?;
+    Ok(FetchedChart { bytes, digest, version: None, address: redact_url(url) })
 }
 
 /// Returns an address that is relative to a repository, with the query of the repository.
@@ -170,66 +167,16 @@ fn check(expected: Option<Digest>, found: Digest, place: &str) -> Result<(), Cha
     }
 }
 
-/// Fetches an archive. One with a known digest is cached under the digest, so it needs no second request, and an archive
-/// that was replaced at its address is never taken for it.
+/// Fetches an archive, and returns it with its digest.
 async fn fetch_checked(
     context: &RepositoryContext,
     request: &Request,
     digest: Option<Digest>,
-) -> Result<Bytes, transport::Error> {
-    let Some(expected) = digest else {
-        return Ok(fetch_cached(context, request, CachePolicy::Revalidate).await?.bytes);
-    };
-    let mut name = request.url.clone();
-    name.set_fragment(Some(&expected.to_string()));
-    let sender = CheckingSender { context, expected };
-    let answer = fetch_cached_with(context, &sender, &name, request, CachePolicy::Immutable).await?;
-    let found = Digest::of(&answer.bytes);
-    if found == expected {
-        return Ok(answer.bytes);
+) -> Result<(Bytes, Digest), transport::Error> {
+    if let Some(expected) = digest {
+        return Ok((fetch_cached_verified(context, request, expected).await?.bytes, expected));
     }
-    Err(transport::Error::Digest { place: redact_url(&request.url), expected, found })
-}
-
-/// Sends requests and checks the digest of the response, so that other content is not cached.
-struct CheckingSender<'a> {
-    context: &'a Context,
-    expected: Digest,
-}
-
-impl RequestSender for CheckingSender<'_> {
-    fn send_request<'a>(
-        &'a self,
-        request: &'a Request,
-        sink: &'a mut dyn BodySink,
-    ) -> BoxFuture<'a, Result<ResponseHead, transport::Error>> {
-        async move {
-            let mut checked = CheckingSink { sink, digester: Digester::default() };
-            let limit = self.context.max_file_bytes();
-            let head = receive_into(self.context, request, &mut checked, limit).await?;
-            let (expected, found) = (self.expected, checked.digester.finish());
-            if head.status.is_success() && found != expected {
-                return Err(transport::Error::Digest { place: redact_url(&request.url), expected, found });
-            }
-            Ok(head)
-        }
-        .boxed()
-    }
-}
-
-struct CheckingSink<'a> {
-    sink: &'a mut dyn BodySink,
-    digester: Digester,
-}
-
-impl BodySink for CheckingSink<'_> {
-    fn begin(&mut self) -> Result<(), transport::Error> {
-        self.digester = Digester::default();
-        self.sink.begin()
-    }
-
-    fn take(&mut self, piece: Bytes) -> Result<(), transport::Error> {
-        self.digester.update(&piece);
-        self.sink.take(piece)
-    }
+    let bytes = fetch_cached(context, request, CachePolicy::Revalidate).await?.bytes;
+    let digest = Digest::of(&bytes);
+    Ok((bytes, digest))
 }

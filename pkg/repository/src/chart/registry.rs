@@ -57,7 +57,7 @@ impl RegistryChart {
         let layer = archive_layer(&manifest, &address)?;
         let failed = |source| ChartSourceError::Request { address: address.clone(), source };
         let bytes = registry.small_blob(&self.repository, layer).await.map_err(failed)?;
-        Ok(FetchedChart::new(bytes, version, address))
+        Ok(FetchedChart { bytes, digest: layer.digest, version, address })
     }
 
     /// Fetches the manifest of the version. The digest of the reference counts more than the tag, which must not differ.

@@ -1,23 +1,68 @@
 use bytes::Bytes;
+use futures::{FutureExt as _, future::BoxFuture};
 
-use super::manifest::Descriptor;
-use crate::{Digest, Digester, Error, http::BodySink};
+use super::{
+    BodySink, CachePolicy, FetchedResponse, Request, RequestSender, ResponseHead, fetch_cached_with,
+    receive_into,
+};
+use crate::{Context, Digest, Digester, Error, address::redact_url};
 
 /// Expected digest and size of content.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ExpectedContent {
-    pub(super) digest: Option<Digest>,
-    pub(super) size_bytes: Option<u64>,
+pub(crate) struct ExpectedContent {
+    pub(crate) digest: Option<Digest>,
+    pub(crate) size_bytes: Option<u64>,
 }
 
-impl From<&Descriptor> for ExpectedContent {
-    fn from(descriptor: &Descriptor) -> Self {
-        Self { digest: Some(descriptor.digest), size_bytes: Some(descriptor.size) }
+/// Like [`super::fetch_cached`], for content with a known digest. The response is cached under the digest, so a cached
+/// response needs no second request, and content with another digest is never cached.
+/// # Errors
+/// Errors of [`super::fetch_cached`]; [`Error::Digest`] for other content.
+pub async fn fetch_cached_verified(
+    context: &Context,
+    request: &Request,
+    expected: Digest,
+) -> Result<FetchedResponse, Error> {
+    let mut name = request.url.clone();
+    name.set_fragment(Some(&expected.to_string()));
+    let sender = VerifyingSender { context, expected };
+    let answer = fetch_cached_with(context, &sender, &name, request, CachePolicy::Immutable).await?;
+    let found = Digest::of(&answer.bytes);
+    if found == expected {
+        return Ok(answer);
+    }
+    Err(Error::Digest { place: redact_url(&request.url), expected, found })
+}
+
+/// Sends requests for content with a known digest.
+struct VerifyingSender<'a> {
+    context: &'a Context,
+    expected: Digest,
+}
+
+impl RequestSender for VerifyingSender<'_> {
+    fn send_request<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn BodySink,
+    ) -> BoxFuture<'a, Result<ResponseHead, Error>> {
+        async move {
+            let address = redact_url(&request.url);
+            let expected = ExpectedContent { digest: Some(self.expected), size_bytes: None };
+            let mut checked = VerifyingSink::new(sink, &address, expected);
+            let head =
+                receive_into(self.context, request, &mut checked, self.context.max_file_bytes()).await?;
+            if head.status.is_success() {
+                checked.finish(None)?;
+            }
+            Ok(head)
+        }
+        .boxed()
     }
 }
 
 /// A sink that verifies pieces and passes them on.
-pub(super) struct VerifyingSink<'a> {
+pub(crate) struct VerifyingSink<'a> {
     sink: &'a mut dyn BodySink,
     address: &'a str,
     expected: ExpectedContent,
@@ -26,12 +71,12 @@ pub(super) struct VerifyingSink<'a> {
 }
 
 impl<'a> VerifyingSink<'a> {
-    pub(super) fn new(sink: &'a mut dyn BodySink, address: &'a str, expected: ExpectedContent) -> Self {
+    pub(crate) fn new(sink: &'a mut dyn BodySink, address: &'a str, expected: ExpectedContent) -> Self {
         Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
     }
 
     /// Verifies the complete content. `reported` is the digest in the headers of the registry.
-    pub(super) fn finish(self, reported: Option<Digest>) -> Result<(), Error> {
+    pub(crate) fn finish(self, reported: Option<Digest>) -> Result<(), Error> {
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
             return Err(self.wrong_size(expected_bytes));
         }
