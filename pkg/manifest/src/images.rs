@@ -297,7 +297,8 @@ fn is_path_element(text: &str) -> bool {
         })
 }
 
-fn is_tag(text: &str) -> bool {
+/// True for the tag of an image or artifact. Source: OCI distribution specification 1.1, "Pull".
+pub fn is_tag(text: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     text.len() <= TAG_LIMIT
         && text.bytes().next().is_some_and(is_word)

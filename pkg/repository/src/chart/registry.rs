@@ -1,6 +1,7 @@
 //! Charts in registries.
 
 use chart::{VersionRange, is_version};
+use manifest::images::is_tag;
 use transport::{
     Digest,
     registry::{Descriptor, FetchedManifest, Index, Manifest, ManifestDocument, Reference, Registry},
@@ -194,13 +195,6 @@ fn archive_layer<'a>(manifest: &'a Manifest, address: &str) -> Result<&'a Descri
     let is_archive = |layer: &&Descriptor| ARCHIVES.contains(&layer.media_type.as_str());
     let found = manifest.layers.iter().find(is_archive);
     found.ok_or_else(|| ChartSourceError::NoArchive { address: address.to_owned() })
-}
-
-/// True for a tag. Source: OCI distribution specification 1.1, "Pull".
-fn is_tag(text: &str) -> bool {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let is_rest = |byte: u8| is_word(byte) || byte == b'.' || byte == b'-';
-    text.len() <= 128 && text.bytes().next().is_some_and(is_word) && text.bytes().all(is_rest)
 }
 
 /// True for a version in the form of semver.org.
