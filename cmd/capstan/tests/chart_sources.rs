@@ -164,8 +164,8 @@ hint: repositories of `helm repo add` are not read; name the URL: `web --repo UR
 $ capstan chart template shop ./web
 exit 1
 --- stderr
-error: there is no chart `./web`
-hint: name a folder with a `Chart.yaml`, or a `.tgz` archive
+error: cannot find chart `./web`
+hint: use a folder with a `Chart.yaml`, or a `.tgz` archive
 
 $ capstan chart template shop web --repo http://files.example.org/charts --username me --password pa55
 exit 1

@@ -6,6 +6,7 @@ use template::Problem;
 use crate::archive::ArchiveError;
 use crate::capabilities::KubeVersionError;
 use crate::error::{ChartError, TemplatePosition};
+use crate::folder::FolderError;
 use crate::ignore::IgnoreError;
 use crate::index::IndexError;
 use crate::print::NoSuchTemplate;
@@ -90,6 +91,19 @@ fn template_hint(position: &TemplatePosition) -> ErrorExplanation<'static> {
         }
         _ => return ErrorExplanation::default(),
     })
+}
+
+impl Explain for FolderError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Tree(_) | Self::Outside { .. } => ErrorExplanation::default(),
+            Self::Ignore { error, .. } => error.explain(),
+            Self::TooLarge { .. } => {
+                ErrorExplanation::hint("add the file to `.helmignore`").with_kind(ErrorKind::User)
+            }
+            Self::Loop { .. } => ErrorExplanation::hint("remove the link").with_kind(ErrorKind::User),
+        }
+    }
 }
 
 impl Explain for ArchiveError {

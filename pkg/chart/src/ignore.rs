@@ -6,7 +6,7 @@ use crate::glob::{BadPattern, matches_path};
 
 /// The rules of a `.helmignore`.
 #[derive(Clone, Debug)]
-pub struct IgnoreRules(Vec<Rule>);
+pub(crate) struct IgnoreRules(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -65,7 +65,7 @@ impl IgnoreRules {
     ///
     /// # Errors
     /// The first pattern that Helm rejects.
-    pub fn parse(text: &str) -> Result<Self, IgnoreError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, IgnoreError> {
         let mut rules = Vec::new();
         for (index, line) in text.trim_start_matches('\u{FEFF}').lines().enumerate() {
             let pattern = line.trim();
@@ -80,7 +80,7 @@ impl IgnoreRules {
     }
 
     /// True if a file or folder, given by its path from the folder of the chart, does not belong to the chart.
-    pub fn ignores(&self, path: &str, is_folder: bool) -> bool {
+    pub(crate) fn ignores(&self, path: &str, is_folder: bool) -> bool {
         if matches!(path, "" | "." | "./") {
             return false;
         }

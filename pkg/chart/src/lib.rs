@@ -7,7 +7,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `files`, `archive`, `ignore` | the files of a chart, packed or in a folder |
+//! | `tree`, `folder`, `archive`, `ignore`, `files` | the files of a chart, in a folder or packed |
 //! | `metadata`, `lock`, `decode` | `Chart.yaml` and `Chart.lock`, read as Go reads them |
 //! | `values` | the values of a user |
 //! | `instance`, `coalesce` | subcharts and the merging of values |
@@ -28,6 +28,7 @@ mod decode;
 mod error;
 mod file_object;
 mod files;
+mod folder;
 mod glob;
 mod hints;
 mod ignore;
@@ -44,6 +45,7 @@ mod schema;
 mod show;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod value_tree;
 mod values;
 mod version_range;
@@ -54,7 +56,8 @@ pub use chart::{Chart, Rendered};
 pub use decode::TypeError;
 pub use error::{ChartError, TemplatePosition};
 pub use files::ChartFile;
-pub use ignore::{IgnoreError, IgnoreReason, IgnoreRules};
+pub use folder::{FolderError, read_folder};
+pub use ignore::{IgnoreError, IgnoreReason};
 pub use index::{IndexError, IndexedVersion, chart_versions};
 pub use lock::locked_dependencies;
 pub use manifest::{Hook, HookEvent, Manifest};
@@ -64,6 +67,7 @@ pub use print::{NoSuchTemplate, PrintOptions};
 pub use release::{Release, ReleaseNameError};
 pub use schema::{SchemaProblem, SchemaReport};
 pub use template::{Limit, Limits, Problem, is_version};
+pub use tree::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};
 pub use value_tree::TableError;
 pub use values::{AssignmentError, Values, ValuesError};
 pub use version_range::{VersionRange, VersionRangeError, sort_newest_first};

@@ -5,14 +5,13 @@
 //! ```
 //! Source: kustomize v5.8.1 HelmChartInflationGenerator, api/types/helmchartargs.go.
 
-mod folder;
 mod values;
 
 use std::sync::Arc;
 
 use chart::{
-    Capabilities, Chart, ChartError, KubeVersion, KubeVersionError, NoSuchTemplate, PrintOptions, Release,
-    ReleaseNameError, RenderOptions, Values, ValuesError,
+    Capabilities, Chart, ChartError, FolderError, KubeVersionError, NoSuchTemplate, PrintOptions, Release,
+    ReleaseNameError, RenderOptions, Values, ValuesError, read_folder,
 };
 
 use crate::accumulator::Accumulator;
@@ -50,7 +49,7 @@ pub(crate) enum HelmError {
     #[error("cannot render `{name}`: {error}")]
     Render { name: String, error: Box<ChartError> },
     #[error(transparent)]
-    Folder(#[from] folder::FolderError),
+    Folder(#[from] FolderError),
     #[error(transparent)]
     Values(#[from] ValuesError),
     #[error(transparent)]
@@ -126,7 +125,7 @@ fn load(scope: &mut Scope<'_, '_>, field: &str, chart: &HelmChart, globals: &Hel
     let of_name = |error| HelmError::Load { name: chart.name.clone(), error: Box::new(error) };
     match scope.resolve(field, folder.as_str())? {
         ResolvedPath::Folder(folder) => {
-            let files = folder::read(scope.session.tree, &folder, scope.root.copy_top());
+            let files = read_folder(scope.session.tree, &folder, scope.root.copy_top());
             let files = scope.ok(field, files.map_err(HelmError::from))?;
             return scope.ok(field, Chart::from_files(files).map_err(of_name));
         }
@@ -186,12 +185,9 @@ fn render(
     let release = Release::new(&release_name(chart, options)?, namespace);
     let own = Some(&chart.kube_version).filter(|version| !version.is_empty());
     let kube_version = own.unwrap_or(&options.kube_version);
-    let mut capabilities = Capabilities::default();
-    if !kube_version.is_empty() {
-        capabilities.kube_version = KubeVersion::parse(kube_version)?;
-    }
     let own = Some(&chart.api_versions).filter(|versions| !versions.is_empty());
-    capabilities.api_versions.extend(own.unwrap_or(&options.api_versions).iter().cloned());
+    let api_versions = own.unwrap_or(&options.api_versions);
+    let capabilities = Capabilities::new(kube_version, api_versions)?;
     let options = RenderOptions { capabilities, now: options.now, ..RenderOptions::new(release) };
     let rendered = loaded.render(values, &options);
     let rendered =
@@ -207,7 +203,7 @@ fn render(
 /// Returns the name of the release. Helm makes up a name from the chart and the time if there is none.
 fn release_name(chart: &HelmChart, options: &ChartOptions) -> Result<String, HelmError> {
     match (&*chart.release_name, &*chart.name_template) {
-        ("", "") => Ok(format!("{}-{}", chart.name, options.now.as_second())),
+        ("", "") => Ok(Release::generated_name(&chart.name, options.now)),
         ("", pattern) => Ok(Release::name_of_template(pattern)?),
         (name, "") => Ok(name.to_owned()),
         (_, _) => Err(HelmError::TwoReleaseNames),

@@ -63,10 +63,10 @@ mod selector;
 #[cfg(test)]
 mod tests;
 mod transform;
-mod tree;
 mod vars;
 
 pub use build::{BaseObjects, Build};
+pub use chart::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};
 pub use id::{Gvk, ResId};
 pub use kustomization::FILE_NAMES;
 pub use options::{BuildOptions, ChartOptions, ConflictDetection, LoadRestrictor, Reorder};
@@ -75,4 +75,3 @@ pub use report::{BuildLocation, BuildProblem, BuildReport, StepError};
 pub use request::{
     ChartPull, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry,
 };
-pub use tree::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};

@@ -16,14 +16,14 @@ pub(super) struct BuildRoot {
 }
 
 /// The disk in the form of a build: absolute paths, resolved links, each file read once.
-pub(super) struct DiskTree {
+pub(crate) struct DiskTree {
     max_file_bytes: u64,
     resolved: RefCell<HashMap<TreePath, ResolvedPath>>,
     files: RefCell<HashMap<TreePath, Arc<[u8]>>>,
 }
 
 impl DiskTree {
-    pub(super) fn new(max_file_bytes: u64) -> Self {
+    pub(crate) fn new(max_file_bytes: u64) -> Self {
         Self { max_file_bytes, resolved: RefCell::default(), files: RefCell::default() }
     }
 
@@ -95,7 +95,7 @@ fn tree_error(path: &TreePath, error: &io::Error) -> TreeError {
 }
 
 /// Converts a disk path to a tree path. `None` if the path is not UTF-8.
-pub(super) fn tree_path(path: &Path) -> Option<TreePath> {
+pub(crate) fn tree_path(path: &Path) -> Option<TreePath> {
     let text = path.to_str()?;
     if cfg!(windows) {
         return Some(TreePath::new(&text.trim_start_matches(r"\\?\").replace('\\', "/")));

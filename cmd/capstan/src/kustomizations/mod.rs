@@ -14,6 +14,7 @@ mod flags;
 mod overlay;
 
 pub(crate) use build::{KustomizationBuild, build};
+pub(crate) use disk::{DiskTree, tree_path};
 pub(crate) use file_names::{FileNames, distinct_problems, shown_location};
 pub(crate) use flags::{KustomizationFlags, RunOverlays, RunScope, configured_overlays};
 pub(crate) use overlay::{KustomizationOverlay, files_read_by_overlay};

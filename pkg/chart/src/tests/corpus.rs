@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::{
-    Capabilities, Chart, ChartFile, IgnoreRules, KubeVersion, PrintOptions, Release, RenderOptions, Values,
+    Capabilities, Chart, KubeVersion, MemoryTree, PrintOptions, Release, RenderOptions, TreePath, Values,
+    read_folder,
 };
 
 #[test]
@@ -47,9 +48,8 @@ fn compare(chart: &Path, case: &Path) -> Result<(), String> {
 }
 
 fn render(chart: &Path, case: &Path) -> Result<String, String> {
-    let mut files = Vec::new();
-    let rules = fs::read_to_string(chart.join(".helmignore")).unwrap_or_default();
-    read_folder(chart, "", &IgnoreRules::parse(&rules).unwrap(), &mut files);
+    let tree: MemoryTree = read_files(chart, "").into_iter().collect();
+    let files = read_folder(&tree, &TreePath::new("/"), None).map_err(|error| error.to_string())?;
     let mut values = Values::default();
     let text = fs::read(case.join("values.yaml")).unwrap();
     values.merge_file("values.yaml", &text).map_err(|error| error.to_string())?;
@@ -61,19 +61,14 @@ fn render(chart: &Path, case: &Path) -> Result<String, String> {
     rendered.print(&PrintOptions::default()).map_err(|error| error.to_string())
 }
 
-fn read_folder(folder: &Path, path: &str, rules: &IgnoreRules, files: &mut Vec<ChartFile>) {
-    for entry in sorted(folder) {
-        let name = entry.file_name().unwrap().to_string_lossy().into_owned();
-        let path = if path.is_empty() { name } else { format!("{path}/{name}") };
-        if rules.ignores(&path, entry.is_dir()) {
-            continue;
-        }
-        if entry.is_dir() {
-            read_folder(&entry, &path, rules, files);
-        } else {
-            files.push(ChartFile::new(path, fs::read(&entry).unwrap()));
-        }
-    }
+fn read_files(folder: &Path, path: &str) -> Vec<(String, Vec<u8>)> {
+    sorted(folder)
+        .into_iter()
+        .flat_map(|entry| {
+            let path = format!("{path}/{}", entry.file_name().unwrap().to_string_lossy());
+            if entry.is_dir() { read_files(&entry, &path) } else { vec![(path, fs::read(&entry).unwrap())] }
+        })
+        .collect()
 }
 
 fn folders(folder: &Path) -> Vec<std::path::PathBuf> {

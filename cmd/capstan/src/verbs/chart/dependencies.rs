@@ -13,7 +13,7 @@ const LOCKS: [&str; 2] = ["Chart.lock", "requirements.lock"];
 /// Loads a chart from a folder, with the dependencies that are missing in `charts/`. Writes nothing.
 pub(super) fn load(place: &str, folder: &Path, session: &Session) -> Result<Chart, Failure> {
     let context = || format!("cannot load chart `{place}`");
-    let mut files = read_files(folder, "").with_context(context)?;
+    let mut files = read_files(folder).with_context(context)?;
     let chart = Chart::from_files(files.clone()).with_context(context)?;
     let missing: Vec<&Dependency> = chart.missing_dependencies().collect();
     if missing.is_empty() {
@@ -44,7 +44,11 @@ async fn fetch(
 ) -> Result<Vec<ChartFile>, Failure> {
     let Dependency { name, repository, version, .. } = dependency;
     if let Some(path) = repository.strip_prefix("file://") {
-        return read_files(&folder.join(path), &format!("charts/{name}/"));
+        let mut files = read_files(&folder.join(path))?;
+        for file in &mut files {
+            file.path.insert_str(0, &format!("charts/{name}/"));
+        }
+        return Ok(files);
     }
     if repository.is_empty() {
         return Err(

@@ -1,4 +1,4 @@
-//! The files of a build: the caller provides a tree, so a build never reads the disk.
+//! Files and folders that the caller provides, so that charts and kustomizations never read the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -85,7 +85,7 @@ pub enum ResolvedPath {
     Missing,
 }
 
-/// Files by path. A build never writes, and reads each file of objects at most twice.
+/// Files by path. Readers never write.
 pub trait Tree {
     /// Resolves the links in a path and returns the kind of its target.
     /// # Errors

@@ -1,18 +1,17 @@
-//! The files of a chart in a folder of the tree.
+//! The files of a chart in a folder.
 
-use chart::{ChartFile, IgnoreError, IgnoreRules};
-
-use crate::{ResolvedPath, Tree, TreeError, TreePath};
-
-/// The largest file of a chart, as in Helm.
-const MAX_FILE_BYTES: usize = 5 << 20;
+use crate::archive::MAX_FILE_BYTES;
+use crate::files::ChartFile;
+use crate::ignore::{IgnoreError, IgnoreRules};
+use crate::tree::{ResolvedPath, Tree, TreeError, TreePath};
 
 /// The deepest nesting of folders.
 const MAX_DEPTH: usize = 100;
 
-/// A folder that is not read as a chart.
+/// A folder that cannot be read as a chart.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FolderError {
+#[allow(missing_docs)]
+pub enum FolderError {
     #[error(transparent)]
     Tree(#[from] TreeError),
     #[error("cannot read `{path}`: {error}")]
@@ -27,7 +26,9 @@ pub(crate) enum FolderError {
 
 /// Reads the files of a chart in the order of names, without those in `.helmignore`. Links are followed, as Helm does,
 /// but not out of `top`.
-pub(super) fn read(
+/// # Errors
+/// A folder or file that cannot be read, a file that is too large, a link to a folder that contains it.
+pub fn read_folder(
     tree: &dyn Tree,
     folder: &TreePath,
     top: Option<&TreePath>,
@@ -81,7 +82,7 @@ impl FolderReader<'_> {
             ResolvedPath::File(file) => {
                 self.check_top(&file)?;
                 let content = self.tree.read(&file)?;
-                if content.len() > MAX_FILE_BYTES {
+                if content.len() as u64 > MAX_FILE_BYTES {
                     return Err(FolderError::TooLarge { path: file });
                 }
                 self.files.push(ChartFile::new(path, content));
