@@ -20,6 +20,21 @@ impl Default for Capabilities {
     }
 }
 
+impl Capabilities {
+    /// Creates the capabilities of a cluster that serves further API versions. An empty version stands for the default.
+    ///
+    /// # Errors
+    /// A text that is not a version of Kubernetes.
+    pub fn new(kube_version: &str, api_versions: &[String]) -> Result<Self, KubeVersionError> {
+        let mut capabilities = Self::default();
+        if !kube_version.is_empty() {
+            capabilities.kube_version = KubeVersion::parse(kube_version)?;
+        }
+        capabilities.api_versions.extend_from_slice(api_versions);
+        Ok(capabilities)
+    }
+}
+
 /// A version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubeVersion {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use template::{Functions, Session, Settings, Templates, Value};
 
 /// The longest name of a release.
@@ -38,6 +39,13 @@ impl Release {
     /// Creates the first installation of a release.
     pub fn new(name: &str, namespace: &str) -> Self {
         Self { name: name.to_owned(), namespace: namespace.to_owned(), revision: 1, is_upgrade: false }
+    }
+
+    /// Returns the name that Helm generates from the name of a chart, a path or a URL, and from the time.
+    pub fn generated_name(chart: &str, now: Timestamp) -> String {
+        let base = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let base = base.split('.').next().filter(|base| !base.is_empty()).unwrap_or("chart");
+        format!("{base}-{}", now.as_second())
     }
 
     /// Renders the name of a release from a template without values.

@@ -20,8 +20,8 @@ pub struct BuildOptions {
     pub trace: Trace,
 }
 
-/// The cluster and the time that charts see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The cluster and the time that charts see. The defaults are those of Helm, at the start of 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChartOptions {
     /// The Kubernetes version for charts without their own; empty for the default of Helm.
     pub kube_version: String,
@@ -29,18 +29,6 @@ pub struct ChartOptions {
     pub api_versions: Vec<String>,
     /// The current time.
     pub now: Timestamp,
-}
-
-impl ChartOptions {
-    /// The defaults of Helm, at the start of 1970.
-    pub const DEFAULT: Self =
-        Self { kube_version: String::new(), api_versions: Vec::new(), now: Timestamp::UNIX_EPOCH };
-}
-
-impl Default for ChartOptions {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
 }
 
 /// Detection of patches of one list that set a field to different values.

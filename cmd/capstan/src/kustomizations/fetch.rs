@@ -124,12 +124,12 @@ impl Fetcher {
         let range = VersionRange::parse(&pull.version, pull.devel)?;
         let source = ChartSource::parse(&pull.name, Some(&pull.repo), named_by)?;
         let chart = source.fetch(&range, &self.context).await?;
-        Ok(FetchedContent::Bytes(chart.bytes.to_vec().into()))
+        Ok(FetchedContent::Bytes((&*chart.bytes).into()))
     }
 
     async fn fetch_file(&self, url: &str, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
         let file = repository::fetch_file(&self.context, url, named_by).await?;
-        Ok(FetchedContent::Bytes(file.bytes.to_vec().into()))
+        Ok(FetchedContent::Bytes((&*file.bytes).into()))
     }
 
     async fn fetch_repository(

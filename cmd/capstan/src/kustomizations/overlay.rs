@@ -134,7 +134,7 @@ async fn prepare_root(
         KustomizationSource::Local(start) => start,
         KustomizationSource::Remote(remote) => fetcher.fetch_root(&remote).await?,
     };
-    let building = KustomizationBuilder { tree: &tree, root: &start, options: OPTIONS };
+    let building = KustomizationBuilder { tree: &tree, root: &start, options: options() };
     if let Err(BuildReport { requests: wanted, .. }) = building.build_once(&fetched.results)
         && !wanted.is_empty()
     {
@@ -193,20 +193,16 @@ impl LazyOverlay for LazyKustomization {
     }
 }
 
-/// The build keeps the order, because objects are sorted for installation later.
-const OPTIONS: BuildOptions = BuildOptions {
-    load_restrictor: kustomize::LoadRestrictor::RootOnly,
-    reorder: Reorder::None,
-    charts: kustomize::ChartOptions::DEFAULT,
-    managed_by_label: false,
-    conflicts: kustomize::ConflictDetection::Ignored,
-    trace: Trace::Off,
-};
+/// Keeps the order of the build, because objects are sorted for installation later. Charts see the start of 1970 as the
+/// current time, so that a build is repeatable.
+fn options() -> BuildOptions {
+    BuildOptions { reorder: Reorder::None, ..BuildOptions::default() }
+}
 
 /// Returns the files of a tree that the kustomization in a folder reads.
 pub(crate) fn files_read_by_overlay(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
     let tree = RecordingTree::new(tree);
-    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: OPTIONS };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: options() };
     // Without its base, most of the overlay does not apply, but every file is still read.
     let _ = build.run(folder);
     tree.into_read_files().into_keys().collect()
@@ -222,7 +218,7 @@ impl Overlay for KustomizationOverlay {
         let start =
             self.root.as_ref().map_err(|it| self.build_error(vec![it.problem.clone()], it.hints.clone()))?;
         let tree = RecordingTree::new(DiskTree::new(self.max_file_bytes));
-        let options = BuildOptions { trace: Trace::of(&objects), ..OPTIONS };
+        let options = BuildOptions { trace: Trace::of(&objects), ..options() };
         let build = Build { tree: &tree, fetch_results: &self.fetch_results, options };
         let base = BaseObjects { objects, name: file.to_owned() };
         let mut output = match build.run_onto(&start.folder, start.copy_root.as_ref(), base) {

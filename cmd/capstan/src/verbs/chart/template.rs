@@ -1,4 +1,4 @@
-use chart::{Capabilities, KubeVersion, PrintOptions, Release, RenderOptions};
+use chart::{Capabilities, PrintOptions, Release, RenderOptions};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{source::SourceFlags, values::ValueFlags};
@@ -157,9 +157,7 @@ impl Template {
         if !self.generate_name {
             return Ok(UNNAMED.to_owned());
         }
-        let base = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let base = base.split('.').next().filter(|base| !base.is_empty()).unwrap_or("chart");
-        Ok(format!("{base}-{}", Timestamp::now().as_second()))
+        Ok(Release::generated_name(chart, Timestamp::now()))
     }
 
     fn options(&self, name: &str, session: &Session) -> Result<RenderOptions, Failure> {
@@ -167,11 +165,7 @@ impl Template {
         let namespace = self.namespace.as_deref().or_else(|| environment.text("HELM_NAMESPACE"));
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or("default");
         let release = Release { is_upgrade: self.is_upgrade, ..Release::new(name, namespace) };
-        let mut capabilities = Capabilities::default();
-        if !self.kube_version.is_empty() {
-            capabilities.kube_version = KubeVersion::parse(&self.kube_version)?;
-        }
-        capabilities.api_versions.extend(self.api_versions.iter().cloned());
+        let capabilities = Capabilities::new(&self.kube_version, &self.api_versions)?;
         Ok(RenderOptions {
             capabilities,
             skips_schema: self.skip_schema_validation,
