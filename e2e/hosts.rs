@@ -33,8 +33,8 @@ fn a_pinned_release_on_github_is_generated_without_asking_the_api() {
     let run = connected(&host).run(["generate", "provider", "-i", "aws:v2.1.0"]);
     assert_eq!(run.status, 0, "{run}");
     assert!(run.stdout.contains("cluster.x-k8s.io/provider: infrastructure-aws\n"), "{run}");
-    let asked = host.addresses();
-    assert!(!asked.iter().any(|address| address.starts_with("api.github.com")), "{asked:?}");
+    let addresses = host.addresses();
+    assert!(!addresses.iter().any(|address| address.starts_with("api.github.com")), "{addresses:?}");
     assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
 }
 
@@ -44,8 +44,8 @@ fn goproxy_off_affects_only_version_lists() {
     release("v2.1.0").publish(&host);
     let run = connected(&host).env("GOPROXY", "off").run(["generate", "provider", "-i", "aws:v2.1.0"]);
     assert_eq!(run.status, 0, "{run}");
-    let asked = host.addresses();
-    assert!(!asked.iter().any(|address| address.starts_with("api.github.com")), "{asked:?}");
+    let addresses = host.addresses();
+    assert!(!addresses.iter().any(|address| address.starts_with("api.github.com")), "{addresses:?}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Server {
 
 /// The objects that differ between two states, including revisions, by kind and location.
 pub(crate) fn differences(before: &ObjectSnapshot, after: &ObjectSnapshot) -> Vec<String> {
-    let gone = before.since(after);
+    let deleted = before.since(after);
     let other = after.iter().filter(|(name, object)| before.get(name) != Some(*object));
-    gone.iter().chain(other).map(|(name, _)| name.to_owned()).collect()
+    deleted.iter().chain(other).map(|(name, _)| name.to_owned()).collect()
 }

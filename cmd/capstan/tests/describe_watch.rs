@@ -62,9 +62,9 @@ impl Lab {
     }
 
     fn say(&self, available: &str) {
-        let said =
+        let status =
             json!({"status": {"conditions": [{"type": "Available", "status": available, "reason": "Said"}]}});
-        self.runtime.block_on(self.fixture.merge_status(CLUSTER, "team/one", &said));
+        self.runtime.block_on(self.fixture.merge_status(CLUSTER, "team/one", &status));
     }
 }
 

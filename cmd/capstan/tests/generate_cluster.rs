@@ -294,13 +294,13 @@ fn a_missing_kubeconfig_or_context_is_an_error() {
         "apiVersion: v1\nkind: Config\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\n",
     );
     world.write("template.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n");
-    let (generate, gone) = ("generate cluster demo -n team --list-variables", "--kubeconfig gone");
+    let (generate, unreadable) = ("generate cluster demo -n team --list-variables", "--kubeconfig gone");
     let no_context = "--kubeconfig kubeconfig --kubeconfig-context d";
     assert_data_eq!(
         world.screens([
-            format!("{generate} -i own:v1.1.0 {gone}"),
+            format!("{generate} -i own:v1.1.0 {unreadable}"),
             format!("{generate} -i own:v1.1.0 {no_context}"),
-            format!("{generate} --from template.yaml {gone}"),
+            format!("{generate} --from template.yaml {unreadable}"),
             format!("{generate} --from template.yaml {no_context}"),
         ]),
         str![[r#"

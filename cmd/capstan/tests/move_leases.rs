@@ -28,7 +28,7 @@ pub(crate) fn of_another_run() -> Value {
 
 fn creations_of_leases(side: &Fixture) -> usize {
     let requests = side.sandbox().audit().since(0);
-    requests.iter().filter(|asked| asked.verb == "create" && asked.resource.ends_with("leases")).count()
+    requests.iter().filter(|request| request.verb == "create" && request.resource.ends_with("leases")).count()
 }
 
 impl ClusterPair {
@@ -52,9 +52,9 @@ async fn opposite_moves_take_the_leases_in_the_same_order() {
         assert_eq!(refused.status, 1, "{refused}");
     }
     // The second run waits for the first without holding a lease.
-    let mut asked = [creations_of_leases(&two.source), creations_of_leases(&two.target)];
-    asked.sort_unstable();
-    assert_eq!(asked, [0, 2]);
+    let mut request = [creations_of_leases(&two.source), creations_of_leases(&two.target)];
+    request.sort_unstable();
+    assert_eq!(request, [0, 2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -314,8 +314,9 @@ fn every_write_was_planned() {
         INIT,
         "delete --all --include-crd --include-namespace",
     ] {
-        let gone = (verb == "delete --all").then_some("deployments cluster-api-system/cluster-api-manager");
-        if gone.is_some() {
+        let deleted =
+            (verb == "delete --all").then_some("deployments cluster-api-system/cluster-api-manager");
+        if deleted.is_some() {
             assert_eq!(lab.send("DELETE", deployment, ""), 200);
         }
         let planned = steps(&json(&lab.done(&format!("{verb} --dry-run -o json")).stdout));
@@ -327,7 +328,7 @@ fn every_write_was_planned() {
         let request_of = |(action, object): &(String, String)| {
             let request = match action.as_str() {
                 "create" | "update" | "adopt" => "patch",
-                "delete" if gone == Some(object.as_str()) => None?,
+                "delete" if deleted == Some(object.as_str()) => None?,
                 "delete" => "delete",
                 _ => None?,
             };

@@ -207,13 +207,13 @@ hint: stop the sandbox first with `capstan sandbox stop lab`
 fn a_sandbox_started_twice_at_once_runs_once() {
     let sandboxes = Sandboxes::new();
     let both = [sandboxes.spawn(&["start", "lab"]), sandboxes.spawn(&["start", "lab"])];
-    let mut said = both.map(|child| {
+    let mut outputs = both.map(|child| {
         let output = child.wait_with_output().unwrap();
         sandboxes.world().to_output(&output).to_string()
     });
-    said.sort();
+    outputs.sort();
     assert_data_eq!(
-        said.concat(),
+        outputs.concat(),
         str![[r#"
 exit 0
 --- stderr

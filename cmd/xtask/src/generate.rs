@@ -98,10 +98,10 @@ mod tests {
         let workspace = Workspace::read().unwrap();
         let folder = format!("{REFERENCE}/");
         let of_reference = workspace.files().iter().filter(|file| file.path.starts_with(&folder));
-        let left_over: Vec<_> = of_reference
+        let unused: Vec<_> = of_reference
             .filter(|file| !pages.iter().any(|(path, _)| *path == file.path))
             .map(|file| &file.path)
             .collect();
-        assert!(left_over.is_empty(), "{left_over:?}");
+        assert!(unused.is_empty(), "{unused:?}");
     }
 }

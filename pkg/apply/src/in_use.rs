@@ -44,8 +44,8 @@ impl Server {
         marks: &OwnershipMarks,
         options: &ApplyOptions,
     ) -> Result<Vec<DefinitionInUse>, ApiError> {
-        let going = set.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
-        let mut found = self.definitions_in_use(going, marks).await?;
+        let deleted = set.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
+        let mut found = self.definitions_in_use(deleted, marks).await?;
         if !options.additional_managed_types.is_empty() {
             let kinds = self.kinds().await?;
             let covered = |kind: &&ApiKind| {

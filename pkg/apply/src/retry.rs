@@ -23,11 +23,11 @@ impl Default for Backoff {
 
 impl Backoff {
     /// Returns the pause after a number of failures, from 1. It is at least the pause that the server requested.
-    pub(crate) fn pause(&self, failures: u32, asked: Option<Duration>) -> Duration {
+    pub(crate) fn pause(&self, failures: u32, retry_after: Option<Duration>) -> Duration {
         let doublings = failures.saturating_sub(1).min(16);
         let full = self.first.saturating_mul(1 << doublings).min(self.longest);
         // Randomness keeps clients that failed together from retrying together.
-        full.mul_f64(0.5 + fastrand::f64() / 2.0).max(asked.unwrap_or_default())
+        full.mul_f64(0.5 + fastrand::f64() / 2.0).max(retry_after.unwrap_or_default())
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_limit_and_respect_the_server() {
         let backoff = Backoff::default();
-        for (failures, asked, shortest, longest) in [
+        for (failures, retry_after, shortest, longest) in [
             (1, 0, 50, 100),
             (2, 0, 100, 200),
             (4, 0, 400, 800),
@@ -110,8 +110,11 @@ mod tests {
             (1, 7000, 7000, 7000),
             (7, 1000, 2500, 5000),
         ] {
-            let pause = backoff.pause(failures, Some(Duration::from_millis(asked))).as_millis();
-            assert!((shortest..=longest).contains(&pause), "{failures} failures, asked {asked}: {pause}");
+            let pause = backoff.pause(failures, Some(Duration::from_millis(retry_after))).as_millis();
+            assert!(
+                (shortest..=longest).contains(&pause),
+                "{failures} failures, asked {retry_after}: {pause}"
+            );
         }
     }
 }

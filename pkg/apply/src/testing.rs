@@ -188,7 +188,7 @@ impl SandboxLab {
     /// Returns the number of requests of one type, such as `patch configmaps`.
     pub(crate) fn request_count(&self, request: &str) -> usize {
         let requests = self.fixture.sandbox().audit().since(0);
-        requests.iter().filter(|asked| format!("{} {}", asked.verb, asked.resource) == request).count()
+        requests.iter().filter(|sent| format!("{} {}", sent.verb, sent.resource) == request).count()
     }
 }
 

@@ -200,8 +200,8 @@ impl Bundle {
                 return Err(not_locked(&other.name));
             }
             let is_there = |name: &&String| entry.files.iter().any(|file| file.name == **name);
-            if let Some(gone) = locked.files.keys().find(|name| !is_there(name)) {
-                return Err(not_locked(gone));
+            if let Some(missing) = locked.files.keys().find(|name| !is_there(name)) {
+                return Err(not_locked(missing));
             }
         }
         Ok(())

@@ -197,10 +197,10 @@ its entry `index.json` is not a regular file
 fn duplicate_missing_and_unreferenced_entries_are_reported() {
     let twice = problem(&with_entries(&[("./oci-layout", "{}")]));
     assert!(matches!(&twice, BundleFormatError::Entry { name, .. } if name == "./oci-layout"), "{twice}");
-    for gone in ["oci-layout", "index.json"] {
-        let rest: Vec<_> = entries(&valid_bundle()).into_iter().filter(|(name, _)| name != gone).collect();
+    for removed in ["oci-layout", "index.json"] {
+        let rest: Vec<_> = entries(&valid_bundle()).into_iter().filter(|(name, _)| name != removed).collect();
         let missing = problem(&pack(&rest, |_, _| {}));
-        assert!(matches!(&missing, BundleFormatError::Missing { name } if name == gone), "{missing}");
+        assert!(matches!(&missing, BundleFormatError::Missing { name } if name == removed), "{missing}");
     }
     let bytes = valid_bundle();
     for at in 2..entries(&bytes).len() {

@@ -105,8 +105,8 @@ impl Matcher {
 
     /// True if the selector restricts the id.
     pub(crate) fn restricts_id(&self) -> bool {
-        let asked = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
-        asked.iter().any(|pattern| !matches!(pattern, Pattern::Any))
+        let selector = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
+        selector.iter().any(|pattern| !matches!(pattern, Pattern::Any))
     }
 
     /// True if the selector restricts labels or annotations.

@@ -87,14 +87,14 @@ pub async fn plan_delete(
     }
     let each = selected.iter().zip(&applied).zip(&scopes);
     let sets: Vec<ApplySet> =
-        each.map(|((one, applied), going)| going.select(&applied.set, &one.namespace)).collect();
+        each.map(|((one, applied), deleted)| deleted.select(&applied.set, &one.namespace)).collect();
     check_delete_permissions(cluster, request, &selected, &sets).await?;
     if request.include_crds {
         check_in_use(cluster, &selected, &applied).await?;
     } else {
         warnings.extend(leftover_warnings(cluster, &selected, &applied).await);
     }
-    for (one, _) in selected.iter().zip(&scopes).filter(|(_, going)| going.namespace) {
+    for (one, _) in selected.iter().zip(&scopes).filter(|(_, deleted)| deleted.namespace) {
         warnings.extend(foreign_objects_warning(cluster, one, &applied).await?);
     }
     let detail = if request.full_objects { ReadDetail::Full } else { ReadDetail::Metadata };
@@ -105,7 +105,7 @@ pub async fn plan_delete(
         cert_manager: CertManagerPlan::default(),
         cert_manager_objects: None,
         providers: providers
-            .map(|((one, applied), (going, live))| provider_plan(one, applied, going, live))
+            .map(|((one, applied), (deleted, live))| provider_plan(one, applied, deleted, live))
             .collect(),
         ignored: Vec::new(),
         warnings,

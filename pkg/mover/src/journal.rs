@@ -331,8 +331,8 @@ impl MoveJournal {
         // Clusters that were already deleted on the source are missing when Clusters are chosen again.
         let chosen = self.selector == other.selector
             && match (&self.clusters, &other.clusters) {
-                (Some(begun), Some(asked)) => asked.is_subset(begun),
-                (begun, asked) => begun.is_none() && asked.is_none(),
+                (Some(begun), Some(requested)) => requested.is_subset(begun),
+                (begun, requested) => begun.is_none() && requested.is_none(),
             };
         self.check_scope(&other.namespaces, &other.namespace_map, chosen)
     }

@@ -272,7 +272,7 @@ looked at /srv/v1.0.0/metadata.yml
     }
 
     fn refused() -> GitFailure {
-        GitFailure::Refused { said: "no".to_owned() }
+        GitFailure::Refused { message: "no".to_owned() }
     }
 
     #[test]
@@ -298,7 +298,7 @@ check that `ssh` logs in without a prompt: add the key to the agent, or use a ke
 
     #[test]
     fn an_error_of_a_damaged_clone_names_its_folder() {
-        let failure = GitFailure::Other { said: "bad object".to_owned(), status: Some(128) };
+        let failure = GitFailure::Other { message: "bad object".to_owned(), status: Some(128) };
         assert_data_eq!(
             of("/r", failure).join(
                 "

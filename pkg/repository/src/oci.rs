@@ -164,7 +164,7 @@ fn references(location: &OciLocation, version: &str) -> Result<Vec<Reference>, O
         (Some(digest), Some(tag)) if same(tag) => Ok(vec![Reference::Digest(*digest)]),
         (Some(_), Some(pinned)) => {
             let place = format!("oci://{}/{}", location.registry, location.repository);
-            Err(OciError::Pinned { place, asked: version.to_owned(), pinned: pinned.clone() })
+            Err(OciError::Pinned { place, requested: version.to_owned(), pinned: pinned.clone() })
         }
         _ => {
             let other = version.strip_prefix('v').map_or_else(|| format!("v{version}"), str::to_owned);

@@ -187,8 +187,8 @@ impl Server {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("stdout is not piped")?).read_line(&mut line)?;
-        let said: Value = serde_json::from_str(&line).context("the server does not start")?;
-        let path = said["kubeconfig"].as_str().context("the server names no kubeconfig")?;
+        let ready: Value = serde_json::from_str(&line).context("the server does not start")?;
+        let path = ready["kubeconfig"].as_str().context("the server names no kubeconfig")?;
         let config = yaml::read_value(&fs::read_to_string(path)?, &YamlLimits::default())?;
         let text =
             |pointer: &str| config.pointer(pointer).and_then(Value::as_str).context(pointer.to_owned());

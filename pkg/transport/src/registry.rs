@@ -97,14 +97,14 @@ impl RequestSender for AuthorizedSender<'_> {
         async move {
             let Self { registry, repository, address, expected, limit_bytes } = *self;
             let mut checked = VerifyingSink::new(sink, address, expected);
-            let asked = registry.send_authorized(
+            let request = registry.send_authorized(
                 repository,
                 RepositoryAccess::Pull,
                 request,
                 &mut checked,
                 limit_bytes,
             );
-            let head = asked.await?;
+            let head = request.await?;
             if head.status != StatusCode::NOT_MODIFIED {
                 checked.finish(digest_of(&head.headers))?;
             }
@@ -184,10 +184,10 @@ impl Registry {
     pub async fn digest(&self, repository: &str, reference: &Reference) -> Result<Option<Digest>, Error> {
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
         let request = Request { method: Method::HEAD, ..Request::get(url).with_accept(ACCEPTED) };
-        let asked = self
+        let request = self
             .send_authorized(repository, RepositoryAccess::Pull, &request, &mut MemorySink::default(), 0)
             .await;
-        let Some(head) = none_if_missing(asked)? else { return Ok(None) };
+        let Some(head) = none_if_missing(request)? else { return Ok(None) };
         match digest_of(&head.headers) {
             Some(digest) => Ok(Some(digest)),
             None => Ok(self.manifest(repository, reference).await?.map(|found| found.digest)),

@@ -31,9 +31,9 @@ pub(crate) struct Heard(Arc<Mutex<Vec<Event>>>);
 
 impl Heard {
     pub(crate) fn listen(&self, settings: &mut Settings) {
-        let heard = self.0.clone();
+        let log = self.0.clone();
         settings.events = Some(Arc::new(move |event: &Event| {
-            heard.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+            log.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         }));
     }
 

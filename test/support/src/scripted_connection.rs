@@ -127,8 +127,8 @@ impl ScriptedConnection {
 
     fn stopping(fixture: &Fixture, number: u64, writes: &Arc<AtomicU64>, arrival: ArrivalTime) -> Self {
         let writes = Arc::clone(writes);
-        let wire = Self::new(fixture, move |asked| {
-            let counts = asked.is_write() && !asked.is_lease_request();
+        let wire = Self::new(fixture, move |request| {
+            let counts = request.is_write() && !request.is_lease_request();
             if counts && writes.fetch_add(1, Ordering::Relaxed) + 1 == number {
                 return RequestOutcome::ProcessStopped;
             }
@@ -160,8 +160,8 @@ impl ScriptedConnection {
 
     /// Creates a connection that breaks after this many requests.
     pub fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
-        Self::new(fixture, move |asked| {
-            if asked.number < requests { RequestOutcome::Answered } else { RequestOutcome::AnswerLost }
+        Self::new(fixture, move |request| {
+            if request.number < requests { RequestOutcome::Answered } else { RequestOutcome::AnswerLost }
         })
     }
 
@@ -249,18 +249,18 @@ impl Service<Request<Body>> for ScriptedConnection {
                 return pending().await;
             }
             let number = wire.sent.fetch_add(1, Ordering::Relaxed) + 1;
-            let asked = OutgoingRequest {
+            let outgoing = OutgoingRequest {
                 number,
                 method: request.method().as_str(),
                 path: request.uri().path(),
                 query: request.uri().query().unwrap_or_default(),
             };
-            let fate = (wire.outcome)(&asked);
+            let fate = (wire.outcome)(&outgoing);
             if fate == RequestOutcome::ProcessStopped {
                 wire.stopped.send_replace(true);
             }
             if *wire.stopped.borrow() {
-                let is_sent = wire.arrival == ArrivalTime::Immediate && !asked.is_lease_request();
+                let is_sent = wire.arrival == ArrivalTime::Immediate && !outgoing.is_lease_request();
                 let answer = wire.send_detached(request, is_sent).await;
                 return answer.map(|answer| answer.map(|body| body.map_err(Into::into).boxed_unsync()));
             }
@@ -268,7 +268,7 @@ impl Service<Request<Body>> for ScriptedConnection {
                 return Ok(refusal(code, reason, message));
             }
             if let Some((moment, is_moment)) = &wire.pause_point
-                && is_moment(&asked)
+                && is_moment(&outgoing)
             {
                 moment.wait_for_change().await;
             }

@@ -63,7 +63,7 @@ impl Candidates {
         names: impl AsyncFnOnce(&ManagementCluster, &str) -> Option<Vec<String>>,
     ) -> Vec<String> {
         const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
-        let asked = async {
+        let query = async {
             let namespace = self.kube.namespace(self.namespace.as_deref(), &self.environment).ok()?;
             let cluster =
                 settings::completion_cluster(&self.kube, &self.environment, QUERY_TIMEOUT).await.ok()?;
@@ -72,7 +72,7 @@ impl Candidates {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
             return Vec::new();
         };
-        let answer = runtime.block_on(async { tokio::time::timeout(QUERY_TIMEOUT, asked).await });
+        let answer = runtime.block_on(async { tokio::time::timeout(QUERY_TIMEOUT, query).await });
         // Abandons a credential plugin that still asks for a password.
         runtime.shutdown_background();
         let mut names = answer.ok().flatten().unwrap_or_default();

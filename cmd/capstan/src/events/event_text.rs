@@ -211,13 +211,13 @@ mod tests {
             ProgressEvent::MoveResting { objects: objects[..1].to_vec() },
             ProgressEvent::MoveBlocked { objects },
         ];
-        let said = events.map(|event| match event_text(&event) {
+        let texts = events.map(|event| match event_text(&event) {
             Some(EventText::Progress(text)) => format!("part: {text}"),
             Some(EventText::Status(text)) => format!("status: {text}"),
             _ => "something else".to_owned(),
         });
         assert_data_eq!(
-            said.join("\n"),
+            texts.join("\n"),
             str![[r#"
 part: created 3 of 12 objects on the target
 status: deleted 1 object on the source

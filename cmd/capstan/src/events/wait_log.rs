@@ -46,10 +46,10 @@ pub(super) fn new_messages(
     logged.retain(|object, _| now.contains_key(object));
     let mut news = Vec::new();
     for (object, blocker) in now.into_iter().filter(|(_, blocker)| blocker.since >= at_least) {
-        let said = blocker.one_line();
-        if logged.get(&object) != Some(&said) {
-            news.push(format!("waiting for {said}"));
-            logged.insert(object, said);
+        let text = blocker.one_line();
+        if logged.get(&object) != Some(&text) {
+            news.push(format!("waiting for {text}"));
+            logged.insert(object, text);
         }
     }
     let more = news.len().saturating_sub(MAX_SHOWN);

@@ -144,11 +144,15 @@ pub(crate) fn load_config(
         messages.raise_verbosity(level);
     }
     for unknown in config.unknown_keys() {
-        let meant =
+        let suggestion =
             unknown.suggestions.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
         let origin = config.origin().unwrap_or_default();
         let text = format!("`{}` in `{origin}` has no effect", unknown.key);
-        messages.warning(if meant.is_empty() { text } else { format!("{text}; did you mean {meant}?") });
+        messages.warning(if suggestion.is_empty() {
+            text
+        } else {
+            format!("{text}; did you mean {suggestion}?")
+        });
     }
     // The user of the section reports its errors.
     for unused in config.unmatched_image_rules().unwrap_or_default() {

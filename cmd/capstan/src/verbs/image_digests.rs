@@ -18,20 +18,20 @@ impl ImageDigests {
     /// Requests the digest of each image once. A failure for one image does not affect the others.
     pub(super) async fn fetch(context: &RepositoryContext, references: BTreeSet<&str>) -> Self {
         let references: Vec<&str> = references.into_iter().collect();
-        let mut asked = Self::default();
+        let mut image_digests = Self::default();
         let answers = bundle::image_digests(context, &references).await;
         for (reference, answer) in references.into_iter().zip(answers) {
             match answer {
                 Ok(digest) => {
-                    asked.digests.insert(reference.to_owned(), digest);
+                    image_digests.digests.insert(reference.to_owned(), digest);
                 }
                 Err(error) => {
                     let failure = Failure::from(error);
                     let why = [&[failure.message().to_owned()], failure.causes()].concat().join(": ");
-                    asked.failures.push(format!("cannot read the digest of `{reference}`: {why}"));
+                    image_digests.failures.push(format!("cannot read the digest of `{reference}`: {why}"));
                 }
             }
         }
-        asked
+        image_digests
     }
 }

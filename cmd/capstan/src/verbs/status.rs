@@ -398,10 +398,11 @@ infrastru…wn-cloud  v1.14.0  not ready  none
 
     #[test]
     fn a_missing_object_is_listed_once() {
-        let mut gone = blocker("Service", "it is not there", vec![]);
-        gone.status.health = Health::NotFound;
-        let mut of = status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![gone.clone()]));
-        of.drift = vec![object_drift(gone.object, vec![]), object_drift(key("Role", "changed"), vec![])];
+        let mut missing = blocker("Service", "it is not there", vec![]);
+        missing.status.health = Health::NotFound;
+        let mut of =
+            status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![missing.clone()]));
+        of.drift = vec![object_drift(missing.object, vec![]), object_drift(key("Role", "changed"), vec![])];
         assert_data_eq!(
             shown(vec![of]),
             str![[r#"

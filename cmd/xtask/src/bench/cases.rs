@@ -270,15 +270,15 @@ pub(super) fn supply(bench: &Bench, programs: &Programs, folder: &Path) -> Resul
     };
     let name = "init list-images, from folders";
     let mut rows = reading(vec![BenchStep::capstan_only(name, &list, Vec::new())], &folders, None)?;
-    let asked = || vec![BenchTarget::Requests(files)];
+    let targets = || vec![BenchTarget::Requests(files)];
     let offline = vec![BenchTarget::BeyondBaseline(10), BenchTarget::Requests(0)];
     let steps = vec![
-        BenchStep::capstan_only("from a web server, first run", &list, asked()),
+        BenchStep::capstan_only("from a web server, first run", &list, targets()),
         BenchStep::capstan_only("from a web server, second, offline", format!("{list} --offline"), offline),
     ];
     rows.extend(reading(steps, &from_web, Some(&web))?);
     rows[2].baseline = Some(rows[0].capstan);
-    let at_once = BenchStep::capstan_only("eight first runs at once", &list, asked()).with_concurrency(8);
+    let at_once = BenchStep::capstan_only("eight first runs at once", &list, targets()).with_concurrency(8);
     rows.extend(reading(vec![at_once], &from_web, Some(&web))?);
 
     let bundles = |steps, name: &str, config: &str| {

@@ -57,7 +57,7 @@ impl BenchTarget {
             let times = ratio(value(row.reference.as_ref()?), value(ours));
             Some((times >= f64::from(of), format!("1/{times:.1}")))
         };
-        let asked = ours.requests.unwrap_or_default();
+        let requests = ours.requests.unwrap_or_default();
         match self {
             Self::CpuShare(of) => (format!("1/{of} of the processor time"), share(of, |run| run.cpu)),
             Self::TimeShare(of) => (format!("1/{of} of the time"), share(of, |run| run.wall)),
@@ -83,7 +83,9 @@ impl BenchTarget {
             Self::Memory(most) => {
                 (format!("{most} MiB"), Some((ours.memory <= most * 1024, mib_text(ours.memory))))
             }
-            Self::Requests(most) => (format!("{most} requests"), Some((asked <= most, asked.to_string()))),
+            Self::Requests(most) => {
+                (format!("{most} requests"), Some((requests <= most, requests.to_string())))
+            }
             _ => (self.baseline_text(), row.baseline.map(|baseline| self.compare(ours, &baseline))),
         }
     }

@@ -24,8 +24,9 @@ pub(super) fn import_cycles_are_small(workspace: &Workspace) -> Vec<Finding> {
 
 fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
     let crates = Imports::of_crates(workspace);
-    let gone = ceilings.iter().filter(|(folder, _)| workspace.exists("pkg") && !crates.contains_key(*folder));
-    let mut findings: Vec<Finding> = gone
+    let obsolete =
+        ceilings.iter().filter(|(folder, _)| workspace.exists("pkg") && !crates.contains_key(*folder));
+    let mut findings: Vec<Finding> = obsolete
         .map(|(folder, _)| {
             Finding::fault(HERE, None, format!("remove the ceiling of `{folder}`: the crate does not exist"))
         })
@@ -132,8 +133,8 @@ mod tests {
         assert_eq!(judged(8, &[("pkg/ring", 9)]), [(true, lower.to_owned())]);
         let remove = "remove the ceiling 9 of `pkg/ring`: its largest import cycle has 6 modules";
         assert_eq!(judged(6, &[("pkg/ring", 9)]), [(true, remove.to_owned())]);
-        let gone = "remove the ceiling of `pkg/gone`: the crate does not exist";
-        assert_eq!(judged(2, &[("pkg/gone", 9)]), [(true, gone.to_owned())]);
+        let obsolete = "remove the ceiling of `pkg/gone`: the crate does not exist";
+        assert_eq!(judged(2, &[("pkg/gone", 9)]), [(true, obsolete.to_owned())]);
     }
 
     #[test]

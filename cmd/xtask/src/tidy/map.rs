@@ -120,8 +120,8 @@ pub(super) fn mapped_paths_exist(workspace: &Workspace) -> Vec<Finding> {
             paths.into_iter().map(|path| (*line, path))
         }));
     }
-    let gone = places.into_iter().filter(|(_, path)| !workspace.exists(path));
-    gone.map(|(line, path)| Finding::fault(PAGE, line, format!("`{path}` does not exist"))).collect()
+    let missing = places.into_iter().filter(|(_, path)| !workspace.exists(path));
+    missing.map(|(line, path)| Finding::fault(PAGE, line, format!("`{path}` does not exist"))).collect()
 }
 
 /// Checks the number of files that `init` passes through from a flag to a request.

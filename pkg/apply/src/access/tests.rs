@@ -36,10 +36,10 @@ async fn missing_permissions_keep_the_order_of_the_request() {
 #[tokio::test]
 async fn the_reason_of_the_authorizer_is_kept() {
     let script = ScriptedServer::default();
-    let said = |status| Reply::json(201, &json!({"status": status}));
+    let reply = |status| Reply::json(201, &json!({"status": status}));
     let unsure = json!({"allowed": false, "evaluationError": "role `x` not found"});
     let no = json!({"allowed": false, "reason": "because"});
-    script.on(&format!("POST {REVIEWS}"), [said(json!({"allowed": false})), said(no), said(unsure)]);
+    script.on(&format!("POST {REVIEWS}"), [reply(json!({"allowed": false})), reply(no), reply(unsure)]);
     let wanted = [permission("get", "", "pods/log", "a"), permission("list", "", "pods", "a")];
     let access = script.lab().await.server.check_permissions(&wanted).await.unwrap();
     let reasons: Vec<_> = access.denied.iter().map(|denied| &*denied.reason).collect();
@@ -67,9 +67,9 @@ async fn asked_singly(rules: Reply) -> usize {
     script.on(&format!("POST {REVIEWS}"), [Reply::json(201, &no), yes]).on(&format!("POST {RULES}"), [rules]);
     let access = script.lab().await.server.check_permissions(&wanted()).await.unwrap();
     assert_eq!(access.denied, []);
-    let asked = script.received();
-    assert_eq!(asked.iter().filter(|request| request.ends_with(RULES)).count(), 1, "{asked:#?}");
-    asked.len() - 2
+    let requests = script.received();
+    assert_eq!(requests.iter().filter(|request| request.ends_with(RULES)).count(), 1, "{requests:#?}");
+    requests.len() - 2
 }
 
 #[tokio::test]

@@ -144,9 +144,9 @@ fn items_are_in_the_order_of_deletion() {
     assert_eq!(names(&world), ["first", "d", "a", "b", "n", "last"]);
     assert!(world.set.items.iter().all(|item| item.phase == ItemPhase::ScheduledForDeletion));
     world.set.items[0].phase = ItemPhase::Deleting;
-    let going = world.set.clone();
+    let scheduled = world.set.clone();
     world.set.schedule_deletion();
-    assert_eq!(world.set, going, "what is being deleted is not scheduled again");
+    assert_eq!(world.set, scheduled, "what is being deleted is not scheduled again");
     assert!(world.set.items.iter().all(|item| item.digest.is_empty() && item.status == "Terminating"));
 }
 

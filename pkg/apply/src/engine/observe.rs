@@ -223,16 +223,16 @@ impl<'k> PendingReads<'k> {
     }
 
     fn drop_without_namespace(&mut self, live: &mut LiveObjects) {
-        let mut gone = Vec::new();
+        let mut absent = Vec::new();
         self.pending.retain(|key, _| {
             let namespace = ObjectKey::of_namespace(&key.namespace);
             let there = key.namespace.is_empty() || *live.get(&namespace) != Observation::Absent;
             if !there {
-                gone.push((key.clone(), Observation::Absent));
+                absent.push((key.clone(), Observation::Absent));
             }
             there
         });
-        live.objects.extend(gone);
+        live.objects.extend(absent);
     }
 }
 

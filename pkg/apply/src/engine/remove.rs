@@ -57,9 +57,9 @@ impl Remover<'_, '_> {
             (step.wave, is_instance, step.key.is_namespace())
         };
         for section in steps.chunk_by(|a, b| place(a) == place(b)) {
-            let (orphans, going): (Vec<_>, Vec<_>) =
+            let (orphans, deletions): (Vec<_>, Vec<_>) =
                 section.iter().partition(|step| step.action == StepAction::Orphan);
-            let blockers = self.delete_all(&going, &orphans).await?;
+            let blockers = self.delete_all(&deletions, &orphans).await?;
             // The record may live in one of the Namespaces.
             if section.iter().any(|step| step.key.is_namespace()) {
                 self.recorder.save_if_possible().await?;
@@ -75,12 +75,12 @@ impl Remover<'_, '_> {
 
     async fn delete_all(
         &mut self,
-        going: &[&PlanStep],
+        deletions: &[&PlanStep],
         orphans: &[&PlanStep],
     ) -> Result<Vec<Blocker>, EngineError> {
         self.orphan(orphans).await?;
         let mut leaving = Vec::new();
-        for batch in going.chunk_by(|a, b| a.priority == b.priority) {
+        for batch in deletions.chunk_by(|a, b| a.priority == b.priority) {
             let keys: Vec<_> = batch.iter().map(|step| step.key.clone()).collect();
             leaving.extend(self.delete_batch(&keys).await?);
         }

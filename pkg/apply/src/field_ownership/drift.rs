@@ -90,11 +90,11 @@ impl Comparison {
             .filter_map(|path| path.container())
             .map(|path| (path.clone(), path.value(&self.tree).is_none()))
             .collect();
-        let gone: Vec<&FieldPath> =
+        let removed: Vec<&FieldPath> =
             containers.iter().filter(|(_, is_gone)| *is_gone).map(|(path, _)| path).collect();
-        let is_in_gone = |path: &FieldPath| gone.iter().any(|gone| path.is_below(gone));
+        let is_in_gone = |path: &FieldPath| removed.iter().any(|removed| path.is_below(removed));
         let leaves = lost.into_iter().filter(|path| path.container().is_none() && !is_in_gone(path));
-        let outermost = gone.iter().copied().filter(|path| !is_in_gone(path));
+        let outermost = removed.iter().copied().filter(|path| !is_in_gone(path));
         let mut reported: Vec<&FieldPath> = leaves.chain(outermost).collect();
         reported.sort_unstable();
         if reported.is_empty() {

@@ -284,9 +284,9 @@ fn a_once_object_is_recreated_but_never_updated() {
         world.now = minute(60);
         let changed = [with(wanted, "data", json!({"k": "2"}))];
         assert_eq!(step(&world.plan(&changed).unwrap(), "a"), "Keep");
-        let mut gone = world.clone();
-        gone.server.clear();
-        assert_eq!(step(&gone.plan(&changed).unwrap(), "a"), "Create");
+        let mut without_objects = world.clone();
+        without_objects.server.clear();
+        assert_eq!(step(&without_objects.plan(&changed).unwrap(), "a"), "Create");
         // A change from `once`, and a change back, cause one write each.
         let plain = [map("a", &json!({}))];
         assert_eq!(step(&world.apply(&plain), "a"), "Update");
@@ -338,14 +338,14 @@ fn terminating_objects_are_recreated_with_their_namespace() {
     let mut world = FakeCluster::new(marks());
     let wanted = [map("n/a", &json!({})), map("b", &json!({}))];
     world.apply(&wanted);
-    let going = |object: &mut manifest::Object| {
+    let deleted = |object: &mut manifest::Object| {
         if let Some(Value::Object(metadata)) = object.get_mut(&["metadata"]) {
             metadata.insert("deletionTimestamp".to_owned(), json!("2001-09-09T01:46:40Z"));
         }
     };
-    going(world.object("v1 ConfigMap default/b"));
+    deleted(world.object("v1 ConfigMap default/b"));
     assert_data_eq!(step(&world.plan(&wanted).unwrap(), "b"), str!["Recreate: is being deleted"]);
-    going(world.object("v1 Namespace n"));
+    deleted(world.object("v1 Namespace n"));
     let plan = world.plan(&wanted).unwrap();
     assert_data_eq!(step(&plan, "n"), str!["Recreate: is being deleted"]);
     assert_data_eq!(step(&plan, "a"), str!["Recreate: its namespace is being deleted"]);

@@ -56,18 +56,18 @@ struct RefusalCause {
 }
 
 /// Parses an object.
-pub(super) fn object(asked: RequestContext<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
-    json::<Map<String, Value>>(asked, bytes).map(Object::from_map)
+pub(super) fn object(request: RequestContext<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
+    json::<Map<String, Value>>(request, bytes).map(Object::from_map)
 }
 
 /// Parses a successful answer.
-pub(super) fn json<T: DeserializeOwned>(asked: RequestContext<'_>, bytes: &[u8]) -> Result<T, ApiError> {
+pub(super) fn json<T: DeserializeOwned>(request: RequestContext<'_>, bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| {
         // An answer that looks like an object may be a Secret, and is not shown.
         let foreign = !bytes.trim_ascii_start().starts_with(b"{");
         let beginning =
             if foreign { format!("; the answer begins with {}", excerpt(bytes)) } else { String::new() };
-        asked.invalid_answer(200, format!("{error}{beginning}"))
+        request.invalid_answer(200, format!("{error}{beginning}"))
     })
 }
 
@@ -105,7 +105,7 @@ impl RequestContext<'_> {
                 field: cut(cause.field.unwrap_or_default()),
                 message: cut(cause.message.unwrap_or_default()),
             });
-        let asked = details.retry_after_seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let request = details.retry_after_seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
         let reason = refusal.reason.unwrap_or_default();
         let code = refusal.code.filter(|code| *code > 0).unwrap_or(code);
         let message = match refusal.message {
@@ -120,7 +120,7 @@ impl RequestContext<'_> {
             message,
             reason,
             causes: causes.collect(),
-            retry_after: retry_after.or(asked),
+            retry_after: retry_after.or(request),
         }
     }
 
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
-        let asked =
+        let request =
             |text: &str| retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]));
-        assert_eq!(asked("7"), Some(Duration::from_secs(7)));
-        assert_eq!(asked("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1)));
-        assert_eq!(asked("soon"), None);
+        assert_eq!(request("7"), Some(Duration::from_secs(7)));
+        assert_eq!(request("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(request("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1)));
+        assert_eq!(request("soon"), None);
     }
 }

@@ -129,9 +129,9 @@ impl Server {
         if response.status().is_success() {
             return Ok(response);
         }
-        let asked = request_context(call, line);
+        let context = request_context(call, line);
         let (code, headers) = (response.status().as_u16(), response.headers().clone());
-        let error = asked.refusal(code, &headers, &collect(asked, response).await?);
+        let error = context.refusal(code, &headers, &collect(context, response).await?);
         if let (429, Some(time)) = (code, error.retry_after()) {
             self.shared.throttle.pause_for(time);
         }
@@ -139,7 +139,7 @@ impl Server {
     }
 
     async fn request(&self, call: &ApiCall, line: &NumberedConnection) -> Result<Response<Body>, ApiError> {
-        let asked = request_context(call, line);
+        let context = request_context(call, line);
         let target = call.target();
         let request = format!("{} {target}", call.method);
         self.events().send(&Event::Requested { request, effect: call.effect });
@@ -157,14 +157,14 @@ impl Server {
             request = request.header(header::CONTENT_TYPE, body.content_type);
         }
         let body = call.body.as_ref().map_or_else(Body::empty, |body| body.bytes.clone().into());
-        let request = request.body(body).map_err(|error| asked.network_error(&error))?;
+        let request = request.body(body).map_err(|error| context.network_error(&error))?;
         let response = line
             .connection
             .clients
             .for_effect(call.effect)
             .send(request)
             .await
-            .map_err(|error| asked.network_error(&error))?;
+            .map_err(|error| context.network_error(&error))?;
         self.shared.has_answered.store(true, Ordering::Relaxed);
         self.shared.record_date(response.headers());
         if call.method != Method::GET {
@@ -189,9 +189,9 @@ fn time_left(then: std::time::Instant) -> Duration {
     Instant::from(then).saturating_duration_since(Instant::now())
 }
 
-async fn collect(asked: RequestContext<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
+async fn collect(context: RequestContext<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
     let body = response.into_body().collect().await;
-    body.map(Collected::to_bytes).map_err(|error| asked.network_error(&error))
+    body.map(Collected::to_bytes).map_err(|error| context.network_error(&error))
 }
 
 /// Returns the action and the server of a request.

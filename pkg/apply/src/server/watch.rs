@@ -141,14 +141,14 @@ impl Watch {
             Ok(line) => line,
             Err(_) => Ok(None),
         };
-        let asked = self.server.request_context(&open.call);
+        let context = self.server.request_context(&open.call);
         match line {
             Ok(Some(line)) => {
                 open.has_events = true;
                 let change = serde_json::from_slice::<RawEvent>(&line);
-                let change = change.map_err(|error| asked.invalid_answer(200, error.to_string()))?;
+                let change = change.map_err(|error| context.invalid_answer(200, error.to_string()))?;
                 if change.r#type == "ERROR" {
-                    return Err(asked.watch_error(Value::Object(change.object)));
+                    return Err(context.watch_error(Value::Object(change.object)));
                 }
                 self.queue_event(change);
                 Ok(())
@@ -159,9 +159,10 @@ impl Watch {
                 Ok(())
             }
             Ok(None) => {
-                Err(asked.unreachable(false, NetworkError::Connection { problem: "the watch ended".into() }))
+                Err(context
+                    .unreachable(false, NetworkError::Connection { problem: "the watch ended".into() }))
             }
-            Err(error) => Err(asked.network_error(&error)),
+            Err(error) => Err(context.network_error(&error)),
         }
     }
 

@@ -134,9 +134,9 @@ async fn another_upload_host_never_receives_the_login() {
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
     let (host, outcome) = upload_with_reply("https://objects.githubusercontent.com/up", challenge).await;
     assert_eq!(outcome.unwrap_err().status(), Some(401));
-    let asked = host.received();
-    let mut elsewhere = asked.iter().filter(|request| request.host != HOST);
-    assert!(elsewhere.all(|request| request.header("authorization").is_none()), "{asked:?}");
+    let received = host.received();
+    let mut elsewhere = received.iter().filter(|request| request.host != HOST);
+    assert!(elsewhere.all(|request| request.header("authorization").is_none()), "{received:?}");
 }
 
 #[tokio::test]

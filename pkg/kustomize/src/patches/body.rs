@@ -82,8 +82,8 @@ fn read(
 }
 
 fn read_operations(scope: &mut Scope<'_, '_>, place: &str, mut operations: Vec<Value>) -> Option<PatchBody> {
-    for (path, meant) in operations::trim_paths(&mut operations) {
-        scope.warn(place, PatchError::CutPath { path, meant });
+    for (path, suggestion) in operations::trim_paths(&mut operations) {
+        scope.warn(place, PatchError::CutPath { path, suggestion });
     }
     scope.all_ok(place, Operations::read(operations)).map(PatchBody::Operations)
 }

@@ -32,8 +32,8 @@ pub(crate) enum PatchError {
     /// A warning only: shared patches often match no objects.
     #[error("no object matches the `target`: the patch changes nothing")]
     Unmatched,
-    #[error("the path `{path}` is read as `{meant}`: text before the first slash is ignored")]
-    CutPath { path: String, meant: String },
+    #[error("the path `{path}` is read as `{suggestion}`: text before the first slash is ignored")]
+    CutPath { path: String, suggestion: String },
     #[error("`{field}` is not a directive here and becomes a field; only `$patch` is a directive")]
     ForeignDirective { field: String },
     #[error("`$patch: replace` has no effect on an object; use it for fields and lists")]

@@ -46,9 +46,9 @@ fn needed_permissions(
 ) -> Vec<Permission> {
     let mut collector =
         PermissionCollector { kinds, wanted: BTreeSet::new(), listed_namespaces: BTreeMap::new() };
-    for (installed, going) in chosen.iter().zip(sets) {
-        let going = going.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
-        going.for_each(|item| collector.add_deletion(&item.key));
+    for (installed, deleted) in chosen.iter().zip(sets) {
+        let deleted = deleted.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
+        deleted.for_each(|item| collector.add_deletion(&item.key));
         collector.add_record_deletion(installed);
     }
     collector.add_lists(request.wait.timeout.is_some());
@@ -135,7 +135,7 @@ mod tests {
 
     fn shown(
         providers: &[InstalledProvider],
-        going: DeletionScope,
+        deleted: DeletionScope,
         timeout: Option<std::time::Duration>,
     ) -> Vec<String> {
         let mut kinds = ServedKinds::default();
@@ -144,13 +144,13 @@ mod tests {
         }
         let request = DeleteRequest {
             providers: None,
-            include_crds: going.definitions,
-            include_namespaces: going.namespace,
+            include_crds: deleted.definitions,
+            include_namespaces: deleted.namespace,
             wait: WaitOptions { timeout, must_be_ready: false },
             full_objects: false,
             unfinished: UnfinishedPolicy::Refuse,
         };
-        let of = |one: &InstalledProvider| going.select(&set(&one.namespace), &one.namespace);
+        let of = |one: &InstalledProvider| deleted.select(&set(&one.namespace), &one.namespace);
         let all: Vec<_> = providers.iter().map(of).collect();
         let wanted = needed_permissions(&request, providers, &all, &kinds);
         // Every change needs the permissions of the lease.

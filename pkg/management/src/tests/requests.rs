@@ -79,8 +79,8 @@ async fn requests_do_not_depend_on_the_number_of_providers() {
     };
     let third = cluster(&fixture).await;
     let mut plan = plan_delete(&third, &request).await.unwrap();
-    let going = touched(&plan);
+    let objects = touched(&plan);
     delete_providers(&third, &request, &mut plan).await.unwrap();
     // A record is read and deleted. An entry and a part of the journal are deleted. Nothing is written.
-    at_most(going + 4 * PROVIDERS + 21, &counter.all());
+    at_most(objects + 4 * PROVIDERS + 21, &counter.all());
 }

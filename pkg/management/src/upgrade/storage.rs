@@ -119,8 +119,9 @@ async fn try_remove_stored_versions(
         let reasons = vec![format!("{example} of `{definition}` was created during the rollback")];
         return Err(UpgradeError::CannotRollBack { reasons }.into());
     }
-    let remaining: Vec<_> =
-        stored_versions(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
+    let remaining: Vec<_> = stored_versions(&live)
+        .filter(|version| !forgotten.iter().any(|removed| removed == version))
+        .collect();
     let patch = json!({
         "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
         "status": {"storedVersions": remaining},

@@ -137,7 +137,8 @@ fn case_changes_map_each_character_to_one() {
 fn a_name_may_contain_unicode_letters_and_numbers() {
     for name in ["Ⅷ", "x²", "a_๓"] {
         let text = format!("${{{name}}}");
-        let result = Template::parse(&text).unwrap().render(&mut |asked| (asked == name).then(|| "v".into()));
+        let result =
+            Template::parse(&text).unwrap().render(&mut |lookups| (lookups == name).then(|| "v".into()));
         assert_eq!(result.as_deref(), Ok("v"), "{name}");
     }
 }
@@ -442,14 +443,14 @@ fn nesting_has_a_limit() {
 
 #[test]
 fn each_name_is_looked_up_once() {
-    let mut asked = HashMap::<String, usize>::new();
+    let mut lookups = HashMap::<String, usize>::new();
     let template = Template::parse("${A:=${B}${A}} ${B:=x} ${A}").unwrap();
     let text = template.render(&mut |name| {
-        *asked.entry(name.into()).or_default() += 1;
+        *lookups.entry(name.into()).or_default() += 1;
         None
     });
     assert_eq!(text.as_deref(), Ok(" x "));
-    assert_eq!(asked, HashMap::from([("A".into(), 1), ("B".into(), 1)]));
+    assert_eq!(lookups, HashMap::from([("A".into(), 1), ("B".into(), 1)]));
 }
 
 /// Generates texts that likely contain valid and invalid substitutions.

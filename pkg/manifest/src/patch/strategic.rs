@@ -229,9 +229,9 @@ fn delete_from_list(
     deleted: &Value,
     at: PatchPosition<'_>,
 ) -> Result<(), StrategicError> {
-    let gone = list_of(deleted, &format!("{DELETE_FROM}{field}"), at)?;
+    let deletions = list_of(deleted, &format!("{DELETE_FROM}{field}"), at)?;
     if let Some(Value::Array(elements)) = fields.get_mut(field) {
-        elements.retain(|element| !gone.contains(element));
+        elements.retain(|element| !deletions.contains(element));
     }
     Ok(())
 }

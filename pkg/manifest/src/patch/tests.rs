@@ -56,9 +56,9 @@ fn directives_delete_and_replace() {
     assert_eq!(only_one["containers"], json!([{"name": "one"}]));
     let replaced = applied(&Patch::Strategic(json!({"spec": {"$patch": "replace", "paused": true}})));
     assert_eq!(replaced["spec"], json!({"paused": true}));
-    let gone =
+    let patched =
         applied(&Patch::Strategic(json!({"metadata": {"finalizers": null}, "spec": {"$patch": "delete"}})));
-    assert_eq!(gone, json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}));
+    assert_eq!(patched, json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}));
     let primitives = applied(&Patch::Strategic(json!({"metadata": {
         "finalizers": ["y"], "$deleteFromPrimitiveList/finalizers": ["x"]}})));
     assert_eq!(primitives["metadata"]["finalizers"], json!(["y"]));

@@ -230,7 +230,7 @@ fn decrypt_error(error: DecryptError) -> ArchiveError {
     match error {
         DecryptError::NoMatchingKeys => ArchiveError::NoMatchingIdentity,
         DecryptError::ExcessiveWork { required, .. } => {
-            ArchiveError::ExcessiveWork { asked: required, most: MAX_WORK_FACTOR }
+            ArchiveError::ExcessiveWork { required, most: MAX_WORK_FACTOR }
         }
         DecryptError::InvalidMac | DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed => {
             ArchiveError::CorruptedPayload

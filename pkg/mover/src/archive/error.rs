@@ -41,10 +41,10 @@ pub enum ArchiveError {
     #[error("it is encrypted with another passphrase")]
     WrongPassphrase,
     /// The passphrase takes more memory than the limit allows.
-    #[error("its passphrase requires 2^{asked} scrypt rounds; at most 2^{most} are supported")]
+    #[error("its passphrase requires 2^{required} scrypt rounds; at most 2^{most} are supported")]
     ExcessiveWork {
         /// Base-2 logarithm of the rounds in the header.
-        asked: u8,
+        required: u8,
         /// Base-2 logarithm of the maximum number of rounds.
         most: u8,
     },

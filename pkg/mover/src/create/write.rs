@@ -198,8 +198,8 @@ impl<'w> CopyWriter<'w> {
     ) -> Result<(String, Option<String>), ApiError> {
         let server = &self.work.target.server;
         let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
-            let gone = "it was deleted on the target during the move";
-            return Err(conflict_error("update", &pair.key, gone));
+            let reason = "it was deleted on the target during the move";
+            return Err(conflict_error("update", &pair.key, reason));
         };
         let uid = metadata_text(&there, "uid").to_owned();
         if pair.is_left_alone {

@@ -70,8 +70,8 @@ fn find_named(
         let is_meant = |key: &&&ObjectKey| {
             key.name == name && namespace.is_none_or(|namespace| key.namespace == namespace)
         };
-        let meant: Vec<&&ObjectKey> = there.iter().filter(is_meant).collect();
-        match meant.as_slice() {
+        let matching: Vec<&&ObjectKey> = there.iter().filter(is_meant).collect();
+        match matching.as_slice() {
             [] if is_moved => {}
             [] => problems.push(unknown_cluster(text, name, there)),
             [key] => {

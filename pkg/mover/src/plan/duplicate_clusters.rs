@@ -115,8 +115,9 @@ async fn check_source(
     candidates: &[RestoreCandidate<'_>],
     findings: &mut Findings,
 ) {
-    let asked = async { Ok::<_, ApiError>((source.identity().await?.uid, read_fingerprints(source).await?)) };
-    match asked.await {
+    let fingerprints =
+        async { Ok::<_, ApiError>((source.identity().await?.uid, read_fingerprints(source).await?)) };
+    match fingerprints.await {
         Ok((own, there)) => {
             let place = CheckedCluster { cluster: source, is_source: uid == Some(&own), is_target: false };
             place.check(candidates, &there, findings);

@@ -153,8 +153,9 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
                     .await
                     .unwrap();
             let moment = PausePoint::default();
-            let is_list =
-                |asked: &OutgoingRequest<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
+            let is_list = |request: &OutgoingRequest<'_>| {
+                request.method == "GET" && request.path.ends_with("/team/secrets")
+            };
             let target = crate::tests::cluster_behind(&ScriptedConnection::pausing_before(
                 &lab.target,
                 &moment,

@@ -58,7 +58,9 @@ impl Lab {
 
     fn breaking_after_counted(&self, last: u64, counts: fn(&OutgoingRequest<'_>) -> bool) -> LabConnections {
         let counted = Arc::new(AtomicU64::new(0));
-        self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
+        self.breaking_at(move |request| {
+            counts(request) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last
+        })
     }
 
     /// Returns lines that break at a request to either cluster. The last request still has an effect.
@@ -68,8 +70,8 @@ impl Lab {
     ) -> LabConnections {
         let line = |fixture| {
             let is_last = is_last.clone();
-            ScriptedConnection::new(fixture, move |asked| {
-                if is_last(asked) { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
+            ScriptedConnection::new(fixture, move |request| {
+                if is_last(request) { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
             })
         };
         LabConnections { source: line(&self.source), target: line(&self.target) }
@@ -111,6 +113,6 @@ impl LabConnections {
     }
 }
 
-fn writes_something(asked: &OutgoingRequest<'_>) -> bool {
-    asked.is_write()
+fn writes_something(request: &OutgoingRequest<'_>) -> bool {
+    request.is_write()
 }

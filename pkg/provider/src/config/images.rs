@@ -28,7 +28,7 @@ pub enum ArgumentImages {
 
 /// A rule that matches no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` matches no image{}", meant(near))]
+#[error("`{key}` matches no image{}", suggestion(near))]
 pub struct UnusedImageRule {
     /// The key of the rule, with its parents.
     pub key: String,
@@ -36,7 +36,7 @@ pub struct UnusedImageRule {
     pub near: Vec<String>,
 }
 
-fn meant(near: &[String]) -> String {
+fn suggestion(near: &[String]) -> String {
     match near {
         [] => String::new(),
         near => format!("; did you mean `{}`?", near.join("` or `")),

@@ -44,20 +44,20 @@ pub enum GitFailure {
         #[source]
         source: io::Error,
     },
-    #[error("the repository does not exist: {said}")]
-    NotFound { said: String },
-    #[error("the host refused access: {said}")]
-    Refused { said: String },
-    #[error("the SSH host key is not trusted: {said}")]
-    HostKey { said: String },
-    #[error("cannot establish a trusted TLS connection: {said}")]
-    Tls { said: String },
-    #[error("cannot connect: {said}")]
-    Connect { said: String },
+    #[error("the repository does not exist: {message}")]
+    NotFound { message: String },
+    #[error("the host refused access: {message}")]
+    Refused { message: String },
+    #[error("the SSH host key is not trusted: {message}")]
+    HostKey { message: String },
+    #[error("cannot establish a trusted TLS connection: {message}")]
+    Tls { message: String },
+    #[error("cannot connect: {message}")]
+    Connect { message: String },
     #[error("no data received for {waited:?}")]
     TimedOut { waited: Duration },
-    #[error("the disk is full: {said}")]
-    DiskFull { said: String },
+    #[error("the disk is full: {message}")]
+    DiskFull { message: String },
     #[error("there is no branch, tag or commit `{tree_ish}`")]
     UnknownTreeIsh { tree_ish: String, suggestions: Vec<String> },
     #[error("`{tree_ish}` is the prefix of several commits")]
@@ -78,15 +78,15 @@ pub enum GitFailure {
     LocalChanges { folder: PathBuf },
     #[error("cannot parse the output of git as {what}")]
     Unreadable { what: &'static str },
-    #[error("git {}: {said}", ended(*status))]
-    Other { said: String, status: Option<i32> },
+    #[error("git {}: {message}", ended(*status))]
+    Other { message: String, status: Option<i32> },
 }
 
 impl GitFailure {
     /// True if a retry may succeed.
     pub(super) fn is_temporary(&self) -> bool {
         // A retry does not help with an unknown host name.
-        matches!(self, Self::Connect { said } if !said.to_ascii_lowercase().contains("resolve"))
+        matches!(self, Self::Connect { message } if !message.to_ascii_lowercase().contains("resolve"))
     }
 
     /// True if the commit or the file does not exist.
@@ -107,29 +107,29 @@ type FailureConstructor = fn(String) -> GitFailure;
 /// Error texts and their causes, in order of precedence. Specific causes come before a general connection failure.
 /// Source: git 2.39 (remote-curl.c, http.c, connect.c, upload-pack.c), OpenSSH 9.2, curl 7.88, GnuTLS and OpenSSL texts.
 const ERROR_PATTERNS: [(&str, FailureConstructor); 23] = [
-    ("no space left on device", |said| GitFailure::DiskFull { said }),
-    ("disk quota exceeded", |said| GitFailure::DiskFull { said }),
-    ("host key verification failed", |said| GitFailure::HostKey { said }),
-    ("remote host identification has changed", |said| GitFailure::HostKey { said }),
-    ("permission denied (", |said| GitFailure::Refused { said }),
-    ("authentication failed", |said| GitFailure::Refused { said }),
-    ("could not read username", |said| GitFailure::Refused { said }),
-    ("could not read password", |said| GitFailure::Refused { said }),
-    ("returned error: 401", |said| GitFailure::Refused { said }),
-    ("returned error: 403", |said| GitFailure::Refused { said }),
-    ("access denied", |said| GitFailure::Refused { said }),
-    ("repository not found", |said| GitFailure::NotFound { said }),
-    ("repository '' does not exist", |said| GitFailure::NotFound { said }),
-    ("' not found", |said| GitFailure::NotFound { said }),
-    ("does not appear to be a git repository", |said| GitFailure::NotFound { said }),
-    ("returned error: 404", |said| GitFailure::NotFound { said }),
-    ("certificate", |said| GitFailure::Tls { said }),
-    ("ssl", |said| GitFailure::Tls { said }),
-    ("gnutls", |said| GitFailure::Tls { said }),
-    ("could not resolve", |said| GitFailure::Connect { said }),
-    ("failed to connect", |said| GitFailure::Connect { said }),
-    ("connection ", |said| GitFailure::Connect { said }),
-    ("the remote end hung up", |said| GitFailure::Connect { said }),
+    ("no space left on device", |message| GitFailure::DiskFull { message }),
+    ("disk quota exceeded", |message| GitFailure::DiskFull { message }),
+    ("host key verification failed", |message| GitFailure::HostKey { message }),
+    ("remote host identification has changed", |message| GitFailure::HostKey { message }),
+    ("permission denied (", |message| GitFailure::Refused { message }),
+    ("authentication failed", |message| GitFailure::Refused { message }),
+    ("could not read username", |message| GitFailure::Refused { message }),
+    ("could not read password", |message| GitFailure::Refused { message }),
+    ("returned error: 401", |message| GitFailure::Refused { message }),
+    ("returned error: 403", |message| GitFailure::Refused { message }),
+    ("access denied", |message| GitFailure::Refused { message }),
+    ("repository not found", |message| GitFailure::NotFound { message }),
+    ("repository '' does not exist", |message| GitFailure::NotFound { message }),
+    ("' not found", |message| GitFailure::NotFound { message }),
+    ("does not appear to be a git repository", |message| GitFailure::NotFound { message }),
+    ("returned error: 404", |message| GitFailure::NotFound { message }),
+    ("certificate", |message| GitFailure::Tls { message }),
+    ("ssl", |message| GitFailure::Tls { message }),
+    ("gnutls", |message| GitFailure::Tls { message }),
+    ("could not resolve", |message| GitFailure::Connect { message }),
+    ("failed to connect", |message| GitFailure::Connect { message }),
+    ("connection ", |message| GitFailure::Connect { message }),
+    ("the remote end hung up", |message| GitFailure::Connect { message }),
 ];
 
 /// Classifies the error output of Git.
@@ -142,10 +142,10 @@ pub(super) fn classify(stderr: &[u8], status: Option<i32>) -> GitFailure {
             return make(line.clone());
         }
     }
-    let telling = ["error: ", "fatal: ", "ssh: ", "remote: "];
-    let said = telling.iter().find_map(|start| lines.iter().find(|line| line.starts_with(start)));
-    let said = said.or(lines.last()).cloned().unwrap_or_else(|| "no error message".to_owned());
-    GitFailure::Other { said, status }
+    let prefixes = ["error: ", "fatal: ", "ssh: ", "remote: "];
+    let message = prefixes.iter().find_map(|start| lines.iter().find(|line| line.starts_with(start)));
+    let message = message.or(lines.last()).cloned().unwrap_or_else(|| "no error message".to_owned());
+    GitFailure::Other { message, status }
 }
 
 /// A line in lower case without its quoted parts: names and urls must not match error texts.

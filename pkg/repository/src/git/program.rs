@@ -202,14 +202,14 @@ impl GitCommand {
 /// Reads a stream to its end. `None` if `take` stops reading.
 async fn read(
     mut stream: impl AsyncRead + Unpin,
-    heard: &Activity,
+    activity: &Activity,
     take: impl Fn(&mut Vec<u8>, &[u8]) -> bool,
 ) -> Option<Vec<u8>> {
     let (mut all, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     loop {
         match stream.read(&mut piece).await {
             Ok(0) | Err(_) => return Some(all),
-            Ok(bytes) if take(&mut all, &piece[..bytes]) => heard.0.notify_one(),
+            Ok(bytes) if take(&mut all, &piece[..bytes]) => activity.0.notify_one(),
             Ok(_) => return None,
         }
     }

@@ -372,5 +372,5 @@ fn is_unknown_object(failure: &GitFailure) -> bool {
         "no such remote ref",
         "invalid refspec",
     ];
-    matches!(failure, GitFailure::Other { said, .. } if words.iter().any(|word| said.contains(word)))
+    matches!(failure, GitFailure::Other { message, .. } if words.iter().any(|word| message.contains(word)))
 }

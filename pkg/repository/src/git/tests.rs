@@ -20,7 +20,7 @@ use crate::{Error, ReleaseSettings, RepositoryContext, tests::lab::EventLog};
 struct Lab {
     forge: GitForge,
     kept: TempDir,
-    heard: EventLog,
+    log: EventLog,
 }
 
 fn bundle(path: &Path) -> CaBundle {
@@ -29,7 +29,7 @@ fn bundle(path: &Path) -> CaBundle {
 
 impl Lab {
     fn new() -> Self {
-        Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), heard: EventLog::default() }
+        Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), log: EventLog::default() }
     }
 
     /// The settings of a new run.
@@ -39,7 +39,7 @@ impl Lab {
             retry: RetryPolicy { waits: Vec::new(), ..Settings::default().retry },
             ..Settings::default()
         };
-        self.heard.listen(&mut settings);
+        self.log.listen(&mut settings);
         settings
     }
 

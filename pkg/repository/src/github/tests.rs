@@ -284,11 +284,11 @@ async fn a_failed_go_proxy_is_reported_before_the_api_is_used() {
     let host = FakeHost::internet();
     host.on("proxy.golang.org/github.com/o/r/@v/list", Reply::web_page());
     host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
-    let heard = EventLog::default();
+    let log = EventLog::default();
     let mut settings = settings(&host);
-    heard.listen(&mut settings);
+    log.listen(&mut settings);
     assert_eq!(versions(&RepositoryContext::new(settings)).await.unwrap(), ["v1.0.0"]);
-    let skipped = heard.events().into_iter().find_map(|event| match event {
+    let skipped = log.events().into_iter().find_map(|event| match event {
         Event::VersionSourceSkipped { source, reason } => Some((source, reason)),
         _ => None,
     });

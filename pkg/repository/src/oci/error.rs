@@ -17,8 +17,8 @@ pub enum OciError {
     DuplicateFile { address: String, file: String },
     #[error("`{address}` is the artifact of the {found}, not of `{label}`")]
     WrongProvider { address: String, label: String, found: String },
-    #[error("cannot use `{asked}` from `{place}`: the URL pins {pinned} by its digest")]
-    Pinned { place: String, asked: String, pinned: String },
+    #[error("cannot use `{requested}` from `{place}`: the URL pins {pinned} by its digest")]
+    Pinned { place: String, requested: String, pinned: String },
     #[error("cannot unpack a layer of `{address}`: {reason}")]
     Archive { address: String, reason: String },
     #[error("cannot use `{}` as a public key: {reason}", path.display())]

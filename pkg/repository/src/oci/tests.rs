@@ -403,9 +403,9 @@ async fn an_identity_token_is_exchanged_and_never_sent_to_the_registry() {
     settings.credentials.auth_files = vec![file];
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), settings);
     lab.read("v2.9.0", "metadata.yaml").await.unwrap();
-    let asked = host.received();
-    let traded: Vec<_> = asked.iter().filter(|request| request.method == "POST").collect();
-    assert_eq!(traded.len(), 1, "{asked:?}");
+    let received = host.received();
+    let traded: Vec<_> = received.iter().filter(|request| request.method == "POST").collect();
+    assert_eq!(traded.len(), 1, "{received:?}");
     let form: Vec<(String, String)> = url::form_urlencoded::parse(&traded[0].body).into_owned().collect();
     let expected = [
         ("grant_type", "refresh_token"),
@@ -415,7 +415,7 @@ async fn an_identity_token_is_exchanged_and_never_sent_to_the_registry() {
         ("refresh_token", "s3cret+/="),
     ];
     assert_eq!(form, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let shown: Vec<&str> = asked.iter().filter_map(|request| request.header("authorization")).collect();
+    let shown: Vec<&str> = received.iter().filter_map(|request| request.header("authorization")).collect();
     assert_eq!(shown, ["Bearer one"; 2]);
 }
 
@@ -433,8 +433,8 @@ async fn a_registry_without_tls_requires_a_setting() {
     assert!(host.received().iter().all(|request| request.tls));
     let before = host.received().len();
     read(RegistryScheme::Http).await;
-    let asked = &host.received()[before..];
-    assert!(!asked.is_empty() && asked.iter().all(|request| !request.tls), "{asked:?}");
+    let received = &host.received()[before..];
+    assert!(!received.is_empty() && received.iter().all(|request| !request.tls), "{received:?}");
 }
 
 #[tokio::test]
@@ -443,9 +443,9 @@ async fn a_password_is_not_sent_to_a_realm_in_another_domain() {
     host.on(at("manifests/v2.9.0"), refusing("https://gitlab.com/token"));
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
     assert!(lab.read("v2.9.0", "metadata.yaml").await.is_err());
-    let asked = host.received();
-    assert!(asked.iter().any(|request| request.host == "gitlab.com"));
-    assert!(asked.iter().all(|request| request.header("authorization").is_none()), "{asked:?}");
+    let received = host.received();
+    assert!(received.iter().any(|request| request.host == "gitlab.com"));
+    assert!(received.iter().all(|request| request.header("authorization").is_none()), "{received:?}");
 }
 
 #[tokio::test]
@@ -503,8 +503,8 @@ async fn a_blob_redirect_to_another_host_omits_the_credential() {
     host.on("objects.githubusercontent.com/blob", Reply::file(METADATA));
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
     assert_eq!(text(&lab.read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
-    let asked = host.received();
-    let elsewhere = asked.iter().find(|request| request.host == "objects.githubusercontent.com").unwrap();
+    let received = host.received();
+    let elsewhere = received.iter().find(|request| request.host == "objects.githubusercontent.com").unwrap();
     assert_eq!(elsewhere.header("authorization"), None);
 }
 

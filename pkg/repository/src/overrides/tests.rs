@@ -18,9 +18,9 @@ fn with_file(folder: &Path, file: &str) {
 async fn an_override_is_used_and_reported_without_any_request() {
     let folder = tempfile::tempdir().unwrap();
     with_file(folder.path(), "metadata.yaml");
-    let heard = EventLog::default();
+    let log = EventLog::default();
     let mut settings = Settings::default();
-    heard.listen(&mut settings);
+    log.listen(&mut settings);
     let repository = MemoryRepository::new("c.yaml").with_file("v1.0.0", "c.yaml", "repository");
     let overrides = Overrides::in_folder(folder.path());
     let files = RepositoryWithOverrides::new(
@@ -33,9 +33,7 @@ async fn an_override_is_used_and_reported_without_any_request() {
     // The repository has no release v1.0.0 with a metadata file.
     let file = files.read("v1.0.0", "metadata.yaml").await.unwrap();
     assert_eq!((text(&file), file.source.is_override()), ("override", true));
-    assert!(
-        matches!(heard.events().as_slice(), [Event::UsingOverride { version, .. }] if version == "v1.0.0")
-    );
+    assert!(matches!(log.events().as_slice(), [Event::UsingOverride { version, .. }] if version == "v1.0.0"));
     let file = files.read("v1.0.0", "c.yaml").await.unwrap();
     assert_eq!((text(&file), file.source.is_override()), ("repository", false));
 }

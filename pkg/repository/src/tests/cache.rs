@@ -40,10 +40,10 @@ impl Lab {
         without_go_proxy(Settings { network: NetworkAccess::Forbidden, ..self.settings() })
     }
 
-    fn heard(mut settings: Settings) -> (RepositoryContext, EventLog) {
-        let heard = EventLog::default();
-        heard.listen(&mut settings);
-        (without_go_proxy(settings), heard)
+    fn log(mut settings: Settings) -> (RepositoryContext, EventLog) {
+        let log = EventLog::default();
+        log.listen(&mut settings);
+        (without_go_proxy(settings), log)
     }
 
     fn blobs(&self) -> Vec<std::path::PathBuf> {
@@ -185,15 +185,15 @@ async fn offline_the_newest_release_is_the_newest_cached_one() {
     let online = with_go_proxy(lab.settings(), goproxy);
     let found = latest_version(&*repository(&online), "v1beta2", &|_| None).await.unwrap();
     let before = lab.host.connections();
-    let (mut settings, heard) =
+    let (mut settings, log) =
         (Settings { network: NetworkAccess::Forbidden, ..lab.settings() }, EventLog::default());
-    heard.listen(&mut settings);
+    log.listen(&mut settings);
     let offline = with_go_proxy(settings, goproxy);
     assert_eq!(latest_version(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
     assert_eq!(lab.host.connections(), before);
     let reported =
         |event: &Event| matches!(event, Event::UsingCachedOffline { url, .. } if url.ends_with(list));
-    assert_eq!(heard.events().iter().filter(|event| reported(event)).count(), 1, "{:?}", heard.events());
+    assert_eq!(log.events().iter().filter(|event| reported(event)).count(), 1, "{:?}", log.events());
 }
 
 #[tokio::test]
@@ -208,9 +208,9 @@ async fn a_damaged_copy_is_fetched_again_or_reported_offline() {
         fs::write(&path, bytes).unwrap();
     };
     flip();
-    let (context, heard) = Lab::heard(lab.settings());
+    let (context, log) = Lab::log(lab.settings());
     assert_eq!(read(&context, "c.yaml").await.unwrap(), "whole");
-    assert!(heard.events().iter().any(|event| matches!(event, Event::CacheDamaged { .. })));
+    assert!(log.events().iter().any(|event| matches!(event, Event::CacheDamaged { .. })));
     assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "whole");
     flip();
     let error = read(&lab.offline(), "c.yaml").await.unwrap_err();
@@ -228,10 +228,10 @@ async fn an_unusable_cache_is_reported_once_and_not_changed() {
         fs::write(file, content).unwrap();
         let before = files_below(lab.folder.path());
         GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").file("d.yaml", "y").publish(&lab.host);
-        let (context, heard) = Lab::heard(lab.settings());
+        let (context, log) = Lab::log(lab.settings());
         assert_eq!(read(&context, "c.yaml").await.unwrap(), "x");
         assert_eq!(read(&context, "d.yaml").await.unwrap(), "y");
-        let events = heard.events();
+        let events = log.events();
         let reported: Vec<_> =
             events.iter().filter(|event| matches!(event, Event::StoreUnusable { .. })).collect();
         let [Event::StoreUnusable { reason }] = reported[..] else { panic!("{reported:?}") };
@@ -266,7 +266,7 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
     let lab = Lab::new();
     lab.host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
     lab.host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
-    let (first, heard) = Lab::heard(lab.settings());
+    let (first, log) = Lab::log(lab.settings());
     let runs: Vec<RepositoryContext> = (0..7).map(|_| lab.run()).chain([first]).collect();
     let reads = runs.iter().map(|run| async move {
         (read(run, "c.yaml").await.unwrap(), repository(run).versions().await.unwrap().len())
@@ -274,7 +274,7 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
     let results = futures::future::join_all(reads).await;
     assert!(results.iter().all(|result| *result == ("x".to_owned(), 1)));
     assert_eq!(lab.host.received().len(), 2, "{:?}", lab.host.addresses());
-    assert!(heard.events().iter().any(|event| matches!(event, Event::WaitingForOtherTask { .. })));
+    assert!(log.events().iter().any(|event| matches!(event, Event::WaitingForOtherTask { .. })));
 }
 
 #[tokio::test]

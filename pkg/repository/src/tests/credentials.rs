@@ -170,18 +170,18 @@ async fn the_first_matching_auth_file_of_a_registry_wins() {
 #[tokio::test]
 async fn a_credential_helper_runs_once_and_only_if_needed() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = folder.path().join("asked");
+    let calls = folder.path().join("asked");
     let answer = r#"printf '{"ServerURL":"x","Username":"ann","Secret":"kept"}'"#;
-    helper(folder.path(), "lab", &format!("cat >> {0}; echo \" $1\" >> {0}; {answer}", asked.display()));
+    helper(folder.path(), "lab", &format!("cat >> {0}; echo \" $1\" >> {0}; {answer}", calls.display()));
     let sources = auth_file(&folder, r#"{"credHelpers": {"registry.lab:5000": "lab"}}"#);
     let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
     let registry = RequestPurpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://elsewhere.lab/", registry).await.unwrap(), "nothing");
-    assert!(!asked.exists());
+    assert!(!calls.exists());
     for _ in 0..2 {
         assert_eq!(found(&context, "https://registry.lab:5000/", registry).await.unwrap(), "kept");
     }
-    assert_eq!(fs::read_to_string(asked).unwrap(), "registry.lab:5000 get\n");
+    assert_eq!(fs::read_to_string(calls).unwrap(), "registry.lab:5000 get\n");
 }
 
 #[cfg(unix)]

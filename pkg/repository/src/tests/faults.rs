@@ -71,8 +71,8 @@ impl Way {
         let host = FakeHost::internet();
         self.script(&host, replies);
         let outcome = self.fetch(&RepositoryContext::new(self.settings(&host))).await;
-        let asked = host.addresses().iter().filter(|address| *address == self.address()).count();
-        (outcome, asked)
+        let count = host.addresses().iter().filter(|address| *address == self.address()).count();
+        (outcome, count)
     }
 
     fn script(self, host: &FakeHost, replies: Vec<Reply>) {
@@ -92,8 +92,8 @@ async fn a_temporary_fault_is_retried_until_the_file_arrives() {
     for way in WAYS {
         let retry_now = Reply::status(429).header("retry-after", "0");
         for fault in [Reply::status(500), Reply::status(503), retry_now, Reply::file("longer").cut_after(2)] {
-            let (file, asked) = way.under(vec![fault.clone(), Reply::file("good")]).await;
-            assert_eq!((text(&file.unwrap()), asked), ("good", 2), "{way:?} {fault:?}");
+            let (file, count) = way.under(vec![fault.clone(), Reply::file("good")]).await;
+            assert_eq!((text(&file.unwrap()), count), ("good", 2), "{way:?} {fault:?}");
         }
     }
 }
@@ -102,15 +102,15 @@ async fn a_temporary_fault_is_retried_until_the_file_arrives() {
 #[tokio::test]
 async fn a_permanent_fault_fails_after_three_attempts() {
     for way in WAYS {
-        let (outcome, asked) = way.under(vec![Reply::json(502, r#"{"message":"Bad Gateway"}"#)]).await;
+        let (outcome, count) = way.under(vec![Reply::json(502, r#"{"message":"Bad Gateway"}"#)]).await;
         assert!(matches!(failure(&outcome), RequestFailure::Status { status: 502, .. }), "{way:?}");
-        assert_eq!((asked, outcome.unwrap_err().request().unwrap().attempts), (3, 3), "{way:?}");
-        let (outcome, asked) = way.under(vec![Reply::file("longer").cut_after(2)]).await;
+        assert_eq!((count, outcome.unwrap_err().request().unwrap().attempts), (3, 3), "{way:?}");
+        let (outcome, count) = way.under(vec![Reply::file("longer").cut_after(2)]).await;
         let truncated = matches!(
             failure(&outcome),
             RequestFailure::Truncated { received_bytes: 2, expected_bytes: Some(6) }
         );
-        assert!(truncated && asked == 3, "{way:?} {outcome:?}");
+        assert!(truncated && count == 3, "{way:?} {outcome:?}");
     }
 }
 
@@ -119,23 +119,23 @@ async fn a_permanent_fault_fails_after_three_attempts() {
 async fn refusals_exhausted_quotas_and_missing_files_are_not_retried() {
     for way in WAYS {
         for (reply, status) in [(Reply::status(401), 401), (Reply::status(403), 403)] {
-            let (outcome, asked) = way.under(vec![reply]).await;
+            let (outcome, count) = way.under(vec![reply]).await;
             let refused = matches!(failure(&outcome), RequestFailure::Unauthorized { status: seen, .. } if *seen == status);
-            assert!(refused && asked == 1, "{way:?} {outcome:?}");
+            assert!(refused && count == 1, "{way:?} {outcome:?}");
         }
-        let (outcome, asked) = way.under(vec![Reply::github_rate_limit(60, 9)]).await;
+        let (outcome, count) = way.under(vec![Reply::github_rate_limit(60, 9)]).await;
         assert!(
-            matches!(failure(&outcome), RequestFailure::RateLimited { secondary: false, .. }) && asked == 1,
+            matches!(failure(&outcome), RequestFailure::RateLimited { secondary: false, .. }) && count == 1,
             "{way:?}"
         );
         assert_eq!(outcome.unwrap_err().request().unwrap().quota.unwrap().limit, Some(60));
         let patience = Reply::status(429).header("retry-after", "3600");
-        let (outcome, asked) = way.under(vec![patience]).await;
+        let (outcome, count) = way.under(vec![patience]).await;
         let asks_for_more = Some(Duration::from_hours(1));
         let limited = matches!(failure(&outcome), RequestFailure::RateLimited { retry_after, .. } if *retry_after == asks_for_more);
-        assert!(limited && asked == 1, "{way:?} {outcome:?}");
-        let (outcome, asked) = way.under(vec![Reply::status(404)]).await;
-        assert!(outcome.is_err() && asked == 1, "{way:?}");
+        assert!(limited && count == 1, "{way:?} {outcome:?}");
+        let (outcome, count) = way.under(vec![Reply::status(404)]).await;
+        assert!(outcome.is_err() && count == 1, "{way:?}");
     }
 }
 
@@ -143,8 +143,8 @@ async fn refusals_exhausted_quotas_and_missing_files_are_not_retried() {
 #[tokio::test]
 async fn a_web_page_instead_of_a_file_is_a_failure() {
     for way in WAYS {
-        let (outcome, asked) = way.under(vec![Reply::web_page()]).await;
-        assert!(matches!(failure(&outcome), RequestFailure::WebPage) && asked == 1, "{way:?} {outcome:?}");
+        let (outcome, count) = way.under(vec![Reply::web_page()]).await;
+        assert!(matches!(failure(&outcome), RequestFailure::WebPage) && count == 1, "{way:?} {outcome:?}");
     }
 }
 
@@ -160,9 +160,9 @@ async fn a_web_page_is_recognised_for_any_content_type() {
     ];
     for way in WAYS {
         for reply in pages.into_iter().flat_map(|page| [Reply::file(page), Reply::text(page)]) {
-            let (outcome, asked) = way.under(vec![reply]).await;
+            let (outcome, count) = way.under(vec![reply]).await;
             assert!(
-                matches!(failure(&outcome), RequestFailure::WebPage) && asked == 1,
+                matches!(failure(&outcome), RequestFailure::WebPage) && count == 1,
                 "{way:?} {outcome:?}"
             );
         }
@@ -263,8 +263,8 @@ async fn a_redirect_to_http_or_in_a_loop_is_refused() {
             "{way:?}"
         );
         assert!(host.received().iter().all(|request| request.tls), "{way:?}");
-        let (outcome, asked) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
-        assert_eq!(asked, 11, "{way:?}");
+        let (outcome, count) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
+        assert_eq!(count, 11, "{way:?}");
         assert!(
             matches!(failure(&outcome), RequestFailure::Redirect { reason } if reason.contains("too many")),
             "{way:?}"
@@ -301,12 +301,12 @@ async fn a_response_over_the_limit_is_refused() {
 async fn a_lost_connection_is_retried_with_events() {
     let host = FakeHost::internet();
     host.on_sequence("files.example.org/c.yaml", [Reply::close(), Reply::file("good")]);
-    let heard = EventLog::default();
+    let log = EventLog::default();
     let mut settings = settings(&host);
-    heard.listen(&mut settings);
+    log.listen(&mut settings);
     assert!(fetch_url(&RepositoryContext::new(settings), "https://files.example.org/c.yaml").await.is_ok());
     let url = "https://files.example.org/c.yaml".to_owned();
-    let events = heard.events();
+    let events = log.events();
     let [started, ended, Event::Retrying { reason, .. }, rest @ ..] = events.as_slice() else {
         panic!("{events:?}")
     };

@@ -45,9 +45,9 @@ pub(crate) struct EventLog(Arc<Mutex<Vec<Event>>>);
 
 impl EventLog {
     pub(crate) fn listen(&self, settings: &mut Settings) {
-        let heard = self.0.clone();
+        let events = self.0.clone();
         settings.events = Some(Arc::new(move |event: &Event| {
-            heard.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+            events.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         }));
     }
 

@@ -36,18 +36,18 @@ impl Server {
             config.unwrap().with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key);
         let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
+        let reviews = Arc::new(Mutex::new(Vec::new()));
         let server = Self {
             address: format!("https://{}", listener.local_addr().unwrap()),
             authority: BASE64_STANDARD.encode(made.cert.pem()),
-            reviews: Arc::clone(&heard),
+            reviews: Arc::clone(&reviews),
         };
         tokio::spawn(async move {
             while let Ok((tcp, _)) = listener.accept().await {
-                let (acceptor, heard) = (acceptor.clone(), Arc::clone(&heard));
+                let (acceptor, reviews) = (acceptor.clone(), Arc::clone(&reviews));
                 tokio::spawn(async move {
                     let Ok(stream) = acceptor.accept(tcp).await else { return };
-                    let service = service_fn(move |request| answer(request, Arc::clone(&heard)));
+                    let service = service_fn(move |request| answer(request, Arc::clone(&reviews)));
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), service)
                         .await;
@@ -80,7 +80,7 @@ impl Server {
 
 async fn answer(
     request: http::Request<Incoming>,
-    heard: Arc<Mutex<Vec<(String, Value)>>>,
+    reviews: Arc<Mutex<Vec<(String, Value)>>>,
 ) -> Result<http::Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path().to_owned();
     assert_eq!(request.uri().query().map(|query| query.starts_with("timeout=")), Some(true));
@@ -120,7 +120,7 @@ async fn answer(
         _ => {}
     }
     let version = review["apiVersion"].clone();
-    heard.lock().unwrap().push((path, review));
+    reviews.lock().unwrap().push((path, review));
     let body = json!({"apiVersion": version, "kind": "AdmissionReview", "response": response}).to_string();
     let response = http::Response::builder().status(code).header("content-type", "application/json");
     Ok(response.body(Full::new(Bytes::from(body))).unwrap())

@@ -92,11 +92,11 @@ fn names_in_use<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet
 }
 
 /// Returns the requested names that are in use and not yet accepted for this definition.
-fn conflicting_names<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
+fn conflicting_names<'a>(requested: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
     let ours =
         |name: &str| before == name || before.as_array().is_some_and(|names| names.iter().any(|n| n == name));
-    let single = asked.as_str().into_iter();
-    let many = asked.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let single = requested.as_str().into_iter();
+    let many = requested.as_array().into_iter().flatten().filter_map(Value::as_str);
     single.chain(many).filter(|name| used.contains(name) && !ours(name)).collect()
 }
 

@@ -268,11 +268,11 @@ fn object() -> impl Strategy<Value = Value> {
 /// Returns the merge patch from one object to another.
 fn difference(from: &Value, to: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (from, to) else { return to.clone() };
-    let gone = old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+    let removed = old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), Value::Null));
     let changed = new.iter().filter(|(name, value)| old.get(*name) != Some(*value)).map(|(name, value)| {
         (name.clone(), old.get(name).map_or_else(|| value.clone(), |old| difference(old, value)))
     });
-    gone.chain(changed).collect()
+    removed.chain(changed).collect()
 }
 
 proptest! {

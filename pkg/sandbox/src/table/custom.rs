@@ -19,11 +19,11 @@ impl<'a> Columns<'a> {
     /// Returns the columns of a version, or only the age if the version defines none. Like the real server, omits all
     /// columns from the first invalid path on.
     pub(super) fn of(custom: &'a CustomResource) -> Self {
-        let mut asked: Vec<_> = custom.columns.iter().map(Cow::Borrowed).collect();
-        if asked.is_empty() {
-            asked.push(Cow::Owned(age_column()));
+        let mut columns: Vec<_> = custom.columns.iter().map(Cow::Borrowed).collect();
+        if columns.is_empty() {
+            columns.push(Cow::Owned(age_column()));
         }
-        let readable = asked.into_iter().map_while(|column| {
+        let readable = columns.into_iter().map_while(|column| {
             let path = JsonPath::parse(&column.json_path)?;
             Some((column, path))
         });

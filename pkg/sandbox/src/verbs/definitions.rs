@@ -49,11 +49,11 @@ pub(crate) fn load(server: &Server) -> Result<(), Status> {
 }
 
 /// Serves these definitions and stops serving those with the names in `gone`. Unchanged definitions are left alone.
-fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
+fn serve(server: &Server, definitions: &[Value], removed: &[&str]) {
     let custom = {
         let mut served = server.definitions.served.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = false;
-        for name in gone {
+        for name in removed {
             changed |= served.remove(*name).is_some();
         }
         for definition in definitions {

@@ -46,9 +46,9 @@ pub(crate) fn grace_period_change(pod: &Value, requested: Option<i64>, now: Time
     let told_to_end = meta::text(pod, "deletionTimestamp").parse::<Timestamp>();
     match (requested.map(at_least_one), told_to_end) {
         _ if given == 0 => GracePeriodChange::None,
-        (Some(asked), Ok(end)) if asked < given => {
-            let end = end.saturating_sub(SignedDuration::from_secs(given - asked)).unwrap_or(now);
-            let seconds = if end < now && asked != 0 { 1 } else { asked };
+        (Some(requested), Ok(end)) if requested < given => {
+            let end = end.saturating_sub(SignedDuration::from_secs(given - requested)).unwrap_or(now);
+            let seconds = if end < now && requested != 0 { 1 } else { requested };
             GracePeriodChange::Shorten { seconds, end: end.max(now) }
         }
         _ => GracePeriodChange::Unchanged,

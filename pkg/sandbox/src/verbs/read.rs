@@ -74,7 +74,7 @@ pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<StoredO
 fn check_revision_reached(call: &Call<'_>, requested: Option<Revision>) -> Result<(), Status> {
     let current = call.server.store.revision();
     match requested {
-        Some(asked) if asked > current => Err(Status::revision_too_large(asked.0, current.0)),
+        Some(requested) if requested > current => Err(Status::revision_too_large(requested.0, current.0)),
         _ => Ok(()),
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn watch(
     if send_initial || requested.is_none() {
         let page = call.server.store.list(&call.scope(), store::ListOptions::default());
         let page = page.map_err(|_| Status::internal("the newest revision is always there"))?;
-        if requested.is_some_and(|asked| asked > page.revision) {
+        if requested.is_some_and(|position| position > page.revision) {
             let current = page.revision.0;
             return Err(Status::revision_too_large(requested.unwrap_or_default().0, current));
         }
@@ -213,12 +213,12 @@ impl WatchStream {
     fn end(&mut self, out: &mut Vec<u8>, end: WatchEnd) {
         self.ended = true;
         if let WatchEnd::Expired(Expired { oldest }) = end {
-            let asked = self.changes.as_ref().map_or(self.start, Watch::position);
+            let position = self.changes.as_ref().map_or(self.start, Watch::position);
             // The real server has no cache for events, so the message comes from its store.
             let status = Status::expired(if &*self.resource.plural == "events" {
                 "The resourceVersion for the provided watch is too old.".to_owned()
             } else {
-                format!("too old resource version: {asked} ({oldest})")
+                format!("too old resource version: {position} ({oldest})")
             });
             write_event(out, "ERROR", |out| object::write_json(out, &status.to_value()));
         }

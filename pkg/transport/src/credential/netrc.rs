@@ -51,12 +51,12 @@ impl Netrc {
 
     /// Returns the first login with a password for the host of a URL.
     pub(super) fn login_for(&self, url: &Url) -> Option<Credential> {
-        let asked = url.host_str().unwrap_or_default();
+        let host = url.host_str().unwrap_or_default();
         let plain = authority(url);
         let is_for = |login: &Login, host: &str| {
             login.machine.as_ref().is_some_and(|machine| machine.eq_ignore_ascii_case(host))
         };
-        self.first_login(|login| is_for(login, asked) || is_for(login, &plain))
+        self.first_login(|login| is_for(login, host) || is_for(login, &plain))
     }
 
     /// Returns the login for all other hosts.

@@ -61,7 +61,7 @@ struct ErrorBody {
 /// Returns one line of the error message. GitHub and GitLab send JSON; the text of a web page is ignored.
 fn message(body: &[u8]) -> Option<String> {
     let text = match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(said) => match said.message.or(said.error)? {
+        Ok(answer) => match answer.message.or(answer.error)? {
             serde_json::Value::String(text) => text,
             other => other.to_string(),
         },
@@ -205,22 +205,24 @@ mod tests {
 
     #[test]
     fn retry_after_may_be_a_date() {
-        let asked = |text: &str| match read(429, &[("retry-after", text)], "") {
+        let retry_after = |text: &str| match read(429, &[("retry-after", text)], "") {
             RequestFailure::RateLimited { retry_after, .. } => retry_after,
             other => panic!("{other:?}"),
         };
-        assert_eq!(asked("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1)));
-        assert_eq!(asked("soon"), None);
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(
+            retry_after("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1))
+        );
+        assert_eq!(retry_after("soon"), None);
     }
 
     #[test]
     fn the_message_of_a_host_is_one_line_and_no_web_page() {
-        let said = |body: &str| message(body.as_bytes());
-        assert_eq!(said(r#"{"message":"Not Found"}"#).as_deref(), Some("Not Found"));
-        assert_eq!(said(r#"{"error":"insufficient_scope"}"#).as_deref(), Some("insufficient_scope"));
-        assert_eq!(said("bad\u{1b}[31m gateway\nmore").as_deref(), Some("bad[31m gateway"));
-        assert_eq!(said("<html>login</html>"), None);
-        assert_eq!(said(""), None);
+        let message = |body: &str| message(body.as_bytes());
+        assert_eq!(message(r#"{"message":"Not Found"}"#).as_deref(), Some("Not Found"));
+        assert_eq!(message(r#"{"error":"insufficient_scope"}"#).as_deref(), Some("insufficient_scope"));
+        assert_eq!(message("bad\u{1b}[31m gateway\nmore").as_deref(), Some("bad[31m gateway"));
+        assert_eq!(message("<html>login</html>"), None);
+        assert_eq!(message(""), None);
     }
 }

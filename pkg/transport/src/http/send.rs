@@ -116,8 +116,8 @@ async fn send_with_retries(
 /// Returns the wait time before a retry. None if the host requests a longer wait than the limit.
 fn delay(failure: &RequestFailure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
     match failure {
-        RequestFailure::RateLimited { retry_after: Some(asked), .. } => {
-            (*asked <= max_retry_after).then_some(*asked)
+        RequestFailure::RateLimited { retry_after: Some(delay), .. } => {
+            (*delay <= max_retry_after).then_some(*delay)
         }
         _ => Some(wait),
     }

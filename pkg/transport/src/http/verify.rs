@@ -81,8 +81,8 @@ impl<'a> VerifyingSink<'a> {
             return Err(self.wrong_size(expected_bytes));
         }
         let found = self.digester.finish();
-        let mut said = self.expected.digest.into_iter().chain(reported);
-        match said.find(|expected| *expected != found) {
+        let mut digests = self.expected.digest.into_iter().chain(reported);
+        match digests.find(|expected| *expected != found) {
             Some(expected) => Err(Error::Digest { place: self.address.to_owned(), expected, found }),
             None => Ok(()),
         }

@@ -88,8 +88,8 @@ impl Registry {
             };
             let challenge =
                 error.request().and_then(|request| challenge::parse(request.challenge.as_deref()?));
-            let Some(asked) = challenge else { return Err(error) };
-            let Some(granted) = self.authorize(key, known, &asked, repository, access).await? else {
+            let Some(challenge) = challenge else { return Err(error) };
+            let Some(granted) = self.authorize(key, known, &challenge, repository, access).await? else {
                 return Err(error);
             };
             let again = request.clone().with_credential(Some(granted));
@@ -174,14 +174,14 @@ fn token_request(
     scope: &str,
     credential: Option<Credential>,
 ) -> Request {
-    let asked = service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]);
+    let scope_parameters = service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]);
     let Some(token) = credential.as_ref().and_then(identity_token) else {
-        url.query_pairs_mut().extend_pairs(asked);
+        url.query_pairs_mut().extend_pairs(scope_parameters);
         return Request::get(url).with_credential(credential);
     };
     let form = form_urlencoded::Serializer::new(String::new())
         .extend_pairs([("grant_type", "refresh_token"), ("client_id", "capstan")])
-        .extend_pairs(asked)
+        .extend_pairs(scope_parameters)
         .append_pair("refresh_token", token.expose())
         .finish();
     let content = RequestBody::Bytes(form.into());

@@ -95,10 +95,10 @@ impl Store {
             pruned.entries += 1;
         }
         let (max_bytes, now) = (self.settings().max_bytes, SystemTime::now());
-        let mut going: Vec<RemovableItem<'_>> = inventory.blobs.iter().map(RemovableItem::Blob).collect();
-        going.extend(clones.iter().map(RemovableItem::Clone));
-        going.sort_by_key(RemovableItem::last_used);
-        for item in going {
+        let mut removed: Vec<RemovableItem<'_>> = inventory.blobs.iter().map(RemovableItem::Blob).collect();
+        removed.extend(clones.iter().map(RemovableItem::Clone));
+        removed.sort_by_key(RemovableItem::last_used);
+        for item in removed {
             let goes = pruned.remaining_bytes > max_bytes
                 || match policy {
                     PrunePolicy::ToLimit => false,

@@ -271,9 +271,9 @@ fn a_flipped_bit_is_found_and_its_addresses_are_reported() {
 #[tokio::test]
 async fn a_lock_has_one_holder_and_others_see_it() {
     let folder = TempDir::new().unwrap();
-    let heard = Heard::default();
+    let log = Heard::default();
     let mut settings = crate::Settings::default();
-    heard.listen(&mut settings);
+    log.listen(&mut settings);
     let own = store(&folder, 1000);
     let other = Store::new(own.settings().clone(), settings.events);
     let lock = own.lock("key").await.unwrap();
@@ -283,7 +283,7 @@ async fn a_lock_has_one_holder_and_others_see_it() {
         drop(lock);
     });
     assert!(waiting.unwrap().waited());
-    assert_eq!(heard.events(), [crate::Event::WaitingForOtherTask { wanted: "key".to_owned() }]);
+    assert_eq!(log.events(), [crate::Event::WaitingForOtherTask { wanted: "key".to_owned() }]);
 }
 
 #[tokio::test]

@@ -96,11 +96,11 @@ impl fmt::Display for CertificateProblem {
             Self::SelfSigned { subject } => {
                 write!(f, "its certificate, `{subject}`, is self-signed and not trusted")
             }
-            Self::NameMismatch { requested: asked, names } if names.is_empty() => {
-                write!(f, "its certificate names no host, so it does not match `{asked}`")
+            Self::NameMismatch { requested: server_name, names } if names.is_empty() => {
+                write!(f, "its certificate names no host, so it does not match `{server_name}`")
             }
-            Self::NameMismatch { requested: asked, names } => {
-                write!(f, "its certificate is for `{}`, not for `{asked}`", names.join("`, `"))
+            Self::NameMismatch { requested: server_name, names } => {
+                write!(f, "its certificate is for `{}`, not for `{server_name}`", names.join("`, `"))
             }
             Self::Other { reason } => write!(f, "its certificate was rejected: {reason}"),
         }
@@ -109,10 +109,10 @@ impl fmt::Display for CertificateProblem {
 
 impl UntrustedCertificate {
     /// Reads the certificates of a host in DER, its own certificate first.
-    pub(super) fn new(error: &CertificateError, shown: &[&[u8]], asked: String) -> Self {
+    pub(super) fn new(error: &CertificateError, shown: &[&[u8]], server_name: String) -> Self {
         let chain: Vec<CertificateFacts> =
             shown.iter().take(MAX_CERTIFICATES).filter_map(|der| CertificateFacts::read(der)).collect();
-        let problem = problem(error, &chain, asked);
+        let problem = problem(error, &chain, server_name);
         Self { problem, chain, trusted: Vec::new(), trusts_system: false }
     }
 
@@ -121,7 +121,7 @@ impl UntrustedCertificate {
     }
 }
 
-fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) -> CertificateProblem {
+fn problem(error: &CertificateError, chain: &[CertificateFacts], server_name: String) -> CertificateProblem {
     let other = || CertificateProblem::Other { reason: describe(error) };
     let Some(own) = chain.first() else { return other() };
     let issuer = chain.last().unwrap_or(own).issuer.clone();
@@ -136,7 +136,7 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
             CertificateProblem::NotYetValid { from: from.clone() }
         }
         (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }, ..) => {
-            CertificateProblem::NameMismatch { requested: asked, names: own.names.clone() }
+            CertificateProblem::NameMismatch { requested: server_name, names: own.names.clone() }
         }
         (CertificateError::UnknownIssuer, ..) if chain.len() == 1 && own.subject == own.issuer => {
             CertificateProblem::SelfSigned { subject: own.subject.clone() }

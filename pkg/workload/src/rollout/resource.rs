@@ -187,8 +187,8 @@ fn matches_kind(typed: &str, singular: &str, plural: &str, group: &str) -> bool 
 fn find_control_plane_kind(kinds: &ServedKinds, typed: &str) -> Result<ApiKind, RolloutError> {
     let all: Vec<&ApiKind> = kinds.iter().filter(|kind| is_control_plane(kind)).collect();
     let is_meant = |kind: &ApiKind| matches_kind(typed, &kind.kind.to_lowercase(), &kind.plural, &kind.group);
-    let meant: Vec<&ApiKind> = all.iter().copied().filter(|kind| is_meant(kind)).collect();
-    match meant.as_slice() {
+    let matching: Vec<&ApiKind> = all.iter().copied().filter(|kind| is_meant(kind)).collect();
+    match matching.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
             let others = all.iter().map(|kind| kind.kind.to_lowercase());

@@ -58,7 +58,7 @@ async fn change(
     change_rollout(management, &resource(management, word).await?, change, WriteMode::Real).await
 }
 
-async fn said(management: &ManagementCluster, of: RolloutChange, word: &str) -> String {
+async fn texts(management: &ManagementCluster, of: RolloutChange, word: &str) -> String {
     change(management, of, word).await.unwrap_err().to_string()
 }
 
@@ -141,17 +141,17 @@ async fn restart_pause_and_resume_take_two_requests_each() {
     assert!(age.as_secs() < 600 && !after.as_str().unwrap().contains('.'), "{after}");
 
     assert_data_eq!(
-        said(&management, Resume, "md/a-md").await,
+        texts(&management, Resume, "md/a-md").await,
         str!["cannot resume MachineDeployment team/a-md: it is not paused"]
     );
     change(&management, Pause, "md/a-md").await.unwrap();
     assert_eq!(spec(&lab, kind::MACHINE_DEPLOYMENT, "a-md").await["paused"], true);
     assert_data_eq!(
-        said(&management, Pause, "md/a-md").await,
+        texts(&management, Pause, "md/a-md").await,
         str!["cannot pause MachineDeployment team/a-md: it is already paused"]
     );
     assert_data_eq!(
-        said(&management, Restart, "md/a-md").await,
+        texts(&management, Restart, "md/a-md").await,
         str!["cannot restart MachineDeployment team/a-md: it is paused"]
     );
     change(&management, Resume, "md/a-md").await.unwrap();
@@ -184,7 +184,7 @@ async fn a_scheduled_restart_is_not_changed() {
     let later = json!({"spec": {"rollout": {"after": "2999-01-01T00:00:00Z"}}});
     lab.merge(kind::MACHINE_DEPLOYMENT, "team/a-md", &later).await;
     assert_data_eq!(
-        said(&management, RolloutChange::Restart, "md/a-md").await,
+        texts(&management, RolloutChange::Restart, "md/a-md").await,
         str![
             "cannot restart MachineDeployment team/a-md: a rollout is already scheduled for 2999-01-01T00:00:00Z"
         ]
@@ -209,7 +209,7 @@ async fn other_kinds_are_restarted_by_the_field_in_their_definition() {
     change(&management, RolloutChange::Restart, "oldcontrolplane/a").await.unwrap();
     assert!(spec(&lab, OLD, "a").await["rolloutAfter"].is_string());
     assert_data_eq!(
-        said(&management, RolloutChange::Restart, "mp/a").await,
+        texts(&management, RolloutChange::Restart, "mp/a").await,
         str!["cannot restart MachinePool team/a: its definition has no `spec.rollout.after`"]
     );
     change(&management, RolloutChange::Pause, "mp/a").await.unwrap();
@@ -226,7 +226,7 @@ async fn missing_objects_are_reported_with_similar_names_or_the_contract() {
     let older = Kind { version: "v1beta1", ..POOL };
     lab.create([definition(older, &json!({}))]).await;
     assert_data_eq!(
-        said(&management, RolloutChange::Pause, "mp/a").await,
+        texts(&management, RolloutChange::Pause, "mp/a").await,
         str!["the cluster runs Cluster API with contract v1beta1; this command requires v1beta2"]
     );
 }
@@ -347,6 +347,6 @@ async fn a_deleted_object_ends_the_wait() {
         reported.notified().await;
         lab.delete(kind, "team/a-md").await;
     };
-    let (gone, ()) = futures::join!(watched, goes);
-    assert!(matches!(gone, Err(RolloutError::Deleted { .. })), "{gone:?}");
+    let (missing, ()) = futures::join!(watched, goes);
+    assert!(matches!(missing, Err(RolloutError::Deleted { .. })), "{missing:?}");
 }

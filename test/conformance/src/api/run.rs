@@ -98,9 +98,10 @@ pub async fn record(
     let mut problems = Vec::new();
     for page in pages {
         let cases = page.cases.iter().filter(|case| wanted(page, case));
-        let asked = stream::iter(cases).map(|case| async move { (case, run_case(page, case, server).await) });
+        let request =
+            stream::iter(cases).map(|case| async move { (case, run_case(page, case, server).await) });
         let mut answers: Vec<(Range<usize>, String)> = Vec::new();
-        for (case, found) in asked.buffered(PARALLEL_CASES).collect::<Vec<_>>().await {
+        for (case, found) in request.buffered(PARALLEL_CASES).collect::<Vec<_>>().await {
             problems.extend(found.failure.map(|broken| broken.into_difference(page, case)));
             answers.extend(found.steps.into_iter().map(|(step, text)| (step.answer_lines.clone(), text)));
         }

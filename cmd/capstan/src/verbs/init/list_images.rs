@@ -98,10 +98,11 @@ pub(super) fn run(
 fn add_digests(list: &mut ImageList, context: &RepositoryContext, session: &Session) -> Result<(), Failure> {
     let unknown = list.images.iter().filter(|it| it.digest.is_none()).map(|it| it.image.as_str());
     let unknown: BTreeSet<&str> = unknown.collect();
-    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::fetch(context, unknown).await) })?;
-    asked.failures.iter().for_each(|line| session.messages().warning(line));
+    let image_digests =
+        session.block_on(async { Ok::<_, Failure>(ImageDigests::fetch(context, unknown).await) })?;
+    image_digests.failures.iter().for_each(|line| session.messages().warning(line));
     for image in &mut list.images {
-        let found = asked.digests.get(&image.image).map(ToString::to_string);
+        let found = image_digests.digests.get(&image.image).map(ToString::to_string);
         image.digest = image.digest.take().or(found);
     }
     Ok(())

@@ -85,12 +85,12 @@ fn add_digests(
     session: &Session,
 ) -> Result<Vec<String>, Failure> {
     let references = found.iter().flat_map(|it| it.entry.images.keys().map(String::as_str)).collect();
-    let asked =
+    let fetched =
         session.block_on(async { Ok::<_, Failure>(ImageDigests::fetch(context, references).await) })?;
     for (reference, known) in found.iter_mut().flat_map(|it| &mut it.entry.images) {
-        *known = asked.digests.get(reference).copied().or(*known);
+        *known = fetched.digests.get(reference).copied().or(*known);
     }
-    Ok(asked.failures)
+    Ok(fetched.failures)
 }
 
 impl Gatherer<'_> {

@@ -168,13 +168,15 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure> {
-    let asked = args.provider_type.as_deref().filter(|text| !text.is_empty()).map(parse_type).transpose()?;
+    let requested_type =
+        args.provider_type.as_deref().filter(|text| !text.is_empty()).map(parse_type).transpose()?;
     let file = EditedFile::read(session)?;
     let shown = file.path.display().to_string();
     let cannot = || format!("cannot remove the provider `{}` from `{shown}`", args.name);
     let listed = entry::list_entries(&file.text)
         .map_err(|refusal| Failure::user(cannot()).because_foreign(&refusal))?;
-    let of = type_of(&args.name, asked, &listed).map_err(|failure| failure.with_context(cannot()))?;
+    let of =
+        type_of(&args.name, requested_type, &listed).map_err(|failure| failure.with_context(cannot()))?;
     let edited = entry::remove_entries(&file.text, &args.name, of).map_err(|refusal| {
         let failure = Failure::user(cannot()).because_foreign(&refusal);
         match refusal {

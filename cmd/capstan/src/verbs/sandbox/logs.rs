@@ -68,23 +68,23 @@ fn requests(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Resul
     };
     let mut since = 0;
     loop {
-        let asked = session.block_on(async {
+        let logs = session.block_on(async {
             Ok::<_, Failure>(control::requests(&process.server, &identity, since).await)
         })?;
-        let asked = match asked {
-            Ok(asked) => asked,
+        let logs = match logs {
+            Ok(logs) => logs,
             Err(_) if args.follow && !folder.is_running()? => return Ok(()),
             Err(error) => {
                 let message = format!("cannot read the requests of sandbox `{}`", folder.name());
                 return Err(Failure::new(Kind::Environment, message).because_foreign(&error));
             }
         };
-        session.printer().write(sanitize(&asked.requests.iter().map(line).collect::<String>()).as_bytes())?;
+        session.printer().write(sanitize(&logs.requests.iter().map(line).collect::<String>()).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !pause(session)? {
             return Ok(());
         }
-        since = asked.requests.last().map_or(since, |last| last.number);
+        since = logs.requests.last().map_or(since, |last| last.number);
     }
 }
 

@@ -81,8 +81,8 @@ fn compare_list(
     };
     let (old, new) = (texts(old), texts(new));
     let (was, is): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
-    for gone in was.difference(&is) {
-        changes.push(rule_change(path, key, loses, (Some((*gone).clone()), None)));
+    for removed in was.difference(&is) {
+        changes.push(rule_change(path, key, loses, (Some((*removed).clone()), None)));
     }
     for come in is.difference(&was) {
         changes.push(rule_change(path, key, gains, (None, Some((*come).clone()))));
@@ -99,8 +99,8 @@ fn compare_rules(path: &str, old: Option<&Value>, new: Option<&Value>, changes: 
     if was == is {
         return changes.push(text_change(path));
     }
-    for gone in was.difference(&is) {
-        changes.push(rule_change(path, "rule", ChangeEffect::Loosened, (Some(gone.clone()), None)));
+    for removed in was.difference(&is) {
+        changes.push(rule_change(path, "rule", ChangeEffect::Loosened, (Some(removed.clone()), None)));
     }
     for come in is.difference(&was) {
         changes.push(rule_change(path, "rule", ChangeEffect::Tightened, (None, Some(come.clone()))));

@@ -53,11 +53,11 @@ pub(super) async fn add(
     answer: &Bytes,
 ) -> Result<(), ApiError> {
     let roots: Roots = server.parse(call, answer)?;
-    let asked = group_versions(roots).into_iter().map(|(group, version)| async move {
+    let requests = group_versions(roots).into_iter().map(|(group, version)| async move {
         let resources = get_resources(server, &group, &version).await?;
         Ok::<_, ApiError>((group, version, resources))
     });
-    for (group, version, resources) in try_join_all(asked).await? {
+    for (group, version, resources) in try_join_all(requests).await? {
         let Some(resources) = resources else {
             kinds.add_unavailable(format!("{group}/{version}"));
             continue;

@@ -76,10 +76,10 @@ async fn writes_onto_versions(server: &Server) {
     assert!(error.is_conflict(), "{error}");
     assert_eq!(value(&server.get(kind, "default", "a").await.unwrap().unwrap()), "2");
     server.create(kind, &config_map("gone", "1"), MANAGER, WriteMode::Real).await.unwrap();
-    let gone = server.get(kind, "default", "gone").await.unwrap().unwrap();
-    server.delete(kind, "default", "gone", Some(&ObjectRevision::of(&gone))).await.unwrap();
+    let deleted = server.get(kind, "default", "gone").await.unwrap().unwrap();
+    server.delete(kind, "default", "gone", Some(&ObjectRevision::of(&deleted))).await.unwrap();
     let onto = ApplyRequest {
-        precondition: ApplyPrecondition::Revision(ObjectRevision::of(&gone)),
+        precondition: ApplyPrecondition::Revision(ObjectRevision::of(&deleted)),
         ..ApplyRequest::default()
     };
     let error = server.apply(kind, &config_map("gone", "2"), MANAGER, onto).await.unwrap_err();
@@ -124,8 +124,8 @@ async fn watches(server: &Server) {
     let mut watch = server.watch(&config_maps(), &list);
     watch.next().await.unwrap().unwrap();
     server.delete(&config_maps(), "default", "a", None).await.unwrap();
-    let Some(Ok(WatchEvent::Deleted(gone))) = watch.next().await else { panic!("it goes") };
-    assert_eq!((gone.kind(), value(&gone)), ("ConfigMap", "2"));
+    let Some(Ok(WatchEvent::Deleted(deleted))) = watch.next().await else { panic!("it goes") };
+    assert_eq!((deleted.kind(), value(&deleted)), ("ConfigMap", "2"));
     assert_eq!(server.list(&config_maps(), &list).await.unwrap(), []);
 }
 

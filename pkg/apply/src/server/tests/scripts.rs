@@ -155,8 +155,8 @@ async fn an_expired_page_token_restarts_the_list_once() {
     let lab = script.lab().await;
     let listed = lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap();
     assert_eq!(listed.iter().map(Object::name).collect::<Vec<_>>(), ["b", "c"]);
-    let asked: Vec<_> = script.received();
-    assert_eq!(asked[3], "GET /api/v1/configmaps?limit=500&continue=y");
+    let received: Vec<_> = script.received();
+    assert_eq!(received[3], "GET /api/v1/configmaps?limit=500&continue=y");
     script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), expired]);
     assert_eq!(lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap_err().code(), Some(410));
 }
@@ -216,10 +216,13 @@ async fn the_limit_of_concurrent_requests_excludes_watches() {
         tokio::task::yield_now().await;
     }
     let words = |request: String| request.split('&').next().unwrap().to_owned();
-    let mut asked: Vec<_> = script.received().into_iter().map(words).collect();
-    asked.sort();
+    let mut received: Vec<_> = script.received().into_iter().map(words).collect();
+    received.sort();
     let one = format!("GET {ONE}");
-    assert_eq!(asked, ["GET /api/v1/configmaps?limit=500", "GET /api/v1/configmaps?watch=true", &one, &one]);
+    assert_eq!(
+        received,
+        ["GET /api/v1/configmaps?limit=500", "GET /api/v1/configmaps?watch=true", &one, &one]
+    );
 }
 
 #[tokio::test]

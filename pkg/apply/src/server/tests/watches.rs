@@ -83,12 +83,12 @@ async fn an_expired_watch_reports_deletions_from_a_new_list() {
         json!({"metadata": metadata, "data": {"key": version}})
     };
     let list = |items: &[_]| Reply::json(200, &json!({"metadata": {"resourceVersion": "9"}, "items": items}));
-    let gone = json!({"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}});
+    let expired = json!({"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}});
     script.on(
         "GET /api/v1/namespaces/default/configmaps",
         [
             list(&[item("a", "1"), item("b", "1"), item("c", "1")]),
-            Reply::Answer(200, "application/json", format!("{gone}\n")),
+            Reply::Answer(200, "application/json", format!("{expired}\n")),
             list(&[item("a", "1"), item("b", "2")]),
             Reply::Silence,
         ],

@@ -36,10 +36,10 @@ pub(super) fn describe(selector: &Selector) -> String {
     let Selector { group, version, kind, name, namespace, .. } = selector;
     let fields =
         [("group", group), ("version", version), ("kind", kind), ("name", name), ("namespace", namespace)];
-    let asked: Vec<String> = fields
+    let requested: Vec<String> = fields
         .iter()
         .filter(|(_, text)| !text.is_empty())
         .map(|(field, text)| format!("{field} `{text}`"))
         .collect();
-    if asked.is_empty() { "an empty selector".to_owned() } else { asked.join(", ") }
+    if requested.is_empty() { "an empty selector".to_owned() } else { requested.join(", ") }
 }

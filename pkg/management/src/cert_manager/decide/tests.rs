@@ -186,8 +186,8 @@ fn user_labels_are_ignored_if_a_record_exists() {
         "v1.21.1 to v1.21.1",
         "one was deleted and one came: the count is the same"
     );
-    let mut left_over = CertManagerState { live: manifest(WANTED).objects, ..CertManagerState::default() };
-    left_over.live.push(extra());
-    left_over.set = Some(recorded(&left_over.live));
-    assert_eq!(upgrade(&left_over, WANTED), "v1.21.1 to v1.21.1", "the release has dropped one");
+    let mut leftover = CertManagerState { live: manifest(WANTED).objects, ..CertManagerState::default() };
+    leftover.live.push(extra());
+    leftover.set = Some(recorded(&leftover.live));
+    assert_eq!(upgrade(&leftover, WANTED), "v1.21.1 to v1.21.1", "the release has dropped one");
 }

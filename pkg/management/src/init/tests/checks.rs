@@ -145,10 +145,10 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
             "`bootstrap-kubeadm` v1.14.0 implements contract v1beta2, but the core provider supports only v1beta1"
         ]
     );
-    let gone = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", "a: [");
-    let found = problems(&cluster, &gone, &request(&[(bootstrap(), "")])).await;
+    let unreachable = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", "a: [");
+    let found = problems(&cluster, &unreachable, &request(&[(bootstrap(), "")])).await;
     assert_data_eq!(
-        gone.redact(&found.join("\n")),
+        unreachable.redact(&found.join("\n")),
         str![
             "cannot determine the contract of the core provider: cannot use the metadata of `cluster-api` v1.14.0: `RELEASES/cluster-api/v1.14.0/metadata.yaml` is not valid YAML: line 1, column 4: did not find expected `,` or `]`"
         ]

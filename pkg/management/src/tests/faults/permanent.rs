@@ -27,7 +27,7 @@ async fn reported(
 #[tokio::test(start_paused = true)]
 async fn an_expired_token_is_reported_and_a_rerun_resumes() {
     for work in Work::ALL {
-        let expired = |asked: &support::scripted_connection::OutgoingRequest<'_>| match asked.number {
+        let expired = |request: &support::scripted_connection::OutgoingRequest<'_>| match request.number {
             0..25 => RequestOutcome::Answered,
             _ => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
         };
@@ -40,9 +40,9 @@ async fn an_expired_token_is_reported_and_a_rerun_resumes() {
 async fn a_webhook_denial_is_reported_at_once() {
     const NO: &str = "admission webhook \"policy.example.org\" denied the request: not on a Friday";
     for work in [Work::Init, Work::Upgrade, Work::RollBack] {
-        let denied = |asked: &support::scripted_connection::OutgoingRequest<'_>| {
-            let is_denied =
-                asked.is_write() && asked.path.ends_with("/infrastructure-docker-system/deployments/manager");
+        let denied = |request: &support::scripted_connection::OutgoingRequest<'_>| {
+            let is_denied = request.is_write()
+                && request.path.ends_with("/infrastructure-docker-system/deployments/manager");
             if is_denied { RequestOutcome::Rejected(403, "Forbidden", NO) } else { RequestOutcome::Answered }
         };
         let reported = reported(work, denied).await;
@@ -56,8 +56,8 @@ async fn a_full_storage_prevents_an_upgrade() {
     let start = Start::of(Work::Upgrade).await;
     let (fixture, _folder) = start.again().await;
     let before = state(&fixture).await;
-    let wire = ScriptedConnection::new(&fixture, |asked| {
-        let is_full = asked.is_write() && asked.path.contains("/secrets");
+    let wire = ScriptedConnection::new(&fixture, |request| {
+        let is_full = request.is_write() && request.path.contains("/secrets");
         let words = "etcdserver: mvcc: database space exceeded";
         if is_full { RequestOutcome::Rejected(500, "InternalError", words) } else { RequestOutcome::Answered }
     });

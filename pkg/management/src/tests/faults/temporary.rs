@@ -66,10 +66,11 @@ async fn a_deletion_survives_temporary_faults() {
 /// Rejects the first write of each existing object, with some exceptions.
 fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> ScriptedConnection {
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-    ScriptedConnection::new(fixture, move |asked| {
+    ScriptedConnection::new(fixture, move |request| {
         // A new object has no version to conflict with. A journal written by another run belongs to another upgrade.
-        let counts = asked.is_write() && asked.method != "POST" && !asked.path.contains("capstan-upgrade");
-        if counts && seen.lock().unwrap().insert(format!("{} {}", asked.method, asked.path)) {
+        let counts =
+            request.is_write() && request.method != "POST" && !request.path.contains("capstan-upgrade");
+        if counts && seen.lock().unwrap().insert(format!("{} {}", request.method, request.path)) {
             RequestOutcome::Rejected(code, reason, "the object has been modified")
         } else {
             RequestOutcome::Answered
@@ -97,9 +98,9 @@ async fn a_webhook_without_answer_for_a_minute_is_retried() {
         let expected = start.undisturbed(work).await;
         let (fixture, _folder) = start.again().await;
         let begun = Instant::now();
-        let wire = ScriptedConnection::new(&fixture, move |asked| {
-            let is_down = asked.is_write()
-                && asked.path.contains("/infrastructure-docker-system/")
+        let wire = ScriptedConnection::new(&fixture, move |request| {
+            let is_down = request.is_write()
+                && request.path.contains("/infrastructure-docker-system/")
                 && begun.elapsed().as_secs() < 60;
             let words =
                 "Internal error occurred: failed calling webhook \"webhook.cert-manager.io\": no endpoints";
@@ -122,7 +123,7 @@ async fn a_token_that_expires_during_a_run_is_renewed() {
         let start = Start::of(work).await;
         let expected = start.undisturbed(work).await;
         let (fixture, _folder) = start.again().await;
-        let expiring = |asked: &support::scripted_connection::OutgoingRequest<'_>| match asked.number {
+        let expiring = |request: &support::scripted_connection::OutgoingRequest<'_>| match request.number {
             20 | 35 => RequestOutcome::Rejected(401, "Unauthorized", "Unauthorized"),
             _ => RequestOutcome::Answered,
         };

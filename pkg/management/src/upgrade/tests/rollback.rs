@@ -177,10 +177,10 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     );
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
-    let gone = lab.roll_back().await.unwrap_err().to_string();
+    let error = lab.roll_back().await.unwrap_err().to_string();
     let part_name = part["metadata"]["name"].as_str().unwrap();
     assert_data_eq!(
-        gone.replace(part_name, "PART"),
+        error.replace(part_name, "PART"),
         str!["cannot use the journal of the last upgrade: its Secret cluster-api-system/PART is missing"]
     );
     // The text is `{"format":2}`.
@@ -281,7 +281,7 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     let moment = PausePoint::default();
     let changes_machines =
-        |asked: &OutgoingRequest<'_>| asked.method == "PATCH" && asked.path.contains(MACHINES);
+        |request: &OutgoingRequest<'_>| request.method == "PATCH" && request.path.contains(MACHINES);
     let wire = ScriptedConnection::pausing_before(&lab.fixture, &moment, changes_machines);
     let cluster = crate::tests::cluster_behind(&wire).await;
     let late = lab.fixture.apply(

@@ -154,9 +154,9 @@ fn the_source_cluster_is_checked_if_given_otherwise_a_warning_follows() {
         let objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
         let (source, target) = (lab.lines().source().await, lab.lines().target().await);
         let address = source.server().address();
-        let asked = RestoreOptions { paused: false, source: Some(&source) };
+        let options = RestoreOptions { paused: false, source: Some(&source) };
         assert_data_eq!(
-            problem_texts(&target, &objects, &alone("c"), asked).await.join("\n").replace(address, "ADDRESS"),
+            problem_texts(&target, &objects, &alone("c"), options).await.join("\n").replace(address, "ADDRESS"),
             str!["Cluster team/c would run twice: Cluster team/c runs on `ADDRESS` with the same uid"]
         );
         let alone = alone("c");
@@ -169,7 +169,7 @@ cannot check whether the Clusters still run on the source cluster `ADDRESS`
         let paused = RestoreOptions { paused: true, source: None };
         assert_data_eq!(shown(problem_texts(&target, &objects, &alone, paused).await), str!["objects without a link to a Cluster are not restored (9 of 56): ClusterClass team/shared, ClusterResourceSet team/addons, ConfigMap team/addons, DockerClusterTemplate team/shared, DockerMachineTemplate team/shared-control-plane, DockerMachineTemplate team/shared-worker, KubeadmConfigTemplate team/shared-worker, KubeadmControlPlaneTemplate team/shared, Secret team/addons"]);
         set_paused(&lab.source, "team/c", json!(true)).await;
-        assert_eq!(duplicate_problems(&target, &objects, &alone, asked).await, Vec::<String>::new());
+        assert_eq!(duplicate_problems(&target, &objects, &alone, options).await, Vec::<String>::new());
     });
 }
 

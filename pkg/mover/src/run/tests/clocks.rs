@@ -53,7 +53,7 @@ async fn a_clock_jump_of_an_hour_does_not_affect_a_move() {
             let started = world.start().await;
             set_offset(0);
             let (moment, at) = (PausePoint::default(), point.clone());
-            let lines = started.lab.waiting_at(&moment, move |asked| at.is_reached(asked));
+            let lines = started.lab.waiting_at(&moment, move |request| at.is_reached(request));
             let request = LeaseRequest { wall_clock, ..lease_request("1") };
             let run = under_leases_of(&lines, &request, async |source, target| {
                 point.run(source, target, "1").await

@@ -160,8 +160,8 @@ async fn existing_object_changed_after_the_check_is_kept() {
     lab.source.create([labelled(kind::CONFIG_MAP, "team/config", "source")]).await;
     lab.target.create([labelled(kind::CONFIG_MAP, "team/config", "target")]).await;
     let moment = PausePoint::default();
-    let target = ScriptedConnection::pausing_before(&lab.target, &moment, |asked| {
-        asked.path.ends_with("/configmaps/config")
+    let target = ScriptedConnection::pausing_before(&lab.target, &moment, |request| {
+        request.path.ends_with("/configmaps/config")
     });
     let (source, target) = (lab.lines().source().await, crate::tests::cluster_behind(&target).await);
     let request = request();
@@ -304,8 +304,8 @@ async fn field_changed_by_the_target_stops_a_move_until_accepted() {
 #[tokio::test(start_paused = true)]
 async fn pauses_are_recorded_in_the_journal_first() {
     let lab = Box::pin(lab()).await;
-    let source = ScriptedConnection::new(&lab.source, |asked| {
-        let pauses = asked.method == "PATCH" && asked.path.contains("/clusters/");
+    let source = ScriptedConnection::new(&lab.source, |request| {
+        let pauses = request.method == "PATCH" && request.path.contains("/clusters/");
         if pauses { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
     });
     let (cluster, target) = (crate::tests::cluster_behind(&source).await, lab.lines().target().await);

@@ -41,7 +41,7 @@ async fn deleting_the_journals_stops_the_run_and_loses_nothing() {
         let started = point.before(&world).await;
         let lab = &started.lab;
         let (moment, at) = (PausePoint::default(), point.clone());
-        let lines = lab.waiting_at(&moment, move |asked| at.is_reached(asked));
+        let lines = lab.waiting_at(&moment, move |request| at.is_reached(request));
         let run = under_leases(&lines, "1", async |source, target| point.run(source, target, "1").await);
         let result = moment.run_with_change(Box::pin(run), delete_journals(lab)).await;
         let is_stopped = matches!(result, Err(MoveError::Journal(JournalError::TakenOver)));

@@ -27,8 +27,8 @@ async fn lost_at_deletion(number: u64, world: &World) -> u64 {
     let target = ScriptedConnection::new(&lab.target, |_| RequestOutcome::Answered);
     let deletions = Arc::new(AtomicU64::new(0));
     let (counted, lost) = (Arc::clone(&deletions), target.clone());
-    let source = ScriptedConnection::new(&lab.source, move |asked| {
-        let is_deletion = asked.method == "DELETE" && !asked.is_lease_request();
+    let source = ScriptedConnection::new(&lab.source, move |request| {
+        let is_deletion = request.method == "DELETE" && !request.is_lease_request();
         if is_deletion && counted.fetch_add(1, Ordering::Relaxed) + 1 == number {
             lost.break_now();
         }

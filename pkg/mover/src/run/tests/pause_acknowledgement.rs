@@ -112,12 +112,12 @@ async fn an_unacknowledged_pause_is_reported_once_and_the_move_continues() {
 
 #[tokio::test]
 async fn immediate_acknowledgements_cost_no_extra_requests() {
-    let (silent, telling) = (lab().await, lab().await);
+    let (silent, reporting) = (lab().await, lab().await);
     for kind in [kind::MACHINE, kind::DOCKER_MACHINE] {
-        set_paused_condition(&telling, kind, "True").await;
+        set_paused_condition(&reporting, kind, "True").await;
     }
     let mut counted = Vec::new();
-    for lab in [&silent, &telling] {
+    for lab in [&silent, &reporting] {
         let counter = RequestCounter::start(lab.source.sandbox());
         let lines = lab.lines();
         plan_and_execute(&lines.source().await, &lines.target().await, &request(), "1").await.unwrap();

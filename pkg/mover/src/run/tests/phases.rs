@@ -67,9 +67,9 @@ impl InterruptionPoint {
         JournalStore { write_journal: Arc::new(store), ..keeper(process) }
     }
 
-    pub(super) fn is_reached(&self, asked: &OutgoingRequest<'_>) -> bool {
+    pub(super) fn is_reached(&self, request: &OutgoingRequest<'_>) -> bool {
         let counts =
-            self.has_started.load(Ordering::Relaxed) && asked.is_write() && !asked.is_lease_request();
+            self.has_started.load(Ordering::Relaxed) && request.is_write() && !request.is_lease_request();
         counts && self.writes.fetch_add(1, Ordering::Relaxed) + 1 == self.write
     }
 
@@ -77,7 +77,7 @@ impl InterruptionPoint {
     pub(super) async fn interrupt(&self, world: &World) -> StartedWorld {
         let started = self.before(world).await;
         let point = self.clone();
-        let lines = started.lab.breaking_at(move |asked| point.is_reached(asked));
+        let lines = started.lab.breaking_at(move |request| point.is_reached(request));
         let (source, target) = (lines.source().await, lines.target().await);
         let ended = lines.until_broken(Box::pin(self.run(&source, &target, "1"))).await;
         assert!(ended.is_none(), "{self:?}: it ended: {ended:?}");

@@ -145,14 +145,16 @@ async fn a_cluster_is_paused_from_the_first_copy_to_the_last_deletion() {
         (RequestCounter::start(lab.source.sandbox()), RequestCounter::start(lab.target.sandbox()));
     move_lab(&lab, &request(), "1").await.unwrap();
 
-    let on_source: Vec<_> = source.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let on_source: Vec<_> =
+        source.requests().into_iter().filter(|request| request.namespace == "team").collect();
     let place = |verb: &str, resource: &str| {
-        on_source.iter().position(|asked| asked.verb == verb && asked.resource == resource).unwrap()
+        on_source.iter().position(|request| request.verb == verb && request.resource == resource).unwrap()
     };
     let first_read = place("list", "machines").max(place("list", "kubeadmcontrolplanes"));
     assert!(first_read < place("patch", "clusters"), "looked at, then paused");
     assert!(place("patch", "clusters") < place("delete", "machines"));
-    let on_target: Vec<_> = target.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let on_target: Vec<_> =
+        target.requests().into_iter().filter(|request| request.namespace == "team").collect();
     let resumed = on_target.last().unwrap();
     assert_eq!((&*resumed.verb, &*resumed.resource, &*resumed.name), ("patch", "clusters", "a"));
     let copy = lab.target.get(kind::CLUSTER, "team/a").await.unwrap();

@@ -32,9 +32,9 @@ async fn a_target_outage_of_30_seconds_is_survived_in_every_phase() {
     for (method, part) in [("POST", "/machines"), ("PATCH", "/secrets/"), ("PATCH", "/clusters/")] {
         let started = world.start().await;
         let since = Mutex::new(None);
-        let target = ScriptedConnection::new(&started.lab.target, move |asked| {
+        let target = ScriptedConnection::new(&started.lab.target, move |request| {
             let mut since = since.lock().unwrap();
-            if asked.method == method && asked.path.contains(part) {
+            if request.method == method && request.path.contains(part) {
                 since.get_or_insert_with(Instant::now);
             }
             match *since {
@@ -66,8 +66,8 @@ async fn an_expired_list_is_restarted() {
     lab.source.create((0..MANY).map(template)).await;
     let behind = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&behind);
-    let source = ScriptedConnection::new(&lab.source, move |asked| {
-        if !asked.query.contains("continue=") {
+    let source = ScriptedConnection::new(&lab.source, move |request| {
+        if !request.query.contains("continue=") {
             return RequestOutcome::Answered;
         }
         match counted.fetch_add(1, Ordering::Relaxed) {

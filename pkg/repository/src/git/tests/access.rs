@@ -125,12 +125,12 @@ async fn a_host_without_a_proxy_bypasses_the_proxy_of_git() {
     let config = format!("[http]\nproxy = http://{}\n", proxy.address());
     std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
     assert!(read(&host.url("r"), &lab.context(lab.trusting(&host))).await.is_err());
-    let asked = proxy.requested();
-    assert_eq!(asked, [host.authority()]);
+    let addresses = proxy.requested();
+    assert_eq!(addresses, [host.authority()]);
     let direct = HostSettings { proxy: HostProxy::Direct, ..HostSettings::default() };
     let context = lab.context(Settings { hosts: of_host(&host, direct), ..lab.trusting(&host) });
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
-    assert_eq!(proxy.requested(), asked);
+    assert_eq!(proxy.requested(), addresses);
 }
 
 #[tokio::test]
@@ -192,8 +192,8 @@ async fn errors_of_ssh_are_classified() {
 async fn a_missing_or_outdated_git_is_reported() {
     let lab = Lab::new();
     let with = |program: PathBuf| with_git(lab.settings(), GitSettings { program, ..lab.git() });
-    let gone = read("git@forge.lab:r", &with(lab.kept.path().join("no-git"))).await.unwrap_err();
-    assert!(matches!(failure(&gone), GitFailure::Program { .. }), "{}", with_causes(&gone));
+    let error = read("git@forge.lab:r", &with(lab.kept.path().join("no-git"))).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Program { .. }), "{}", with_causes(&error));
     let old = lab.kept.path().join("old-git");
     std::fs::write(&old, "#!/bin/sh\necho git version 1.8.3.1\n").unwrap();
     std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

@@ -42,22 +42,22 @@ async fn immutable_cached_names_need_no_connection() {
     let commit = lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "v1.0.0"]);
     let host = lab.forge.serve(None);
-    let asked = async |context: &RepositoryContext, tree_ish: &str| {
+    let request_count = async |context: &RepositoryContext, tree_ish: &str| {
         let remote = remote(host.url("r"), context);
         let before = host.fetches();
         remote.resolve(tree_ish).await.unwrap();
         host.fetches() - before
     };
     let run = || lab.context(lab.trusting(&host));
-    assert_eq!(asked(&run(), "v1.0.0").await, 1, "the clone");
+    assert_eq!(request_count(&run(), "v1.0.0").await, 1, "the clone");
     for tree_ish in ["v1.0.0", &commit, &commit[..8]] {
-        assert_eq!(asked(&run(), tree_ish).await, 0, "{tree_ish}");
+        assert_eq!(request_count(&run(), tree_ish).await, 0, "{tree_ish}");
     }
     let context = run();
-    assert_eq!(asked(&context, "main").await, 1, "a branch may have moved");
-    assert_eq!(asked(&context, "main~0").await, 0, "but once is enough");
+    assert_eq!(request_count(&context, "main").await, 1, "a branch may have moved");
+    assert_eq!(request_count(&context, "main~0").await, 0, "but once is enough");
     let fresh = lab.context(Settings { refresh: Refresh::Everything, ..lab.trusting(&host) });
-    assert_eq!(asked(&fresh, "v1.0.0").await, 1);
+    assert_eq!(request_count(&fresh, "v1.0.0").await, 1);
 }
 
 // Row: D-206
@@ -81,7 +81,7 @@ async fn a_moved_branch_is_followed_and_a_moved_tag_is_reported() {
         from: first,
         to: second.clone(),
     };
-    assert!(lab.heard.events().contains(&moved), "{:?}", lab.heard.events());
+    assert!(lab.log.events().contains(&moved), "{:?}", lab.log.events());
     assert_eq!(super::remote(&folder, &lab.run()).resolve("v1.0.0").await.unwrap().as_str(), second);
 }
 
@@ -112,18 +112,18 @@ async fn offline_the_clone_is_used_and_missing_names_are_reported() {
         with_causes(&error)
     );
     remote(host.url("r"), &lab.context(lab.trusting(&host))).resolve("main").await.unwrap();
-    let asked = host.requests().len();
+    let request_count = host.requests().len();
     let context = lab.offline();
     let remote = remote(host.url("r"), &context);
     remote.resolve("main").await.unwrap();
-    assert!(lab.heard.events().iter().any(|event| matches!(event, Event::UsingCachedOffline { .. })));
+    assert!(lab.log.events().iter().any(|event| matches!(event, Event::UsingCachedOffline { .. })));
     let error = remote.resolve("v2.0.0").await.unwrap_err();
     assert!(
         matches!(failure(&error), GitFailure::UnknownTreeIsh { tree_ish, .. } if tree_ish == "v2.0.0"),
         "{}",
         with_causes(&error)
     );
-    assert_eq!(host.requests().len(), asked);
+    assert_eq!(host.requests().len(), request_count);
 }
 
 #[tokio::test]

@@ -94,8 +94,8 @@ fn pod(pod: &Value, path: Option<&FieldPath<'_>>, found: &mut Vec<String>) {
     let at = |field: &str| path.map_or_else(|| field.to_owned(), |path| format!("{path}.{field}"));
     let spec = &pod["spec"];
     for (label, _) in entries(&spec["nodeSelector"]) {
-        if let Some(said) = node_label_warning(label) {
-            found.push(format!("{}[{label}]: {said}", at("spec.nodeSelector")));
+        if let Some(warning) = node_label_warning(label) {
+            found.push(format!("{}[{label}]: {warning}", at("spec.nodeSelector")));
         }
     }
     node_affinity(&spec["affinity"]["nodeAffinity"], &at("spec.affinity.nodeAffinity"), found);
@@ -128,7 +128,7 @@ fn pod(pod: &Value, path: Option<&FieldPath<'_>>, found: &mut Vec<String>) {
 }
 
 fn node_label_warning(label: &str) -> Option<&'static str> {
-    DEPRECATED_NODE_LABELS.iter().find(|(old, _)| *old == label).map(|(_, said)| *said)
+    DEPRECATED_NODE_LABELS.iter().find(|(old, _)| *old == label).map(|(_, warning)| *warning)
 }
 
 fn node_affinity(affinity: &Value, path: &str, found: &mut Vec<String>) {
@@ -137,8 +137,8 @@ fn node_affinity(affinity: &Value, path: &str, found: &mut Vec<String>) {
     let mut terms = |term: &Value, place: String| {
         for (index, expression) in items(&term["matchExpressions"]) {
             let label = text(&expression["key"]);
-            if let Some(said) = node_label_warning(label) {
-                found.push(format!("{place}.matchExpressions[{index}].key: {label} is {said}"));
+            if let Some(warning) = node_label_warning(label) {
+                found.push(format!("{place}.matchExpressions[{index}].key: {label} is {warning}"));
             }
         }
     };

@@ -114,10 +114,10 @@ async fn a_certificate_gets_a_secret_and_its_ca_is_injected() {
         "webhooks": [webhook("one.example.com"), webhook("two.example.com")],
     });
     client.create(configuration).await.unwrap();
-    let asked = json!({
+    let spec = json!({
         "dnsNames": ["webhook.default.svc"],
     });
-    client.create(certificate("serving", "self", &asked)).await.unwrap();
+    client.create(certificate("serving", "self", &spec)).await.unwrap();
     client.create(issuer("self", &json!({"selfSigned": {}}))).await.unwrap();
     sandbox.wait_until_idle().await;
 

@@ -262,8 +262,8 @@ fn is_same_config(found: &Value, control_plane: &Value) -> bool {
     if joins {
         wanted = config_spec(control_plane, true);
     }
-    let gone = found.as_object().into_iter().flatten().any(|(section, found)| {
+    let removed = found.as_object().into_iter().flatten().any(|(section, found)| {
         !BY_ROLE.contains(&section.as_str()) && wanted.get(section).is_none_or(is_empty) && !is_empty(found)
     });
-    !gone && contains_fields(found, &wanted)
+    !removed && contains_fields(found, &wanted)
 }

@@ -91,11 +91,11 @@ fn root_fields(schema: &Map<String, Value>, path: &str, errors: &mut Vec<FieldEr
                       enabled";
         errors.push(FieldError::invalid(format!("{path}.type"), kind, detail));
     }
-    let said = |(name, value): &(&String, &Value)| {
+    let property = |(name, value): &(&String, &Value)| {
         !matches!(value, Value::Null | Value::Bool(false))
             && !ROOT_FIELDS.iter().any(|(known, _)| known == name)
     };
-    if schema.iter().any(|pair| said(&pair)) {
+    if schema.iter().any(|pair| property(&pair)) {
         let names: Vec<_> = ROOT_FIELDS.iter().map(|(_, name)| *name).collect();
         let detail = format!(
             "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",

@@ -116,10 +116,10 @@ async fn broken_and_expired_watches_are_restarted() {
     let (fixture, mut news) = lab().await;
     strike(&fixture, "drop-watch");
     strike(&fixture, "410,verb=watch,times=3");
-    for (said, health) in
+    for (message, health) in
         [("True", "Healthy"), ("False", "Unhealthy"), ("True", "Healthy"), ("False", "Unhealthy")]
     {
-        say(&fixture, said).await;
+        say(&fixture, message).await;
         while reported(&mut news).await != health {}
     }
 }

@@ -74,15 +74,15 @@ fn metadata_facts_have_identity_owners_and_move_labels() {
 
 #[test]
 fn a_pause_is_acknowledged_for_the_current_generation() {
-    let said = |status: &str, seen: Option<i64>| json!([{"type": "Paused", "status": status, "observedGeneration": seen}]);
+    let fact = |status: &str, seen: Option<i64>| json!([{"type": "Paused", "status": status, "observedGeneration": seen}]);
     for (status, rests) in [
         (json!({}), None),
         (json!({"conditions": [{"type": "Ready", "status": "True"}]}), None),
-        (json!({"conditions": said("True", None)}), Some(true)),
-        (json!({"conditions": said("True", Some(2))}), Some(true)),
-        (json!({"conditions": said("True", Some(1))}), Some(false)),
-        (json!({"conditions": said("False", Some(2))}), Some(false)),
-        (json!({"conditions": [], "v1beta2": {"conditions": said("True", Some(2))}}), Some(true)),
+        (json!({"conditions": fact("True", None)}), Some(true)),
+        (json!({"conditions": fact("True", Some(2))}), Some(true)),
+        (json!({"conditions": fact("True", Some(1))}), Some(false)),
+        (json!({"conditions": fact("False", Some(2))}), Some(false)),
+        (json!({"conditions": [], "v1beta2": {"conditions": fact("True", Some(2))}}), Some(true)),
     ] {
         let facts = read(CORE, "Machine", &json!({"metadata": {"generation": 2}, "status": status}));
         assert_eq!(facts.pause_acknowledged, rests, "{status}");

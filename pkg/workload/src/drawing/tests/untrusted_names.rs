@@ -44,9 +44,9 @@ fn without_quoted(text: &str, escape: Option<char>) -> String {
 #[test]
 fn names_stay_inside_their_quotes_in_digraphs() {
     for (drawing, escape) in [(DrawingFormat::Dot, Some('\\')), (DrawingFormat::Mermaid, None)] {
-        let said = without_quoted(&draw(&hostile(), drawing), escape);
+        let text = without_quoted(&draw(&hostile(), drawing), escape);
         for word in ["evil", "click", "alert", "script", "quot"] {
-            assert!(!said.contains(word), "{word} in {said}");
+            assert!(!text.contains(word), "{word} in {text}");
         }
     }
 }
@@ -78,7 +78,7 @@ fn a_title_is_escaped_in_html() {
 fn the_page_loads_no_resources_and_escapes_texts() {
     let page = page(&hostile());
     assert!(page.contains("default-src 'none'; script-src 'sha256-"));
-    let said = page.replace("http://www.w3.org/2000/svg", "");
+    let text = page.replace("http://www.w3.org/2000/svg", "");
     for word in [
         "http:",
         "https:",
@@ -97,6 +97,6 @@ fn the_page_loads_no_resources_and_escapes_texts() {
         "style=",
         "import(",
     ] {
-        assert!(!said.contains(word), "{word}");
+        assert!(!text.contains(word), "{word}");
     }
 }

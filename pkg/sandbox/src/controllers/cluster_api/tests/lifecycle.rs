@@ -134,19 +134,20 @@ async fn a_cluster_is_deleted_from_workers_to_infrastructure() {
         let left = server.all_objects();
         // No object stays: the Secrets are deleted with their owner, the control plane.
         assert_eq!(left, [], "{contract}");
-        let gone = deletions(&server, start);
+        let deleted = deletions(&server, start);
         let at = |kind: &str, last: bool| {
-            let mut all = gone.iter().enumerate().filter(|(_, (found, _))| found == kind).map(|(at, _)| at);
+            let mut all =
+                deleted.iter().enumerate().filter(|(_, (found, _))| found == kind).map(|(at, _)| at);
             if last { all.next_back() } else { all.next() }
-                .unwrap_or_else(|| panic!("no {kind} went: {gone:?}"))
+                .unwrap_or_else(|| panic!("no {kind} went: {deleted:?}"))
         };
-        assert!(at("machinedeployments", true) < at("kubeadmcontrolplanes", false), "{gone:?}");
-        assert!(at("machines", true) < at("kubeadmcontrolplanes", false), "{gone:?}");
-        assert!(at("kubeadmcontrolplanes", true) < at("dockerclusters", false), "{gone:?}");
-        assert!(at("dockerclusters", true) < at("clusters", false), "{gone:?}");
-        for (number, (kind, name)) in gone.iter().enumerate().filter(|(_, (kind, _))| kind == "machines") {
-            let before = |part: &str| gone[..number].contains(&(part.to_owned(), name.clone()));
-            assert!(before("dockermachines") && before("kubeadmconfigs"), "{kind} {name}: {gone:?}");
+        assert!(at("machinedeployments", true) < at("kubeadmcontrolplanes", false), "{deleted:?}");
+        assert!(at("machines", true) < at("kubeadmcontrolplanes", false), "{deleted:?}");
+        assert!(at("kubeadmcontrolplanes", true) < at("dockerclusters", false), "{deleted:?}");
+        assert!(at("dockerclusters", true) < at("clusters", false), "{deleted:?}");
+        for (number, (kind, name)) in deleted.iter().enumerate().filter(|(_, (kind, _))| kind == "machines") {
+            let before = |part: &str| deleted[..number].contains(&(part.to_owned(), name.clone()));
+            assert!(before("dockermachines") && before("kubeadmconfigs"), "{kind} {name}: {deleted:?}");
         }
     }
 }
@@ -154,13 +155,13 @@ async fn a_cluster_is_deleted_from_workers_to_infrastructure() {
 /// The deletions since a revision in order: plural and name.
 fn deletions(server: &TestServer, since: Revision) -> Vec<(String, String)> {
     let mut watch = server.store().watch_all(since).unwrap();
-    let mut gone = Vec::new();
+    let mut deleted = Vec::new();
     while let Some(change) = watch.try_next().unwrap() {
         if change.deleted {
-            gone.push((change.after.key.resource.plural.to_string(), change.after.key.name.to_string()));
+            deleted.push((change.after.key.resource.plural.to_string(), change.after.key.name.to_string()));
         }
     }
-    gone
+    deleted
 }
 
 #[tokio::test]

@@ -148,8 +148,8 @@ impl Worker<'_> {
         let own = json!({
             CLUSTER_NAME: name(self.cluster), TOPOLOGY_OWNED: "", self.kind.label: self.topology["name"],
         });
-        let asked = merge_maps(self.class.labels.clone(), string_map(self.topology, "/metadata/labels"));
-        merge_maps(asked, string_map(&own, ""))
+        let labels = merge_maps(self.class.labels.clone(), string_map(self.topology, "/metadata/labels"));
+        merge_maps(labels, string_map(&own, ""))
     }
 
     fn version(&self) -> Value {

@@ -64,8 +64,8 @@ impl PodCounts {
 pub(super) fn next_replicas(limits: RolloutLimits, new: PodCounts, old: &[PodCounts]) -> (i64, Vec<i64>) {
     let stay = || old.iter().map(|set| set.desired).collect::<Vec<_>>();
     if limits.recreate {
-        let gone = old.iter().all(|set| set.desired == 0 && set.existing == 0);
-        return (if gone { limits.desired } else { new.desired }, vec![0; old.len()]);
+        let is_empty = old.iter().all(|set| set.desired == 0 && set.existing == 0);
+        return (if is_empty { limits.desired } else { new.desired }, vec![0; old.len()]);
     }
     let total = new.desired + old.iter().map(|set| set.desired).sum::<i64>();
     let room = (limits.desired + limits.surge - total).max(0);
@@ -150,8 +150,8 @@ mod tests {
     fn recreation_waits_for_the_deletion_of_old_pods() {
         let limits = RolloutLimits { desired: 2, surge: 0, unavailable: 0, recreate: true };
         assert_eq!(next_replicas(limits, counts(0, 0), &[counts(2, 2)]), (0, vec![0]));
-        let going = PodCounts { desired: 0, existing: 1, available: 0 };
-        assert_eq!(next_replicas(limits, counts(0, 0), &[going]), (0, vec![0]));
+        let terminating = PodCounts { desired: 0, existing: 1, available: 0 };
+        assert_eq!(next_replicas(limits, counts(0, 0), &[terminating]), (0, vec![0]));
         assert_eq!(next_replicas(limits, counts(0, 0), &[counts(0, 0)]), (2, vec![0]));
     }
 }
