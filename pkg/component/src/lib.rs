@@ -1,0 +1,39 @@
+//! Components: sets of objects that are rendered from a source and kept on a cluster.
+//!
+//! ```text
+//! file ─► check (schema of the CustomResourceDefinition) ─► Component
+//! Component ─► references (Secrets) and source (Flux, URL, Blueprint) ─► artifact, a file tree in memory
+//! ```
+//!
+//! ```
+//! use component::{Component, check_component};
+//! use manifest::{YamlLimits, read_stream};
+//!
+//! let text = "
+//! apiVersion: core.cs.sap.com/v1alpha1
+//! kind: Component
+//! metadata: {name: web, namespace: shop}
+//! spec: {sourceRef: {fluxGitRepository: {name: manifests}}, adoptionPolicy: sometimes}
+//! ";
+//! let object = read_stream(text.as_bytes(), &YamlLimits::default())?.objects.remove(0);
+//! let problem = &check_component(&object).unwrap_err()[0];
+//! assert_eq!(problem.field, "spec.adoptionPolicy");
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Deliberately absent: files, the environment, printing.
+
+mod check;
+mod definition;
+mod hints;
+mod spec;
+mod status;
+
+pub use check::{CheckedComponent, FieldProblem, check_component};
+pub use definition::{API_VERSION, GROUP, KIND, definition};
+pub use spec::{
+    AdoptionPolicy, Component, ComponentReference, ComponentSpec, Decryption, DeletePolicy, HttpRepository,
+    ImageReplacement, KubeConfig, ManagedTypeReference, MissingNamespacesPolicy, NamespacedReference, Patch,
+    PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
+};
+pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
