@@ -2,10 +2,37 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::FieldProblem;
+use crate::{ArchiveError, FetchError, FieldProblem, ReferenceError};
 
 impl Explain for FieldProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::kind(ErrorKind::User)
+    }
+}
+
+impl Explain for ReferenceError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match &self.source {
+            Some(source) => ErrorExplanation::cause(&**source),
+            None => ErrorExplanation::kind(ErrorKind::User),
+        }
+    }
+}
+
+impl Explain for ArchiveError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("an artifact is a gzipped tar archive of files and folders, without links")
+            .with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for FetchError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Download { source, .. } => ErrorExplanation::cause(source).with_last_hint(
+                "if only pods of the cluster reach this address, download the artifact and use `--source FILE`",
+            ),
+            Self::Archive { source, .. } => source.explain(),
+        }
     }
 }

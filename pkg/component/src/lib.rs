@@ -26,11 +26,18 @@
 mod check;
 mod definition;
 mod hints;
+mod references;
+mod source;
 mod spec;
 mod status;
 
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
+pub use references::{LocalObjects, ObjectReader, ReferenceError, References, load_references, merge};
+pub use source::{
+    ArchiveError, FetchError, SourceState, check_pins, fetch_artifact, flux_kinds, http_state, read_source,
+    source_object, unpack,
+};
 pub use spec::{
     AdoptionPolicy, Component, ComponentReference, ComponentSpec, Decryption, DeletePolicy, HttpRepository,
     ImageReplacement, KubeConfig, ManagedTypeReference, MissingNamespacesPolicy, NamespacedReference, Patch,

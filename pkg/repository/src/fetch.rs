@@ -1,10 +1,14 @@
 use std::{io, path::Path};
 
+use http::{HeaderMap, Method};
 use transport::{
-    AddressOrigin, HostKind, RequestPurpose,
+    AddressOrigin, Digest, HostKind, RequestPurpose,
     address::{authority, percent_decode, percent_encode_path, redact_url},
     disk::{read_error, read_limited},
-    http::{CachePolicy, Request, fetch_cached, parse_address, send},
+    http::{
+        CachePolicy, MemorySink, Request, fetch_cached, fetch_cached_verified, parse_address, receive_into,
+        send,
+    },
 };
 use url::Url;
 
@@ -91,6 +95,35 @@ pub async fn fetch_file(
     named_by: AddressOrigin,
 ) -> Result<File, Error> {
     fetch(context, parse_http(url)?, named_by).await
+}
+
+/// Fetches a file with a known digest from any http or https url. The file is cached under its digest.
+/// # Errors
+/// [`transport::Error::Digest`] for other content; [`transport::Error::FetchUrl`] for any other scheme; any failure of
+/// the request.
+pub async fn fetch_verified(
+    context: &RepositoryContext,
+    url: &str,
+    digest: Digest,
+    named_by: AddressOrigin,
+) -> Result<File, Error> {
+    let request = file_request(context, parse_http(url)?, named_by).await?;
+    let answer = fetch_cached_verified(context, &request, digest).await?;
+    Ok(File { bytes: answer.bytes, source: FileSource::Url(redact_url(&request.url)) })
+}
+
+/// Returns the headers of the response to a HEAD request, after redirects.
+/// # Errors
+/// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
+pub async fn fetch_headers(
+    context: &RepositoryContext,
+    url: &str,
+    named_by: AddressOrigin,
+) -> Result<HeaderMap, Error> {
+    let request =
+        Request { method: Method::HEAD, ..file_request(context, parse_http(url)?, named_by).await? };
+    let head = receive_into(context, &request, &mut MemorySink::default(), context.max_file_bytes()).await?;
+    Ok(head.headers)
 }
 
 async fn fetch_github_contents(

@@ -63,7 +63,7 @@ pub mod memory;
 pub use crate::chart::{ChartSource, ChartSourceError, FetchedChart};
 pub use context::{ReleaseSettings, RepositoryContext};
 pub use error::Error;
-pub use fetch::{fetch_file, fetch_template, fetch_url, read_file};
+pub use fetch::{fetch_file, fetch_headers, fetch_template, fetch_url, fetch_verified, read_file};
 pub use file::{File, FileSource};
 pub use folder::{FolderIndex, InvalidFolderIndex};
 pub use latest::latest_version;

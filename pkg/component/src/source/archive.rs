@@ -1,0 +1,142 @@
+//! Artifacts: gzipped tar archives, unpacked in memory.
+
+use std::io::{self, Read as _};
+
+use chart::MemoryTree;
+use flate2::read::MultiGzDecoder;
+use tar::{Archive, EntryType};
+
+/// The most bytes of all files of an artifact.
+const MAX_BYTES: u64 = 256 << 20;
+/// The most entries of an artifact.
+const MAX_ENTRIES: usize = 100_000;
+
+/// An archive that is not accepted.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ArchiveError {
+    #[error("the archive cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    #[error("archive must not contain entries with absolute paths ({path})")]
+    AbsolutePath { path: String },
+    #[error("archive must not contain entries outside of its root ({path})")]
+    ParentPath { path: String },
+    #[error("archive must not contain entries other than files and folders ({path} is a {kind})")]
+    EntryType { path: String, kind: String },
+    #[error("the archive has more than {MAX_ENTRIES} entries")]
+    TooMany,
+    #[error("the files of the archive have more than {MAX_BYTES} bytes")]
+    TooLarge,
+}
+
+/// Unpacks an archive in memory.
+/// # Errors
+/// Links, devices, paths that are absolute or leave the archive, and archives that are too large.
+pub fn unpack(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
+    // Headers count too, so that an archive without content cannot be endless.
+    let mut archive = Archive::new(MultiGzDecoder::new(bytes).take(MAX_BYTES * 2));
+    let (mut files, mut left) = (Vec::new(), MAX_BYTES);
+    for (at, entry) in archive.entries()?.enumerate() {
+        if at >= MAX_ENTRIES {
+            return Err(ArchiveError::TooMany);
+        }
+        let mut entry = entry?;
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        match entry.header().entry_type() {
+            EntryType::XGlobalHeader => continue,
+            EntryType::Directory => {
+                check_path(&path)?;
+                continue;
+            }
+            EntryType::Regular | EntryType::Continuous => check_path(&path)?,
+            other => return Err(ArchiveError::EntryType { path, kind: format!("{other:?}").to_lowercase() }),
+        }
+        left = left.checked_sub(entry.size()).ok_or(ArchiveError::TooLarge)?;
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        files.push((path, content));
+    }
+    Ok(files.into_iter().collect())
+}
+
+/// Checks that a path stays in its archive.
+pub(super) fn check_path(path: &str) -> Result<(), ArchiveError> {
+    let path = || path.to_owned();
+    match path() {
+        text if text.starts_with(['/', '\\']) => Err(ArchiveError::AbsolutePath { path: path() }),
+        text if text.split(['/', '\\']).any(|name| name == "..") => {
+            Err(ArchiveError::ParentPath { path: path() })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use chart::{Tree as _, TreePath};
+    use flate2::{Compression, write::GzEncoder};
+    use snapbox::{assert_data_eq, str};
+    use tar::{Builder, Header};
+
+    use super::*;
+
+    fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (name, kind, content) in entries {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_size(content.len() as u64);
+            // The builder refuses names with `..`.
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            builder.append(&header, *content).unwrap();
+        }
+        builder.into_inner().unwrap().finish().unwrap()
+    }
+
+    #[test]
+    fn files_are_unpacked_by_path() {
+        let tree = unpack(&packed(&[
+            ("./", EntryType::Directory, b""),
+            ("./a/b.yaml", EntryType::Regular, b"1"),
+            ("c", EntryType::Regular, b""),
+        ]));
+        let tree = tree.unwrap();
+        assert_eq!(tree.list(&TreePath::new("/")).unwrap(), ["a", "c"]);
+        assert_eq!(&*tree.read(&TreePath::new("/a/b.yaml")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn links_climbing_paths_and_damaged_archives_are_refused() {
+        let refused = |path: &str, kind| unpack(&packed(&[(path, kind, b"")])).unwrap_err().to_string();
+        let mut bomb = GzEncoder::new(Vec::new(), Compression::fast());
+        let mut header = Header::new_gnu();
+        header.set_size(MAX_BYTES + 1);
+        header.set_cksum();
+        bomb.write_all(header.as_bytes()).unwrap();
+        assert_data_eq!(
+            [
+                refused("../a", EntryType::Regular),
+                refused("a/../../b/", EntryType::Directory),
+                refused("/etc/a", EntryType::Regular),
+                refused("l", EntryType::Symlink),
+                refused("h", EntryType::Link),
+                unpack(&bomb.finish().unwrap()).unwrap_err().to_string(),
+            ]
+            .join("\n"),
+            str![[r#"
+archive must not contain entries outside of its root (../a)
+archive must not contain entries outside of its root (a/../../b/)
+archive must not contain entries with absolute paths (/etc/a)
+archive must not contain entries other than files and folders (l is a symlink)
+archive must not contain entries other than files and folders (h is a link)
+the files of the archive have more than 268435456 bytes
+"#]]
+        );
+        let whole = packed(&[("a", EntryType::Regular, &[7; 5000])]);
+        assert!(unpack(&whole[..whole.len() / 2]).is_err());
+        assert!(unpack(b"no archive").is_err());
+    }
+}
