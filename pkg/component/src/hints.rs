@@ -2,11 +2,17 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::{ArchiveError, FetchError, FieldProblem, ReferenceError};
+use crate::{ArchiveError, DependencyCycle, FetchError, FieldProblem, ReferenceError};
 
 impl Explain for FieldProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::kind(ErrorKind::User)
+    }
+}
+
+impl Explain for DependencyCycle {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("remove one of these from `spec.dependencies`").with_kind(ErrorKind::User)
     }
 }
 

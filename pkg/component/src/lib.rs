@@ -25,14 +25,17 @@
 
 mod check;
 mod definition;
+mod dependencies;
 mod hints;
 mod references;
 mod source;
 mod spec;
 mod status;
+mod transition;
 
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
+pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use references::{LocalObjects, ObjectReader, ReferenceError, References, load_references, merge};
 pub use source::{
     ArchiveError, FetchError, SourceState, check_pins, fetch_artifact, flux_kinds, http_state, read_source,
@@ -44,3 +47,4 @@ pub use spec::{
     PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
 };
 pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
+pub use transition::{Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};
