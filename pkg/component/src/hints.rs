@@ -2,7 +2,7 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::{ArchiveError, DependencyCycle, FetchError, FieldProblem, ReferenceError};
+use crate::{ArchiveError, DependencyCycle, FetchError, FieldProblem, ReferenceError, run::RunError};
 
 impl Explain for FieldProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -39,6 +39,26 @@ impl Explain for FetchError {
                 "if only pods of the cluster reach this address, download the artifact and use `--source FILE`",
             ),
             Self::Archive { source, .. } => source.explain(),
+        }
+    }
+}
+
+impl Explain for RunError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::InvalidObjects { problems, .. } => ErrorExplanation::errors(problems),
+            Self::Plan { problems, .. } => ErrorExplanation::errors(problems)
+                .with_hint("adopt existing objects with `spec.adoptionPolicy`, or change their names"),
+            Self::Engine { source, .. } => ErrorExplanation::cause(&**source),
+            Self::NotReady { blockers, .. } => {
+                ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
+                    .with_hint("re-run the same command to go on waiting, or set `spec.timeout`")
+            }
+            Self::NotDeleted { blockers, .. } => {
+                ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
+                    .with_hint("re-run the same command to delete the remaining objects")
+            }
+            Self::Api(error) => error.explain(),
         }
     }
 }

@@ -27,16 +27,21 @@ mod check;
 mod definition;
 mod dependencies;
 mod hints;
+mod ownership;
 mod references;
+mod run;
 mod source;
 mod spec;
 mod status;
+mod store;
 mod transition;
 
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
+pub use ownership::{RECONCILER, component_digest, marks, options};
 pub use references::{LocalObjects, ObjectReader, ReferenceError, References, load_references, merge};
+pub use run::{ComponentPlan, ComponentRuns, RenderedComponent, RunError};
 pub use source::{
     ArchiveError, FetchError, SourceState, check_pins, fetch_artifact, flux_kinds, http_state, read_source,
     source_object, unpack,
@@ -47,4 +52,5 @@ pub use spec::{
     PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
 };
 pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
+pub use store::{ComponentStore, InventoryStore};
 pub use transition::{Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};

@@ -37,6 +37,7 @@ const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
     ("pkg/repository", &["kube", "reqwest"]),
     ("pkg/bundle", &["kube", "reqwest"]),
     ("pkg/provider", &["kube", "reqwest", "rustls", "tokio"]),
+    ("pkg/component", &["kube", "reqwest"]),
     ("pkg/apply", &["reqwest"]),
     ("pkg/inventory", &["kube", "reqwest"]),
     ("pkg/management", &["kube", "reqwest"]),

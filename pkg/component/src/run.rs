@@ -1,0 +1,219 @@
+//! Runs of Components: plan, apply and delete their objects, and record the outcome.
+
+use std::time::{Duration, Instant};
+
+use apply::{
+    ApiError, ApplyOptions, Blocker, Engine, EngineError, EngineOutcome, InUseCheck, InvalidObject,
+    OwnershipMarks, PlanError, PlannedSet, PruneTiming, ReadByName, RunOptions, SaveAt, ServedKinds, Server,
+    build_desired_set,
+};
+use jiff::Timestamp;
+use manifest::Object;
+
+use crate::{
+    Circumstances, Component, ComponentKey, ComponentStore, InventoryStore, Outcome, SourceState,
+    SourceStatus, marks, options, record_outcome,
+};
+
+/// The objects of a Component, with the facts that its status records.
+#[derive(Clone, Debug)]
+pub struct RenderedComponent {
+    /// The Component, with its generation and status.
+    pub component: Component,
+    /// The source of the objects.
+    pub source: SourceState,
+    /// The digest of the Component and all that it refers to.
+    pub digest: String,
+    /// The rendered objects.
+    pub objects: Vec<Object>,
+}
+
+/// The plan of one Component.
+#[derive(Clone, Debug)]
+pub struct ComponentPlan {
+    /// The key of the Component.
+    pub key: ComponentKey,
+    /// The Component with the status before the run.
+    pub component: Component,
+    /// The source of the objects.
+    pub source: SourceState,
+    /// The digest of the Component and all that it refers to.
+    pub digest: String,
+    /// The planned objects.
+    pub objects: PlannedSet,
+}
+
+/// The reason why a Component cannot be applied or deleted.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum RunError {
+    #[error("cannot apply the objects of Component `{component}`")]
+    InvalidObjects { component: ComponentKey, problems: Vec<InvalidObject> },
+    #[error("cannot apply the objects of Component `{component}`")]
+    Plan { component: ComponentKey, problems: Vec<PlanError> },
+    #[error("cannot write the objects of Component `{component}`")]
+    Engine { component: ComponentKey, source: Box<EngineError> },
+    #[error("the objects of Component `{component}` are not ready after {after:?}")]
+    NotReady { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
+    #[error("the objects of Component `{component}` are not deleted after {after:?}")]
+    NotDeleted { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// Runs Components whose objects are on the cluster of the Components.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentRuns<'a> {
+    /// The cluster of the Components.
+    pub server: &'a Server,
+    /// The storage of the Components.
+    pub store: &'a ComponentStore,
+    /// The uid of the namespace `kube-system`.
+    pub hub: &'a str,
+}
+
+impl ComponentRuns<'_> {
+    /// Plans the objects of a Component. `kinds` are the served kinds and those that earlier Components define.
+    /// # Errors
+    /// All problems of all objects.
+    pub async fn plan(
+        &self,
+        rendered: RenderedComponent,
+        kinds: &ServedKinds,
+        by_name: ReadByName,
+    ) -> Result<ComponentPlan, RunError> {
+        let RenderedComponent { component, source, digest, objects } = rendered;
+        let key = ComponentKey::of(&component);
+        let (marks, options) = (marks(self.hub, &key), options(&component, &digest));
+        let desired = build_desired_set(objects, kinds, &marks, &options)
+            .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
+        let engine = self.engine(&marks, &options);
+        let set = component.applied();
+        let live = engine.observe(&set, &desired, by_name).await?;
+        let objects = engine
+            .plan(set, desired, live)
+            .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
+        Ok(ComponentPlan { key, component, source, digest, objects })
+    }
+
+    /// Applies a plan and waits until all objects are ready, at most for the timeout of the Component.
+    /// # Errors
+    /// `NotReady` after the timeout. The status names the outcome in any case.
+    pub async fn apply(&self, plan: &mut ComponentPlan) -> Result<Component, RunError> {
+        let key = plan.key.clone();
+        let mut component = plan.component.clone();
+        let started_at = Instant::now();
+        let timeout = crate::Intervals::of(&component.spec).timeout;
+        begin(&mut component, plan);
+        self.record(&mut component, &Outcome::Processing).await?;
+        let inventory = InventoryStore::new(self.store, component);
+        let run = RunOptions {
+            store: &inventory,
+            save_at: SaveAt::Start,
+            in_use_check: InUseCheck::Perform,
+            deadline: Some(started_at + timeout),
+            wait_for_last: true,
+            prune: PruneTiming::WhenReady,
+        };
+        let (marks, options) = (marks(self.hub, &key), options(&plan.component, &plan.digest));
+        let ended = Box::pin(self.engine(&marks, &options).apply(&mut plan.objects, run)).await;
+        let mut component = inventory.into_component();
+        match ended {
+            Ok(EngineOutcome::Done) => {
+                self.record(&mut component, &Outcome::Ready).await?;
+                Ok(component)
+            }
+            Ok(EngineOutcome::Waiting(blockers)) => {
+                self.record(&mut component, &Outcome::Processing).await?;
+                Err(RunError::NotReady { component: key, after: started_at.elapsed(), blockers })
+            }
+            Err(source) => {
+                let message = format!("error reconciling dependent resources: {}", api::with_causes(&source));
+                // The first error matters most.
+                drop(self.record(&mut component, &Outcome::Failed { message }).await);
+                Err(RunError::Engine { component: key, source: Box::new(source) })
+            }
+        }
+    }
+
+    /// Plans the deletion of the objects of a Component.
+    pub async fn plan_deletion(&self, component: Component) -> Result<ComponentPlan, RunError> {
+        let key = ComponentKey::of(&component);
+        let (marks, options) = (marks(self.hub, &key), options(&component, ""));
+        let objects = self.engine(&marks, &options).plan_deletion(component.applied()).await?;
+        let status = component.status.source_ref.clone().unwrap_or_default();
+        let source = SourceState { artifact: status.artifact, digest: status.digest, files: None };
+        Ok(ComponentPlan { key, component, source, digest: String::new(), objects })
+    }
+
+    /// Deletes the objects of a Component, and then the Component.
+    /// # Errors
+    /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
+    pub async fn delete(&self, plan: &mut ComponentPlan, timeout: Duration) -> Result<(), RunError> {
+        let (key, mut component) = (plan.key.clone(), plan.component.clone());
+        let started_at = Instant::now();
+        let (marks, options) = (marks(self.hub, &key), options(&component, ""));
+        let in_use = self.server.in_use(&plan.objects.set, &marks, &options).await?;
+        if !in_use.is_empty() {
+            let texts: Vec<String> = in_use.iter().map(ToString::to_string).collect();
+            let message = format!("deletion blocked: {}", texts.join("; "));
+            self.record(&mut component, &Outcome::DeletionBlocked { message }).await?;
+            let source = Box::new(EngineError::InUse { definitions: in_use });
+            return Err(RunError::Engine { component: key, source });
+        }
+        self.record(&mut component, &Outcome::Deleting).await?;
+        let inventory = InventoryStore::new(self.store, component);
+        let run = RunOptions {
+            in_use_check: InUseCheck::AlreadyDone,
+            deadline: Some(started_at + timeout),
+            wait_for_last: true,
+            ..RunOptions::new(&inventory)
+        };
+        let ended = Box::pin(self.engine(&marks, &options).delete(&mut plan.objects, run)).await;
+        match ended {
+            Ok(EngineOutcome::Done) => Ok(self.store.remove(&key).await?),
+            Ok(EngineOutcome::Waiting(blockers)) => {
+                Err(RunError::NotDeleted { component: key, after: started_at.elapsed(), blockers })
+            }
+            Err(source) => Err(RunError::Engine { component: key, source: Box::new(source) }),
+        }
+    }
+
+    fn engine<'e>(&'e self, marks: &'e OwnershipMarks, options: &'e ApplyOptions) -> Engine<'e> {
+        Engine { server: self.server, marks, options }
+    }
+
+    /// Records an outcome in the status of a Component.
+    async fn record(&self, component: &mut Component, outcome: &Outcome) -> Result<(), ApiError> {
+        let run = Circumstances {
+            spec: &component.spec.clone(),
+            generation: component.generation(),
+            is_deleting: matches!(outcome, Outcome::Deleting | Outcome::DeletionBlocked { .. }),
+            attempts: 0,
+            now: Timestamp::now(),
+        };
+        record_outcome(&mut component.status, outcome, run);
+        self.store.save_status(component).await
+    }
+}
+
+/// Records in the status what is applied.
+fn begin(component: &mut Component, plan: &ComponentPlan) {
+    let status = &mut component.status;
+    let ComponentPlan { source, digest, .. } = plan;
+    if status.processing_digest != *digest {
+        status.processing_since = None;
+    }
+    if status.last_processing_digest != *digest {
+        status.revision += 1;
+    }
+    status.processing_digest.clone_from(digest);
+    status.last_processing_digest.clone_from(digest);
+    status.last_attempted_digest.clone_from(&source.artifact.digest);
+    status.last_attempted_revision.clone_from(&source.artifact.revision);
+    status.source_ref =
+        Some(SourceStatus { artifact: source.artifact.clone(), digest: source.digest.clone() });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+use apply::{ConnectionOptions, Credentials, ServerOptions, StepAction};
+use manifest::{Value, YamlLimits, read_stream};
+use snapbox::{assert_data_eq, str};
+use support::fixture::Fixture;
+
+use super::*;
+use crate::{ArtifactReference, State, check_component, definition};
+
+/// A sandbox with a Component store.
+struct Lab {
+    fixture: Fixture,
+    server: Server,
+}
+
+impl Lab {
+    async fn start() -> Self {
+        let fixture = Fixture::start().await;
+        let connection = ConnectionOptions {
+            credentials: Credentials::Client(fixture.client()),
+            impersonation: None,
+            user_agent: "test".to_owned(),
+        };
+        let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
+        Self { fixture, server }
+    }
+
+    async fn with_definition() -> Self {
+        let lab = Self::start().await;
+        lab.fixture.apply(&manifest::write_stream(&[definition()])).await;
+        lab.fixture.wait_until_idle().await;
+        lab.server.forget_kinds();
+        lab
+    }
+
+    async fn store(&self) -> ComponentStore {
+        ComponentStore::open(&self.server).await.unwrap()
+    }
+
+    async fn plan(&self, spec: &str, objects: &str) -> Result<ComponentPlan, RunError> {
+        let text = format!(
+            "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: web, namespace: shop}}\nspec: {{sourceRef: {{fluxBucket: {{name: s}}}}{spec}}}\n"
+        );
+        let object = check_component(&read(&text)[0]).unwrap().object;
+        let store = self.store().await;
+        let component = store.save(&object).await.unwrap();
+        let artifact = ArtifactReference {
+            url: "http://host/a.tgz".to_owned(),
+            digest: "sha256:1".to_owned(),
+            revision: "main@1".to_owned(),
+        };
+        let source = SourceState { artifact, digest: "source".to_owned(), files: None };
+        let objects = read(objects);
+        let digest = format!("{:?}", component.spec);
+        let rendered = RenderedComponent { component, source, digest, objects };
+        let kinds = self.server.kinds().await.unwrap();
+        self.runs(&store).plan(rendered, &kinds, ReadByName::All).await
+    }
+
+    fn runs<'a>(&'a self, store: &'a ComponentStore) -> ComponentRuns<'a> {
+        ComponentRuns { server: &self.server, store, hub: "uid" }
+    }
+
+    async fn apply(&self, spec: &str, objects: &str) -> Result<Component, RunError> {
+        let mut plan = self.plan(spec, objects).await?;
+        let store = self.store().await;
+        self.runs(&store).apply(&mut plan).await
+    }
+
+    async fn delete(&self) -> Result<(), RunError> {
+        let store = self.store().await;
+        let key = ComponentKey { namespace: "shop".to_owned(), name: "web".to_owned() };
+        let component = store.get(&key).await.unwrap().unwrap();
+        let mut plan = self.runs(&store).plan_deletion(component).await?;
+        self.runs(&store).delete(&mut plan, Duration::from_secs(5)).await
+    }
+
+    /// Returns the ConfigMaps of a namespace by name.
+    async fn maps(&self, namespace: &str) -> Vec<String> {
+        let kind = self.server.kind(&apply::GroupKind::new("", "ConfigMap")).await.unwrap();
+        let list = apply::ListQuery { namespace: Some(namespace.to_owned()), ..apply::ListQuery::default() };
+        let maps = self.server.list(&kind, &list).await.unwrap();
+        maps.iter().map(|map| map.name().to_owned()).filter(|name| name != "kube-root-ca.crt").collect()
+    }
+}
+
+fn read(text: &str) -> Vec<Object> {
+    read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects
+}
+
+fn maps(names: &[&str]) -> String {
+    let map = |name: &&str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}");
+    names.iter().map(map).collect::<Vec<_>>().join("\n---\n")
+}
+
+// Row: CMP-03, CMP-12, CMP-13, CMP-56, CMP-68, CMP-80, ENG-02, ENG-05, ENG-10
+#[tokio::test]
+async fn a_component_is_applied_changed_and_deleted() {
+    for lab in [Lab::start().await, Lab::with_definition().await] {
+        let component = lab.apply("", &maps(&["a", "b"])).await.unwrap();
+        assert_eq!(component.status.state, Some(State::Ready));
+        assert_eq!((component.status.revision, component.status.inventory.len()), (1, 2));
+        assert_eq!(component.status.last_applied_revision, "main@1");
+        assert_eq!(lab.maps("shop").await, ["a", "b"]);
+        let component = lab.apply(", values: {x: 1}", &maps(&["b", "c"])).await.unwrap();
+        assert_eq!((component.status.revision, component.generation()), (2, 2));
+        assert_eq!(component.status.applied_generation, 2);
+        assert_eq!(lab.maps("shop").await, ["b", "c"]);
+        let stored = lab.store().await.list().await.unwrap();
+        assert_eq!(stored.len(), 1);
+        assert!(stored[0].status.is_ready(2));
+        lab.delete().await.unwrap();
+        assert_eq!(lab.maps("shop").await, [""; 0]);
+        assert_eq!(lab.store().await.list().await.unwrap(), []);
+    }
+}
+
+// Row: CMP-10, ENG-12, ENG-25
+#[tokio::test]
+async fn objects_go_to_the_deployment_namespace() {
+    let lab = Lab::start().await;
+    lab.apply(", namespace: target", &maps(&["a"])).await.unwrap();
+    assert_eq!((lab.maps("target").await, lab.maps("shop").await), (vec!["a".to_owned()], Vec::new()));
+}
+
+// Row: CMP-57, CMP-58, CMP-59, CMP-60
+#[tokio::test]
+async fn existing_objects_are_adopted_by_policy() {
+    let lab = Lab::start().await;
+    lab.apply("", &maps(&["first"])).await.unwrap();
+    lab.fixture.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}").await;
+    lab.fixture.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: shop, labels: {component-operator.cs.sap.com/owner-id: x}, annotations: {component-operator.cs.sap.com/owner-id: other}}}").await;
+    let refused = |result: Result<ComponentPlan, RunError>| match result {
+        Err(RunError::Plan { problems, .. }) => problems[0].to_string(),
+        other => panic!("{other:?}"),
+    };
+    let never = refused(lab.plan(", adoptionPolicy: Never", &maps(&["a"])).await);
+    let owned = refused(lab.plan("", &maps(&["b"])).await);
+    assert_data_eq!(
+        format!("{never}\n{owned}\n"),
+        str![[r#"
+ConfigMap shop/a exists and was not applied by `uid/shop/web`
+ConfigMap shop/b belongs to `other`
+
+"#]]
+    );
+    let action = |plan: ComponentPlan| plan.objects.plan.steps[0].action;
+    assert_eq!(action(lab.plan("", &maps(&["a"])).await.unwrap()), StepAction::Adopt);
+    assert_eq!(action(lab.plan(", adoptionPolicy: Always", &maps(&["b"])).await.unwrap()), StepAction::Adopt);
+}
+
+// Row: CMP-22, CMP-23, ENG-42
+#[tokio::test]
+async fn objects_that_are_not_ready_in_time_are_an_error_until_they_are() {
+    let lab = Lab::start().await;
+    let job = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: none, containers: [{name: c, image: i}]}}";
+    let error = lab.apply(", timeout: 100ms", job).await.unwrap_err();
+    assert!(matches!(error, RunError::NotReady { .. }), "{error:?}");
+    let status = lab.store().await.list().await.unwrap().remove(0).status;
+    assert_eq!((status.state, &*status.ready().unwrap().reason), (Some(State::Error), "Timeout"));
+    let status = lab.apply(", timeout: 1m", &maps(&["a"])).await.unwrap().status;
+    assert_eq!(status.state, Some(State::Ready));
+}
+
+// Row: CMP-69, CMP-70, ENG-63
+#[tokio::test]
+async fn orphaned_objects_stay_only_if_the_component_is_deleted() {
+    let lab = Lab::start().await;
+    lab.apply(", deletePolicy: Orphan", &maps(&["a", "b"])).await.unwrap();
+    lab.apply(", deletePolicy: Orphan", &maps(&["a"])).await.unwrap();
+    assert_eq!(lab.maps("shop").await, ["a"]);
+    lab.delete().await.unwrap();
+    assert_eq!(lab.maps("shop").await, ["a"]);
+    assert_eq!(lab.store().await.list().await.unwrap(), []);
+}
+
+// Row: ENG-46, ENG-47
+#[tokio::test]
+async fn instances_of_others_block_a_deletion_and_nothing_is_deleted() {
+    let lab = Lab::start().await;
+    let crd = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.x.io}
+spec:
+  group: x.io
+  names: {kind: Toy, plural: toys}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+";
+    lab.apply("", &format!("{crd}{}", maps(&["a"]))).await.unwrap();
+    lab.fixture.apply("{apiVersion: x.io/v1, kind: Toy, metadata: {name: t, namespace: shop}}").await;
+    let error = lab.delete().await.unwrap_err();
+    assert!(
+        matches!(&error, RunError::Engine { source, .. } if matches!(**source, EngineError::InUse { .. })),
+        "{error:?}"
+    );
+    assert_eq!(lab.maps("shop").await, ["a"]);
+    let status = lab.store().await.list().await.unwrap().remove(0).status;
+    assert_eq!((status.state, &*status.ready().unwrap().reason), (Some(State::Deleting), "DeletionBlocked"));
+}
+
+// Row: CMP-01
+#[tokio::test]
+async fn a_server_refuses_what_the_command_line_refuses() {
+    let lab = Lab::with_definition().await;
+    let kind = lab.server.kind(&apply::GroupKind::new(crate::GROUP, crate::KIND)).await.unwrap();
+    for (spec, field) in [
+        ("{sourceRef: {}}", "spec.sourceRef"),
+        ("{sourceRef: {fluxBucket: {name: a}, fluxHelmChart: {name: a}}}", "spec.sourceRef"),
+        ("{sourceRef: {fluxBucket: {}}}", "spec.sourceRef.fluxBucket.name"),
+        ("{sourceRef: {fluxBucket: {name: a}}, adoptionPolicy: never}", "spec.adoptionPolicy"),
+        ("{sourceRef: {fluxBucket: {name: a}}, timeout: 5 minutes}", "spec.timeout"),
+        ("{sourceRef: {fluxBucket: {name: a}}, valuesFrom: [{key: x}]}", "spec.valuesFrom[0].name"),
+        (
+            "{sourceRef: {fluxBucket: {name: a}}, postBuild: {substitute: {A: 5}}}",
+            "spec.postBuild.substitute.A",
+        ),
+    ] {
+        let text = format!(
+            "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: web, namespace: default}}\nspec: {spec}\n"
+        );
+        let object = read(&text).remove(0);
+        let here: Vec<String> =
+            check_component(&object).unwrap_err().into_iter().map(|it| it.field).collect();
+        let there = lab.server.create(&kind, &object, "test", apply::WriteMode::Real).await.unwrap_err();
+        assert_eq!(here, [field]);
+        assert!(there.to_string().contains(field), "{spec}: {there}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_becomes_a_status_once_the_kind_is_served() {
+    let lab = Lab::start().await;
+    lab.apply("", &maps(&["a"])).await.unwrap();
+    lab.fixture.apply(&manifest::write_stream(&[definition()])).await;
+    lab.fixture.wait_until_idle().await;
+    lab.server.forget_kinds();
+    let component = lab.apply("", &maps(&["b"])).await.unwrap();
+    assert_eq!(lab.maps("shop").await, ["b"]);
+    assert_eq!(component.metadata.get("finalizers"), Some(&Value::from(vec![crate::RECONCILER])));
+    assert_eq!(lab.store().await.list().await.unwrap().len(), 1);
+}

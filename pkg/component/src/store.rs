@@ -1,0 +1,271 @@
+//! The storage of Components on a cluster: objects of their kind, or Secrets if the cluster has no such kind.
+
+use std::fmt;
+
+use apply::{
+    ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, GroupKind, ListQuery,
+    ObjectRevision, PatchTarget, Server,
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
+use manifest::{Object, Value};
+use serde_json::json;
+
+use crate::{API_VERSION, Component, ComponentKey, GROUP, KIND, RECONCILER, check_component};
+
+/// The field manager of Components and their records.
+const MANAGER: &str = "capstan";
+/// The label of Secrets that record Components.
+const RECORD_LABEL: &str = "capstan.dev/component";
+/// The key of the Component in its record.
+const RECORD_KEY: &str = "component.json";
+/// The size above which a record keeps digests of the applied fields instead of the fields.
+/// An object holds at most 1 MiB.
+const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
+
+/// The storage of the Components of a cluster.
+#[derive(Clone)]
+pub struct ComponentStore {
+    server: Server,
+    /// The kind Component. `None` if the cluster does not serve it; then Secrets record Components.
+    kind: Option<ApiKind>,
+    secrets: ApiKind,
+    namespaces: ApiKind,
+}
+
+impl fmt::Debug for ComponentStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComponentStore")
+            .field("has_definition", &self.has_definition())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ComponentStore {
+    /// Looks for the kind Component on a cluster.
+    pub async fn open(server: &Server) -> Result<Self, ApiError> {
+        let kinds = server.kinds().await?;
+        let kind = kinds.preferred(&GroupKind::new(GROUP, KIND)).cloned();
+        let (secrets, namespaces) = (GroupKind::new("", "Secret"), GroupKind::new("", "Namespace"));
+        Ok(Self {
+            kind,
+            secrets: server.kind(&secrets).await?,
+            namespaces: server.kind(&namespaces).await?,
+            server: server.clone(),
+        })
+    }
+
+    /// True if the cluster serves the kind Component.
+    pub fn has_definition(&self) -> bool {
+        self.kind.is_some()
+    }
+
+    /// Returns all Components, sorted by namespace and name.
+    pub async fn list(&self) -> Result<Vec<Component>, ApiError> {
+        let mut components = Vec::new();
+        if let Some(kind) = &self.kind {
+            let objects = self.server.list(kind, &ListQuery::default()).await?;
+            components.extend(objects.iter().filter_map(|object| read(object.clone())));
+        }
+        // Components that were applied before the kind was installed.
+        let records = ListQuery { labels: RECORD_LABEL.to_owned(), ..ListQuery::default() };
+        let records = self.server.list(&self.secrets, &records).await?;
+        for component in records.iter().filter_map(read_record) {
+            if components.iter().all(|known| ComponentKey::of(known) != ComponentKey::of(&component)) {
+                components.push(component);
+            }
+        }
+        components.sort_by_key(ComponentKey::of);
+        Ok(components)
+    }
+
+    /// Returns one Component.
+    pub async fn get(&self, key: &ComponentKey) -> Result<Option<Component>, ApiError> {
+        if let Some(kind) = &self.kind
+            && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
+        {
+            return Ok(read(found));
+        }
+        let record = self.server.get(&self.secrets, &key.namespace, &record_name(key)).await?;
+        Ok(record.as_ref().and_then(read_record))
+    }
+
+    /// Stores the desired state of a Component, and creates its namespace if it is missing. Returns the stored
+    /// Component, with its generation and status.
+    pub async fn save(&self, object: &Object) -> Result<Component, ApiError> {
+        let key = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
+        self.create_namespace(&key.namespace).await?;
+        let former = self.get(&key).await?;
+        let Some(kind) = &self.kind else {
+            let component = renewed(object, former);
+            self.save_status(&component).await?;
+            return Ok(component);
+        };
+        let mut desired = object.clone();
+        desired.as_map_mut().remove("status");
+        if let Some(Value::Object(metadata)) = desired.as_map_mut().get_mut("metadata") {
+            for field in ["generation", "resourceVersion", "uid", "managedFields", "creationTimestamp"] {
+                metadata.remove(field);
+            }
+            metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
+        }
+        let stored = self.server.apply(kind, &desired, MANAGER, ApplyRequest::default()).await?;
+        let mut component = read(stored).unwrap_or_else(|| renewed(object, None));
+        let is_new = component.status.inventory.is_empty();
+        if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
+            // The record of a Component that was applied before the kind was installed.
+            component.status = former.status;
+            self.save_status(&component).await?;
+            self.delete_record(&key).await?;
+        }
+        Ok(component)
+    }
+
+    /// Stores the status of a Component.
+    pub async fn save_status(&self, component: &Component) -> Result<(), ApiError> {
+        let key = ComponentKey::of(component);
+        if let Some(kind) = &self.kind {
+            let patch = json!([{"op": "add", "path": "/status", "value": component.status}]);
+            let (namespace, name) = (&key.namespace, &key.name);
+            self.server.patch(kind, namespace, name, &patch, MANAGER, PatchTarget::Status).await?;
+            return Ok(());
+        }
+        self.server.apply(&self.secrets, &record(component), MANAGER, ApplyRequest::default()).await?;
+        Ok(())
+    }
+
+    /// Removes a Component whose objects are gone.
+    pub async fn remove(&self, key: &ComponentKey) -> Result<(), ApiError> {
+        if let Some(kind) = &self.kind
+            && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
+        {
+            self.server.delete(kind, &key.namespace, &key.name, None).await?;
+            let finalizers = found.get(&["metadata", "finalizers"]).and_then(Value::as_array);
+            let others: Vec<&Value> =
+                finalizers.into_iter().flatten().filter(|one| *one != RECONCILER).collect();
+            let patch = json!({"metadata": {"finalizers": others}});
+            let released = self
+                .server
+                .patch(kind, &key.namespace, &key.name, &patch, MANAGER, PatchTarget::Object)
+                .await;
+            match released {
+                Err(error) if !error.is_not_found() => return Err(error),
+                _ => {}
+            }
+        }
+        self.delete_record(key).await
+    }
+
+    async fn delete_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
+        let name = record_name(key);
+        if let Some(found) = self.server.get(&self.secrets, &key.namespace, &name).await? {
+            let only = ObjectRevision::of(&found);
+            self.server.delete(&self.secrets, &key.namespace, &name, Some(&only)).await?;
+        }
+        Ok(())
+    }
+
+    async fn create_namespace(&self, name: &str) -> Result<(), ApiError> {
+        if self.server.get(&self.namespaces, "", name).await?.is_some() {
+            return Ok(());
+        }
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let namespace = Object::try_from(namespace).unwrap_or_default();
+        self.server.apply(&self.namespaces, &namespace, MANAGER, ApplyRequest::default()).await?;
+        Ok(())
+    }
+}
+
+/// Stores the inventory of a Component in its status while the engine works.
+#[derive(Debug)]
+pub struct InventoryStore<'a> {
+    store: &'a ComponentStore,
+    component: Mutex<Component>,
+}
+
+impl<'a> InventoryStore<'a> {
+    /// Takes a Component whose other fields do not change while the engine works.
+    pub fn new(store: &'a ComponentStore, component: Component) -> Self {
+        Self { store, component: Mutex::new(component) }
+    }
+
+    /// Returns the Component with its last inventory.
+    pub fn into_component(self) -> Component {
+        self.component.into_inner()
+    }
+}
+
+impl ApplySetStore for InventoryStore<'_> {
+    fn save<'s>(&'s self, set: &'s ApplySet) -> BoxFuture<'s, Result<(), ApiError>> {
+        async move {
+            let mut component = self.component.lock().await;
+            component.status.inventory = inventory(set);
+            self.store.save_status(&component).await
+        }
+        .boxed()
+    }
+}
+
+impl Component {
+    /// Returns the applied objects. Items that cannot be read are left out.
+    pub fn applied(&self) -> ApplySet {
+        let items = self.status.inventory.iter();
+        let read = |item: &Value| serde_json::from_value::<ApplySetItem>(item.clone()).ok();
+        ApplySet { items: items.filter_map(read).collect() }
+    }
+}
+
+/// Returns the set in its stored form.
+fn inventory(set: &ApplySet) -> Vec<Value> {
+    let items = |set: &ApplySet| -> Vec<Value> {
+        set.items.iter().filter_map(|item| serde_json::to_value(item).ok()).collect()
+    };
+    let whole = items(set);
+    let bytes: usize = whole.iter().map(|item| item.to_string().len()).sum();
+    if bytes > MAX_BYTES_WITH_FIELDS { items(&set.without_fields()) } else { whole }
+}
+
+/// Reads a Component from a server. `None` if the object is no valid Component.
+fn read(object: Object) -> Option<Component> {
+    // Server objects were checked by the schema of the cluster, which may be newer than ours.
+    serde_json::from_value(object.into_value()).ok()
+}
+
+fn read_record(secret: &Object) -> Option<Component> {
+    let text = secret.get(&["data", RECORD_KEY]).and_then(Value::as_str)?;
+    serde_json::from_slice(&BASE64_STANDARD.decode(text).ok()?).ok()
+}
+
+fn record(component: &Component) -> Object {
+    let key = ComponentKey::of(component);
+    let mut content = serde_json::to_value(component).unwrap_or_default();
+    content["apiVersion"] = API_VERSION.into();
+    content["kind"] = KIND.into();
+    let whole = json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "capstan.dev/component",
+        "metadata": {"name": record_name(&key), "namespace": key.namespace, "labels": {RECORD_LABEL: key.name}},
+        "data": {RECORD_KEY: BASE64_STANDARD.encode(content.to_string())},
+    });
+    Object::try_from(whole).expect("invariant: the literal above is a mapping")
+}
+
+fn record_name(key: &ComponentKey) -> String {
+    format!("capstan.component.{}", key.name)
+}
+
+/// Returns the Component of a file with the status of its record. A changed spec has a new generation.
+fn renewed(object: &Object, former: Option<Component>) -> Component {
+    let mut component = check_component(object).map(|checked| checked.component).unwrap_or_default();
+    let generation = match former {
+        None => 1,
+        Some(former) => {
+            let generation = former.generation() + i64::from(former.spec != component.spec);
+            component.status = former.status;
+            generation
+        }
+    };
+    component.metadata.insert("generation".to_owned(), generation.into());
+    component
+}
