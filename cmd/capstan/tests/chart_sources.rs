@@ -145,21 +145,21 @@ $ capstan chart template shop web --repo https://files.example.org/charts --vers
 exit 1
 --- stderr
 error: `newest` is neither a version nor a range of versions: improper constraint: "newest"
-hint: write a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`
+hint: use a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`
 
 $ capstan chart template shop wep --repo https://files.example.org/charts
 exit 1
 --- stderr
 error: cannot load chart `wep`
   cause: cannot find chart `wep` in `https://files.example.org/charts`
-  cause: there is no chart `wep` in the index
+  cause: the index has no chart `wep`
 hint: did you mean `web`?
 
 $ capstan chart template shop stable/web
 exit 1
 --- stderr
 error: cannot find chart `stable/web`: it is neither a file, a folder nor a URL
-hint: repositories of `helm repo add` are not read; name the URL: `web --repo URL`
+hint: repositories of `helm repo add` are not supported; use the URL: `web --repo URL`
 
 $ capstan chart template shop ./web
 exit 1
@@ -224,7 +224,7 @@ exit 1
 --- stderr
 error: cannot render chart `shop`
   cause: An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: web, own
-hint: fetch `web` or `own` for one run with `--dependency-update`, or into `charts/` with `helm dependency build`
+hint: fetch the missing charts with `--dependency-update` for this run, or into `charts/` with `helm dependency build`
 
 $ capstan chart template s shop --dependency-update
 exit 0
@@ -262,7 +262,7 @@ exit 1
 --- stderr
 error: cannot load chart `named`
   cause: cannot fetch the dependency `web`
-  cause: the name `@stable` of `helm repo add` is not read
+  cause: the repository name `@stable` of `helm repo add` is not supported
 hint: set `repository` in Chart.yaml to a URL
 
 "#]]

@@ -53,7 +53,7 @@ impl Default for KubeVersion {
     }
 }
 
-/// A text that is no version of Kubernetes.
+/// A text that is not a version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid kube version '{text}': {reason}")]
 pub struct KubeVersionError {

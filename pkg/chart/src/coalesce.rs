@@ -1,7 +1,7 @@
 //! Merging of the values of users, parents and charts.
 //!
-//! Maps are shared as in Go: tables below `global` are the same in a chart and its subcharts, so that what one adds is
-//! seen by the others.
+//! Maps are shared as in Go: tables below `global` are the same in a chart and its subcharts, so that each chart
+//! sees the entries that another one adds.
 //!
 //! Source: Helm 3.22 pkg/chartutil.
 

@@ -14,13 +14,13 @@ use crate::value_tree::{TableError, go_text};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ChartError {
-    /// A file of the chart is no YAML.
+    /// A file of the chart is not YAML.
     #[error("cannot load {file}: error converting YAML to JSON: yaml: {}", go_text(.error))]
     Yaml { file: String, error: YamlError },
     /// A field of a file has another type.
     #[error("cannot load {file}: {error}")]
     Field { file: String, error: TypeError },
-    /// `values.yaml` is no table.
+    /// `values.yaml` is not a mapping.
     #[error("cannot load values.yaml: {0}")]
     Values(TableError),
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub enum ChartError {
     },
     #[error(transparent)]
     Archive(ArchiveError),
-    /// A folder or an archive in `charts/` is no chart.
+    /// A folder or an archive in `charts/` is not a chart.
     #[error("error unpacking subchart {name} in {parent}: {error}")]
     Subchart { name: String, parent: String, error: Box<Self> },
     /// A folder in `charts/` has the name of an archive.
@@ -50,7 +50,7 @@ pub enum ChartError {
     NotInstallable { kind: String },
     #[error(transparent)]
     ReleaseName(ReleaseNameError),
-    /// The values of a subchart are no table.
+    /// The values of a subchart are not a mapping.
     #[error("type mismatch on {name}: {found}")]
     SubchartValues { name: String, found: String },
     #[error("the templates print more than the limit of {limit} bytes")]
@@ -73,7 +73,7 @@ pub enum ChartError {
         /// All values that templates require and that are missing, if the first problem is one of them.
         required: Vec<TemplatePosition>,
     },
-    /// The output of a template is no YAML.
+    /// The output of a template is not YAML.
     #[error("YAML parse error on {template}: error converting YAML to JSON: yaml: {}", go_text(.error))]
     ManifestYaml {
         template: String,
@@ -82,7 +82,7 @@ pub enum ChartError {
         /// The document that the template printed.
         output: String,
     },
-    /// The output of a template is YAML, but no object of Kubernetes.
+    /// The output of a template is YAML, but not a Kubernetes object.
     #[error("YAML parse error on {template}: {error}")]
     ManifestField { template: String, error: TypeError, output: String },
 }

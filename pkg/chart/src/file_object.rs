@@ -12,7 +12,7 @@ use template::{Elem, Kind, List, Map, Object, Shared, Signature, Str, Type, Valu
 use crate::files::ChartFile;
 use crate::glob;
 
-/// The files of a chart, or those of them that match a pattern.
+/// The files of a chart, or only the files that match a pattern.
 #[derive(Debug)]
 struct Files(BTreeMap<Str, Str>);
 

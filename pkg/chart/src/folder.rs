@@ -18,7 +18,7 @@ pub enum FolderError {
     Ignore { path: TreePath, error: IgnoreError },
     #[error("chart file `{path}` is larger than {MAX_FILE_BYTES} bytes")]
     TooLarge { path: TreePath },
-    #[error("the link `{path}` leads to a folder that contains it")]
+    #[error("the link `{path}` points to a folder that contains it")]
     Loop { path: TreePath },
     #[error("`{path}` is outside `{top}`")]
     Outside { path: TreePath, top: TreePath },

@@ -1,4 +1,4 @@
-//! Two kinds of patterns: those of Go's `path/filepath`, and those of `.Files.Glob`.
+//! Two kinds of patterns: of Go's `path/filepath`, and of `.Files.Glob`.
 
 use regex::Regex;
 

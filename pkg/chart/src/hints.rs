@@ -18,34 +18,30 @@ impl Explain for ChartError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::NoChartFile { near } if near.is_empty() => {
-                ErrorExplanation::hint("a chart is a folder with a `Chart.yaml`, or a `.tgz` archive of one")
+                ErrorExplanation::hint("use a folder with a `Chart.yaml`, or a `.tgz` archive")
             }
-            Self::NoChartFile { near } => ErrorExplanation::hint(format!("found {} instead", one_of(near))),
+            Self::NoChartFile { near } => ErrorExplanation::hint(format!("did you mean {}?", one_of(near))),
             Self::Subchart { error, .. } => error.explain(),
             Self::Archive(error) => error.explain(),
-            Self::MissingDependencies { names, present } => {
+            Self::MissingDependencies { present, .. } => {
+                let fetch = "fetch the missing charts with `--dependency-update` for this run, or into `charts/` with \
+                             `helm dependency build`";
                 ErrorExplanation::hint(match present.as_slice() {
-                    [] => format!(
-                        "fetch {} for one run with `--dependency-update`, or into `charts/` with `helm dependency build`",
-                        one_of(names)
-                    ),
-                    present => format!(
-                        "`charts/` has {} only; fetch the rest for one run with `--dependency-update`, or with `helm dependency build`",
-                        one_of(present)
-                    ),
+                    [] => fetch.to_owned(),
+                    present => format!("`charts/` contains only {}; {fetch}", present.join(", ")),
                 })
             }
             Self::NotInstallable { .. } => {
-                ErrorExplanation::hint("render a chart that has this library in its dependencies")
+                ErrorExplanation::hint("render a chart that depends on this library")
             }
             Self::SubchartValues { name, .. } => {
-                ErrorExplanation::hint(format!("`{name}` is a subchart; its values must be a table"))
+                ErrorExplanation::hint(format!("set the values of subchart `{name}` to a mapping"))
             }
             Self::Schema { .. } => ErrorExplanation::hint(
                 "correct the values, or skip the check with `--skip-schema-validation`",
             ),
             Self::KubeVersion { .. } => {
-                ErrorExplanation::hint("name the version of the cluster with `--kube-version`")
+                ErrorExplanation::hint("set the version of your cluster with `--kube-version`")
             }
             Self::Template { required, .. } if required.len() > 1 => {
                 ErrorExplanation::texts(required.iter().map(|position| {
@@ -56,7 +52,7 @@ impl Explain for ChartError {
             }
             Self::Template { position: Some(position), .. } => template_hint(position),
             Self::ManifestYaml { template, error, .. } => ErrorExplanation::hint(format!(
-                "line {} of a document of `{template}` is no YAML; check the indentation around it",
+                "check the indentation near line {} of this document of `{template}`",
                 error.line
             )),
             Self::Yaml { .. }
@@ -79,14 +75,14 @@ fn template_hint(position: &TemplatePosition) -> ErrorExplanation<'static> {
     let TemplatePosition { file, line, problem, .. } = position;
     let at = format!("line {line} of `{file}`");
     ErrorExplanation::hint(match problem {
-        Problem::Nil { path, near, .. } if near.is_empty() => format!("{at}: `{path}` has no value; set it"),
+        Problem::Nil { path, near, .. } if near.is_empty() => format!("{at}: set a value for `{path}`"),
         Problem::Nil { path, near, .. } => {
             format!("{at}: `{path}` has no value; similar names are {}", one_of(near))
         }
         Problem::MissingKey { path, near } | Problem::NoTemplate { name: path, near } if !near.is_empty() => {
             match path.as_str() {
                 "" => format!("{at}: similar names are {}", one_of(near)),
-                path => format!("{at}: there is no `{path}`; similar names are {}", one_of(near)),
+                path => format!("{at}: `{path}` does not exist; similar names are {}", one_of(near)),
             }
         }
         _ => return ErrorExplanation::default(),
@@ -110,7 +106,7 @@ impl Explain for ArchiveError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::AbsolutePath { entry } | Self::ParentDirectory { entry } | Self::IllegalName { entry } => {
-                ErrorExplanation::hint(format!("the archive has an entry `{entry}`; pack the chart again"))
+                ErrorExplanation::hint(format!("pack the chart again without the entry `{entry}`"))
             }
             Self::Link { .. } => ErrorExplanation::hint("pack the chart again with files instead of links"),
             Self::NotGzip
@@ -119,9 +115,9 @@ impl Explain for ArchiveError {
             | Self::OutsideBase { .. }
             | Self::ChartFileOutsideBase
             | Self::TooLarge { .. }
-            | Self::FileTooLarge { .. } => ErrorExplanation::hint(
-                "a chart is packed by `helm package` as a gzipped tar archive of its folder",
-            ),
+            | Self::FileTooLarge { .. } => {
+                ErrorExplanation::hint("pack the folder of the chart with `helm package`")
+            }
         }
     }
 }
@@ -131,7 +127,7 @@ impl Explain for ValuesError {
         match self {
             Self::File { .. } => ErrorExplanation::default(),
             Self::Assignment { .. } => ErrorExplanation::hint(
-                "write `NAME=VALUE`, with `,` between assignments and `\\` before characters that count as text",
+                "use `NAME=VALUE,…`; write `\\` before each `,` or `.` that is part of a name or value",
             ),
         }
         .with_kind(ErrorKind::User)
@@ -152,7 +148,7 @@ impl Explain for NoSuchTemplate {
 
 impl Explain for KubeVersionError {
     fn explain(&self) -> ErrorExplanation<'_> {
-        ErrorExplanation::hint("write a version such as `1.36.0`").with_kind(ErrorKind::User)
+        ErrorExplanation::hint("use a version such as `1.36.0`").with_kind(ErrorKind::User)
     }
 }
 
@@ -174,14 +170,14 @@ impl Explain for IndexError {
             Self::UnknownChart { count, .. } => {
                 ErrorExplanation::hint(format!("the index has {count} charts")).with_kind(ErrorKind::User)
             }
-            Self::TooLarge { .. } => ErrorExplanation::hint("write the index with `helm repo index`"),
+            Self::TooLarge { .. } => ErrorExplanation::hint("regenerate the index with `helm repo index`"),
             Self::Empty
             | Self::Yaml(_)
             | Self::NotAMapping { .. }
             | Self::NoApiVersion
             | Self::Entries { .. }
             | Self::Field { .. } => {
-                ErrorExplanation::hint("check that the URL is that of a chart repository")
+                ErrorExplanation::hint("check that the URL belongs to a chart repository")
             }
         }
     }
@@ -189,7 +185,7 @@ impl Explain for IndexError {
 
 impl Explain for VersionRangeError {
     fn explain(&self) -> ErrorExplanation<'_> {
-        ErrorExplanation::hint("write a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`")
+        ErrorExplanation::hint("use a version such as `1.2.3`, or a range such as `>=1.2 <2` or `~1.2`")
             .with_kind(ErrorKind::User)
     }
 }

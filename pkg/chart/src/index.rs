@@ -1,4 +1,4 @@
-//! The index of a repository, `index.yaml`: the versions of one chart, picked out of an index with thousands of charts.
+//! The index of a repository, `index.yaml`: the versions of one chart in an index with thousands of charts.
 //!
 //! ```text
 //! text ─┬─ JSON ──────────────► serde, other charts are skipped ─┐
@@ -46,11 +46,9 @@ pub enum IndexError {
     Entries { found: &'static str },
     #[error("cannot read the versions of chart `{chart}` in the index: {error}")]
     Field { chart: String, error: TypeError },
-    #[error(
-        "the index has {size_bytes} bytes, and only an index that helm wrote may have more than {limit_bytes}"
-    )]
+    #[error("the index has {size_bytes} bytes; the limit is {limit_bytes} unless helm wrote it")]
     TooLarge { size_bytes: usize, limit_bytes: usize },
-    #[error("there is no chart `{chart}` in the index")]
+    #[error("the index has no chart `{chart}`")]
     UnknownChart {
         chart: String,
         /// Charts with a similar name.
@@ -69,7 +67,7 @@ struct Found {
     names: Vec<String>,
 }
 
-/// Returns the versions of a chart, in the order of the index. Entries that Helm ignores are left out: without a name,
+/// Returns the versions of a chart, in the order of the index. Omits entries that Helm ignores: without a name,
 /// without a version, or with a version that is not semantic.
 ///
 /// # Errors

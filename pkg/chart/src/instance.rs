@@ -17,7 +17,7 @@ use crate::value_tree::to_map;
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) chart: Arc<LoadedChart>,
-    /// The alias, or else the name.
+    /// The alias, or the name without an alias.
     pub(crate) name: String,
     /// The default values, with those imported from subcharts.
     pub(crate) values: Map,
@@ -172,7 +172,7 @@ fn switch_by_conditions(
     }
 }
 
-/// Returns the table at a path, or else the name that is no table.
+/// Returns the table at a path, or the first name on the path that is not a table.
 pub(crate) fn table<'p>(values: &Map, path: &'p str) -> Result<Map, &'p str> {
     let mut found = values.clone();
     for name in path.split('.') {

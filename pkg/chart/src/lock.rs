@@ -9,7 +9,7 @@ use crate::value_tree::read_json;
 /// Reads the dependencies of a lock.
 ///
 /// # Errors
-/// A file that is no YAML, or a field of another type.
+/// A file that is not YAML, or a field of another type.
 pub fn locked_dependencies(lock: &ChartFile) -> Result<Vec<Dependency>, ChartError> {
     let file = || lock.path.clone();
     let json = read_json(&lock.content).map_err(|error| ChartError::Yaml { file: file(), error })?;

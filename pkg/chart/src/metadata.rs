@@ -196,7 +196,7 @@ impl Dependency {
         Ok(read)
     }
 
-    /// The alias, or else the name.
+    /// The alias, or the name without an alias.
     pub(crate) fn effective_name(&self) -> &str {
         if self.alias.is_empty() { &self.name } else { &self.alias }
     }

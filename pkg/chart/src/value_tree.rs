@@ -1,4 +1,4 @@
-//! Values at rest: trees that can be shared between threads, unlike those of a running template.
+//! Values as trees that threads can share, unlike the values of a running template.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ pub(crate) enum ValueTree {
 /// A table of values by key.
 pub(crate) type Table = BTreeMap<Str, ValueTree>;
 
-/// A YAML text that is no table.
+/// A text that is not a YAML mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// The text is no YAML.
+    /// The text is not YAML.
     #[error("error converting YAML to JSON: yaml: {}", go_text(.0))]
     Yaml(YamlError),
     /// The text is a list or a scalar.

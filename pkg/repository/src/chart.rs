@@ -130,7 +130,7 @@ impl ChartSource {
     /// read from the cache; its digest is checked on every read. The range does not count for the URL of an archive.
     ///
     /// # Errors
-    /// No such chart or version, a digest that differs, content that is no chart, any failure of a request.
+    /// No such chart or version, a digest that differs, content that is not a chart, any failure of a request.
     pub async fn fetch(
         &self,
         range: &VersionRange,

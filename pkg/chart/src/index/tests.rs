@@ -124,36 +124,36 @@ fn an_index_that_cannot_be_used_is_an_error() {
         shown.join("\n\n"),
         str![[r#"
 the index is empty
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 the index has no `apiVersion`
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 the index is a list, not a mapping
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 the index has no `apiVersion`
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 `entries` of the index is a list, not a mapping
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 cannot read the versions of chart `web` in the index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal number into Go struct field IndexFile.entries of type repo.ChartVersions
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 cannot read the versions of chart `web` in the index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go struct field ChartVersion.version of type string
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 cannot parse the index: line 5, column 1: invalid indentation in multiline quoted scalar
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
 cannot parse the index: line 1, column 33: found a closing bracket that does not match
-check that the URL is that of a chart repository
+check that the URL belongs to a chart repository
 
-there is no chart `web` in the index
+the index has no chart `web`
 did you mean `wep` or `web-app`?
 
-there is no chart `web` in the index
+the index has no chart `web`
 the index has 0 charts
 "#]]
     );

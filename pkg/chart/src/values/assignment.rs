@@ -140,7 +140,7 @@ impl<'f> Parser<'f> {
         parse_index(&text)
     }
 
-    /// Parses what follows an index.
+    /// Parses the text after an index.
     fn item(&mut self, list: &mut Vec<ValueTree>, index: i64, nesting: usize) -> Parsed<Next> {
         let at = usize::try_from(index).map_err(|_| AssignmentError::NegativeIndex(index))?;
         let (extra, stop) = self.until("[.=");
@@ -262,7 +262,7 @@ pub(super) fn parse_index(text: &str) -> Parsed<i64> {
         .map_err(|_| AssignmentError::BadIndex(format!("strconv.Atoi: parsing {text:?}: invalid syntax")))
 }
 
-/// Sets an entry; an empty name is left out.
+/// Sets an entry; ignores an empty name.
 pub(super) fn insert(table: &mut Table, name: &str, value: ValueTree) {
     if !name.is_empty() {
         table.insert(Str::from(name), value);

@@ -104,11 +104,11 @@ impl Explain for ChartSourceError {
         match self {
             Self::NoRepository { chart } => ErrorExplanation::hint(match chart.split_once('/') {
                 Some((_, name)) => format!(
-                    "repositories of `helm repo add` are not read; name the URL: `{} --repo URL`",
+                    "repositories of `helm repo add` are not supported; use the URL: `{} --repo URL`",
                     shell_word(name)
                 ),
                 None => format!(
-                    "name the repository of the chart with `{} --repo URL`, or a chart in a registry as `oci://HOST/PATH`",
+                    "select the repository of the chart with `{} --repo URL`, or a chart in a registry as `oci://HOST/PATH`",
                     shell_word(chart)
                 ),
             })
@@ -128,7 +128,7 @@ impl Explain for ChartSourceError {
             Self::NoVersion { newest, count, has_prereleases_only, .. } => {
                 let mut hints = Vec::new();
                 if *has_prereleases_only {
-                    hints.push("there are only pre-releases; allow them with `--devel`".to_owned());
+                    hints.push("only pre-releases exist; allow them with `--devel`".to_owned());
                 }
                 hints.push(newest_versions(newest, *count));
                 ErrorExplanation::hints(hints).with_kind(ErrorKind::User)

@@ -134,11 +134,11 @@ async fn a_chart_that_is_not_there_is_reported_with_what_is() {
         shown.join("\n\n"),
         str![[r#"
 cannot find chart `databse` in `https://files.example.org/charts`
-there is no chart `databse` in the index
+the index has no chart `databse`
 hint: did you mean `database`?
 
 cannot find chart `other` in `https://files.example.org/charts`
-there is no chart `other` in the index
+the index has no chart `other`
 hint: the index has 2 charts
 
 cannot find version `^3` of chart `web` in `https://files.example.org/charts`
@@ -148,12 +148,12 @@ cannot find version `9.0.0` of chart `web` in `https://files.example.org/many`
 hint: the newest versions are `0.8.0`, `0.7.0`, `0.6.0`, `0.5.0`, `0.4.0` and 4 more
 
 cannot find a release of chart `web` in `https://files.example.org/new`
-hint: there are only pre-releases; allow them with `--devel`
+hint: only pre-releases exist; allow them with `--devel`
 hint: the only version is `1.0.0-rc.1`
 
 cannot find chart `web` in `https://files.example.org/list`
 the index is a list, not a mapping
-hint: check that the URL is that of a chart repository
+hint: check that the URL belongs to a chart repository
 
 cannot read the chart repository `https://files.example.org/page`
 cannot fetch `https://files.example.org/page/index.yaml`
@@ -171,10 +171,10 @@ cannot fetch from `ftp://files.example.org/`: only http and https URLs are allow
 hint: use a URL with `https://` or `oci://`
 
 cannot find chart `web`: it is neither a file, a folder nor a URL
-hint: name the repository of the chart with `web --repo URL`, or a chart in a registry as `oci://HOST/PATH`
+hint: select the repository of the chart with `web --repo URL`, or a chart in a registry as `oci://HOST/PATH`
 
 cannot find chart `stable/web`: it is neither a file, a folder nor a URL
-hint: repositories of `helm repo add` are not read; name the URL: `web --repo URL`
+hint: repositories of `helm repo add` are not supported; use the URL: `web --repo URL`
 
 `oci://ghe.example.org/web` is a URL; it cannot be combined with the repository `https://files.example.org/charts`
 hint: omit `--repo`, or use only the name of the chart

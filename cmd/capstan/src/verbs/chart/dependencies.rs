@@ -52,11 +52,11 @@ async fn fetch(
     }
     if repository.is_empty() {
         return Err(
-            Failure::user("it has no `repository` in Chart.yaml").hint("put the chart into `charts/`")
+            Failure::user("Chart.yaml sets no `repository` for it").hint("copy the chart to `charts/`")
         );
     }
     if repository.starts_with('@') || repository.starts_with("alias:") {
-        let message = format!("the name `{repository}` of `helm repo add` is not read");
+        let message = format!("the repository name `{repository}` of `helm repo add` is not supported");
         return Err(Failure::user(message).hint("set `repository` in Chart.yaml to a URL"));
     }
     let is_same = |other: &&Dependency| other.name == *name && other.repository == *repository;

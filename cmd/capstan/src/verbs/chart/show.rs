@@ -29,7 +29,7 @@ pub(super) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
         part @ ("chart" | "values" | "readme" | "crds") => &[part],
         other => {
             return Err(Failure::user(format!("invalid part `{other}` of a chart"))
-                .hint("take one of chart, values, crds, readme, all"));
+                .hint("use `chart`, `values`, `crds`, `readme` or `all`"));
         }
     };
     let chart = args.source.load(&args.chart, session)?;

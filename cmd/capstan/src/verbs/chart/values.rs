@@ -1,10 +1,9 @@
-use std::fs;
-
 use chart::Values;
+use repository::RepositoryContext;
 
 use crate::{Failure, WithContext as _, session::Session};
 
-/// A character that no argument contains: these flags are not split at commas.
+/// A character that no argument contains, so that clap does not split these flags at commas.
 const NO_DELIMITER: char = '\0';
 
 /// Flags that set values, in Helm's grammar.
@@ -68,7 +67,7 @@ impl ValueFlags {
     }
 }
 
-/// The start of an assignment, as the value behind may be secret.
+/// Returns the context of an error, without the value, which may be secret.
 fn context(flag: &str, text: &str) -> String {
     let name = text.split('=').next().unwrap_or_default();
     format!("cannot read `{flag} {name}=…`")
@@ -79,9 +78,9 @@ fn read_file(file: &str, session: &mut Session) -> Result<Vec<u8>, Failure> {
         return session.read_stdin();
     }
     if file.contains("://") {
-        return Err(Failure::user(format!("cannot read values from `{file}`: urls are not supported"))
+        return Err(Failure::user(format!("cannot read values from `{file}`: URLs are not supported"))
             .hint(format!("download the file first: `curl -fLO {file}`")));
     }
     let path = session.environment().resolve(file);
-    fs::read(&path).map_err(|error| Failure::io("read", &path, &error))
+    Ok(repository::read_file(&RepositoryContext::default(), &path)?.bytes.into())
 }
