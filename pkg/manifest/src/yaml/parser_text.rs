@@ -7,14 +7,15 @@
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
 //! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::refuse::Tabs) |
-//! | a break in quotes, the next line at column 0 | a blank | text may continue at any column; the break is a blank |
+//! | a break in quotes, the next line indented too little | a stand-in | text may continue at any column |
 //! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use granit_parser::{ErrorKind, ScalarStyle};
-use memchr::{memchr2, memchr3, memmem};
+use memchr::{memchr_iter, memchr2, memchr3, memmem};
 
 const NEXT_LINE: &str = "\u{85}";
 const LINE_SEPARATOR: &str = "\u{2028}";
@@ -25,8 +26,18 @@ const PARAGRAPH_STAND_IN: char = '\u{7FC}';
 /// The stand-in for an escaped single quote.
 const QUOTE_STAND_IN: char = '\u{7BF}';
 
-/// The maximum number of repairs. Each comment and quoted scalar that the parser rejects needs another parse.
-const MAX_REPAIRS: usize = 32;
+/// The stand-ins for a break between two lines in quotes, and for one and two empty lines. Padding gives them the length
+/// of the breaks and blanks that they replace.
+const BREAK_STAND_IN: char = '\u{7B2}';
+const EMPTY_LINE_STAND_IN: char = '\u{7B3}';
+const TWO_EMPTY_LINES_STAND_IN: char = '\u{7B4}';
+const PADDING: char = '\u{7B5}';
+const BREAK_STAND_INS: [char; 4] = [BREAK_STAND_IN, EMPTY_LINE_STAND_IN, TWO_EMPTY_LINES_STAND_IN, PADDING];
+
+/// The number of repairs for a text of any size. Each repair needs another parse.
+const MIN_REPAIRS: usize = 32;
+/// The maximum number of bytes that further repairs parse again.
+const MAX_REPARSED_BYTES: usize = 2 << 20;
 
 /// A text and its form for the parser.
 #[derive(Debug)]
@@ -34,13 +45,19 @@ pub(super) struct ParserText<'a> {
     pub(super) text: Cow<'a, str>,
     has_stand_ins: bool,
     has_quote_stand_ins: bool,
+    has_break_stand_ins: bool,
     repairs: usize,
 }
 
 impl<'a> ParserText<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let mut view =
-            Self { text: Cow::Borrowed(text), has_stand_ins: false, has_quote_stand_ins: false, repairs: 0 };
+        let mut view = Self {
+            text: Cow::Borrowed(text),
+            has_stand_ins: false,
+            has_quote_stand_ins: false,
+            has_break_stand_ins: false,
+            repairs: 0,
+        };
         view.replace(NEXT_LINE, "\r\n");
         if !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
             let line = view.replace(LINE_SEPARATOR, &format!("{LINE_STAND_IN}\n"));
@@ -75,7 +92,8 @@ impl<'a> ParserText<'a> {
 
     /// Replaces the syntax that the parser rejected at an offset. Returns false if that is not possible.
     pub(super) fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
-        if self.repairs == MAX_REPAIRS {
+        let reparsed = self.repairs.saturating_mul(self.text.len());
+        if self.repairs >= MIN_REPAIRS && reparsed > MAX_REPARSED_BYTES {
             return false;
         }
         self.repairs += 1;
@@ -116,23 +134,40 @@ impl<'a> ParserText<'a> {
         is_hidden
     }
 
-    /// Joins a line in quotes with the line before, and with the following lines until one contains a quote.
+    /// Joins a line in quotes with the line before, and with the following lines until one contains a quote. `start` is
+    /// the first character of the line that is not blank.
     fn join_lines(&mut self, mut start: usize) -> bool {
+        if !self.has_break_stand_ins && self.text.contains(BREAK_STAND_INS) {
+            return false;
+        }
         let mut is_joined = false;
-        while joins(self.text.as_bytes(), start) {
-            self.text.to_mut().replace_range(start - 1..start, " ");
+        while let Some((range, breaks)) = breaks_before(self.text.as_bytes(), start) {
+            let stand_in = break_stand_in(breaks, range.len());
+            self.text.to_mut().replace_range(range, &stand_in);
             is_joined = true;
             let rest = &self.text.as_bytes()[start..];
             match memchr3(b'\n', b'"', b'\'', rest) {
-                Some(length) if rest[length] == b'\n' => start += length + 1,
+                Some(length) if rest[length] == b'\n' => {
+                    let blanks = rest[length..].iter().take_while(|byte| is_space(**byte)).count();
+                    start += length + blanks;
+                }
                 _ => break,
             }
         }
+        self.has_break_stand_ins |= is_joined;
         is_joined
     }
 
-    /// Restores separators and escaped quotes in the text of a scalar, and removes the breaks made by stand-ins.
+    /// Restores breaks, separators and escaped quotes in the text of a scalar, and removes the breaks made by stand-ins.
     pub(super) fn restore<'t>(&self, text: Cow<'t, str>, style: ScalarStyle) -> Cow<'t, str> {
+        let text = match style {
+            ScalarStyle::DoubleQuoted | ScalarStyle::SingleQuoted
+                if self.has_break_stand_ins && text.contains(BREAK_STAND_INS) =>
+            {
+                Cow::Owned(restore_breaks(&text))
+            }
+            _ => text,
+        };
         let text = match style {
             ScalarStyle::DoubleQuoted if self.has_quote_stand_ins && text.contains(QUOTE_STAND_IN) => {
                 Cow::Owned(text.replace(QUOTE_STAND_IN, "'"))
@@ -167,11 +202,57 @@ impl<'a> ParserText<'a> {
     }
 }
 
-/// True if the break before a line in quotes equals exactly one blank.
-fn joins(text: &[u8], start: usize) -> bool {
+/// Returns the breaks and blanks between a line in quotes and the line before, and the number of breaks.
+fn breaks_before(text: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     let (before, line) = text.split_at(start);
-    let is_marker = line.starts_with(b"---") || line.starts_with(b"...");
-    matches!(before, [.., last, b'\n'] if !b" \t\r\n\\".contains(last))
-        && matches!(line, [first, ..] if !b" \t\r\n".contains(first))
-        && !is_marker
+    let is_at_margin = before.ends_with(b"\n");
+    let is_marker = is_at_margin && (line.starts_with(b"---") || line.starts_with(b"..."));
+    let blanks = before.iter().rev().take_while(|byte| is_space(**byte)).count();
+    let range = start - blanks..start;
+    let breaks = memchr_iter(b'\n', &text[range.clone()]).count();
+    // A backslash escapes the break.
+    let is_escaped = before[..range.start].ends_with(b"\\");
+    (breaks > 0 && !line.is_empty() && !is_marker && !is_escaped).then_some((range, breaks))
+}
+
+/// Returns the stand-in for a number of breaks, with the length of the text that it replaces.
+fn break_stand_in(breaks: usize, length: usize) -> String {
+    if length == 1 {
+        return " ".to_owned();
+    }
+    let mut out = String::with_capacity(length);
+    let empty_lines = breaks - 1;
+    if empty_lines == 0 {
+        out.push(BREAK_STAND_IN);
+    }
+    out.extend(std::iter::repeat_n(TWO_EMPTY_LINES_STAND_IN, empty_lines / 2));
+    out.extend(std::iter::repeat_n(EMPTY_LINE_STAND_IN, empty_lines % 2));
+    let padding = length - out.len();
+    out.extend(std::iter::repeat_n(PADDING, padding / 2));
+    out.extend(std::iter::repeat_n(' ', padding % 2));
+    out
+}
+
+/// Replaces stand-ins for breaks by the text that they mean. A blank right after one of them is padding.
+fn restore_breaks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            BREAK_STAND_IN => out.push(' '),
+            EMPTY_LINE_STAND_IN => out.push('\n'),
+            TWO_EMPTY_LINES_STAND_IN => out.push_str("\n\n"),
+            PADDING => {}
+            other => {
+                out.push(other);
+                continue;
+            }
+        }
+        characters.next_if_eq(&' ');
+    }
+    out
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

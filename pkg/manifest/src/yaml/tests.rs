@@ -172,6 +172,8 @@ fn json_is_parsed_with_all_escapes() {
 fn text_accepted_by_go_is_accepted_despite_the_parser() {
     let cases = [
         ("a: \"x\ny\nz\"\nb: 'u\nv'\n", json!({"a": "x y z", "b": "u v"})),
+        ("a:\n  b: 'x\n y'\n  c: 'x  \n\n  y\n\n\n\nz'\n", json!({"a": {"b": "x y", "c": "x\ny\n\n\nz"}})),
+        ("a:\n  b: '{\r\n  \"c\": \"d\"\n}'\n", json!({"a": {"b": "{ \"c\": \"d\" }"}})),
         ("a: \"x\"#c\nb: []#d\nc: |#e\n  y\n", json!({"a": "x", "b": [], "c": "y\n"})),
         ("a: [\n\t1,\n\t'x\n\ty'\n]\n", json!({"a": [1, "x y"]})),
         (
