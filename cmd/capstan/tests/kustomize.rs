@@ -282,6 +282,7 @@ exit 1
 --- stderr
 error: cannot build `.`
   cause: kustomization.yaml: helmCharts[0]: cannot render `c`: template: c/templates/bad.yaml:1:10: executing "c/templates/bad.yaml" at <.Values.gone.x>: nil pointer evaluating interface {}.x
+hint: line 1 of `c/templates/bad.yaml`: set a value for `.Values.gone`
 
 "#]]
     );

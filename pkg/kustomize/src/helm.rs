@@ -9,6 +9,7 @@ mod values;
 
 use std::sync::Arc;
 
+use api::{Explain, error_chain};
 use chart::{
     Capabilities, Chart, ChartError, FolderError, KubeVersionError, NoSuchTemplate, PrintOptions, Release,
     ReleaseNameError, RenderOptions, Values, ValuesError, read_folder,
@@ -16,6 +17,7 @@ use chart::{
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::generators::{HelmChart, HelmGlobals};
+use crate::report::BuildProblem;
 use crate::request::{ChartPull, FetchRequest, FetchedContent};
 use crate::resource::{ObjectOrigin, Plugin, Resource};
 use crate::scope::{LoadError, Scope};
@@ -60,6 +62,33 @@ pub(crate) enum HelmError {
     TwoReleaseNames,
     #[error(transparent)]
     Print(#[from] NoSuchTemplate),
+}
+
+impl BuildProblem {
+    /// Returns the next steps after a chart that cannot be loaded or rendered; empty for other problems.
+    pub fn hints(&self) -> Vec<String> {
+        let Some(error) = self.error.downcast_ref::<HelmError>() else { return Vec::new() };
+        let explained: &dyn Explain = match error {
+            HelmError::Load { error, .. } | HelmError::Render { error, .. } => match &**error {
+                // The hints for these errors name flags of `chart template`.
+                ChartError::MissingDependencies { .. } => {
+                    return vec![
+                        "fetch the missing charts into `charts/` with `helm dependency build`".to_owned(),
+                    ];
+                }
+                ChartError::Schema { .. } => return vec!["correct the values".to_owned()],
+                ChartError::KubeVersion { .. } => {
+                    return vec!["set `kubeVersion` in the entry of the chart".to_owned()];
+                }
+                error => error,
+            },
+            HelmError::Folder(error) => error,
+            HelmError::Values(error) => error,
+            HelmError::KubeVersion(error) => error,
+            _ => return Vec::new(),
+        };
+        error_chain(explained).hints
+    }
 }
 
 /// Adds the objects of the rendered charts.

@@ -100,8 +100,9 @@ impl KustomizationOverlay {
     fn check_problems(&self, errors: &[BuildProblem], warnings: &[BuildProblem]) -> Result<(), OverlayError> {
         let problems = distinct_problems(errors).into_iter();
         let unmatched = distinct_problems(warnings).into_iter().filter(|it| it.is_unmatched_target());
+        let hints = self.hints.iter().cloned().chain(errors.iter().flat_map(BuildProblem::hints)).collect();
         let problems: Vec<String> = problems.chain(unmatched).map(|it| self.problem_text(it)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(self.build_error(problems, self.hints.clone())) }
+        if problems.is_empty() { Ok(()) } else { Err(self.build_error(problems, hints)) }
     }
 
     /// Returns the files by their path relative to the folder. Remote files have their address and path.

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use snapbox::{assert_data_eq, str};
 use support::tar::{TarEntry, gzip, tar};
 
@@ -201,6 +203,35 @@ fn charts_that_cannot_be_rendered_are_refused_with_a_reason() {
 /top/kustomization.yaml: helmCharts[0]: `releaseName` and `nameTemplate` cannot be combined
 /top/kustomization.yaml: helmCharts[0]: cannot render `c`: release name "--post-renderer=x": invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53
 /top/kustomization.yaml: helmCharts[0]: invalid kube version 'x': could not parse "x" as version
+"#]]
+    );
+}
+
+#[test]
+fn hints_of_a_chart_name_no_flags_of_other_commands() {
+    let kustomization = "helmCharts: [{name: c, releaseName: r}]\n";
+    let cases = [
+        ("/top/charts/c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\nkubeVersion: '>9'\n"),
+        ("/top/charts/c/templates/b.yaml", "{{ .Values.name.first }}"),
+        ("/top/charts/c/templates/b.yaml", "{{ .Values.missing.first }}"),
+    ];
+    let hints = cases.map(|(path, text)| {
+        let mut files: BTreeMap<&str, &str> = BTreeMap::from([
+            ("/top/kustomization.yaml", kustomization),
+            ("/top/charts/c/Chart.yaml", CHART),
+            ("/top/charts/c/values.yaml", "names: {first: x}\n"),
+        ]);
+        files.insert(path, text);
+        let files: Vec<(&str, &str)> = files.into_iter().collect();
+        let report = run(&files, &FetchResults::new()).unwrap_err();
+        report.errors.iter().flat_map(BuildProblem::hints).collect::<Vec<_>>().join(" ")
+    });
+    assert_data_eq!(
+        hints.join("\n"),
+        str![[r#"
+set `kubeVersion` in the entry of the chart
+line 1 of `c/templates/b.yaml`: `.Values.name` has no value; similar names are `names`
+line 1 of `c/templates/b.yaml`: set a value for `.Values.missing`
 "#]]
     );
 }

@@ -102,8 +102,10 @@ fn failure(place: &str, report: &BuildReport, names: &FileNames) -> Failure {
         1 => format!("cannot build `{place}`"),
         count => format!("cannot build `{place}`: {count} errors"),
     };
+    let hints: Vec<String> = problems.iter().flat_map(|problem| problem.hints()).collect();
     let causes = problems.into_iter().map(|it| names.problem_text(it));
-    causes.fold(Failure::user(message), Failure::cause)
+    let failure = causes.fold(Failure::user(message), Failure::cause);
+    hints.into_iter().fold(failure, Failure::hint)
 }
 
 /// Writes the build result to stdout, to a file, or to an existing folder with a file per object.
