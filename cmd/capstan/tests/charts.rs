@@ -105,3 +105,239 @@ kind: CustomResourceDefinition
 "#]]
     );
 }
+
+#[test]
+fn objects_are_printed_as_json_with_their_templates() {
+    let world = with_chart();
+    world.write("web/templates/NOTES.txt", "Welcome to {{ .Release.Name }}\n");
+    world.write(
+        "web/templates/b.yaml",
+        "# nothing\n---\nkind: Job\nmetadata: {name: b, annotations: {helm.sh/hook: \"post-install, test\"}}\n",
+    );
+    let run = world.run_line("chart template shop web --include-crds -o json");
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+{
+  "objects": [
+    {
+      "source": "web/crds/a.yaml",
+      "object": {
+        "kind": "CustomResourceDefinition"
+      }
+    },
+    {
+      "source": "web/templates/a.yaml",
+      "object": {
+        "kind": "A",
+        "spec": {
+          "replicas": 1
+        }
+      }
+    },
+    {
+      "source": "web/templates/b.yaml",
+      "hookEvents": [
+        "post-install",
+        "test"
+      ],
+      "object": {
+        "kind": "Job",
+        "metadata": {
+          "annotations": {
+            "helm.sh/hook": "post-install, test"
+          },
+          "name": "b"
+        }
+      }
+    }
+  ],
+  "notes": "Welcome to shop/n"
+}
+
+"#]]
+    );
+}
+
+// Row: D-380
+#[test]
+fn files_are_written_by_template_and_never_through_links() {
+    let world = with_chart();
+    world.write("web/templates/b.yaml", "kind: B\n---\nkind: C\n");
+    let run = world.run_line("chart template shop web --include-crds --output-dir out");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+wrote out/web/crds/a.yaml
+wrote out/web/templates/a.yaml
+wrote out/web/templates/b.yaml
+wrote out/web/templates/b.yaml
+
+
+"#]]
+    );
+    assert_data_eq!(
+        world.read("out/web/templates/b.yaml"),
+        str![[r#"
+---
+# Source: web/templates/b.yaml
+kind: B
+---
+# Source: web/templates/b.yaml
+kind: C
+
+"#]]
+    );
+    let run = world.run_line("chart template shop web -s templates/b.yaml --output-dir out --release-name");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+wrote out/shop/web/templates/b.yaml
+wrote out/shop/web/templates/b.yaml
+
+
+"#]]
+    );
+    #[cfg(unix)]
+    {
+        let out = world.current_dir().join("other");
+        std::fs::create_dir_all(&out).unwrap();
+        std::os::unix::fs::symlink(world.current_dir(), out.join("web")).unwrap();
+        let run = world.run_line("chart template shop web --output-dir other");
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+        assert!(run.stderr.contains("other/web`: it is a symbolic link"), "{run}");
+        assert!(!world.current_dir().join("templates").exists());
+    }
+}
+
+// Row: D-381
+#[test]
+fn a_kustomization_changes_the_rendered_objects() {
+    let world = with_chart();
+    world.write(
+        "web/templates/a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {r: '{{ .Values.replicas }}'}\n",
+    );
+    world.write(
+        "patches/kustomization.yaml",
+        "namePrefix: x-\npatches: [{patch: '[{op: add, path: /data/more, value: added}]', target: {kind: ConfigMap}}]\n",
+    );
+    let run = world.run_line("chart template shop web --kustomization patches");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  more: added
+  r: "1"
+kind: ConfigMap
+metadata:
+  name: x-a
+
+"#]]
+    );
+    let run = world.run_line("chart template shop web --post-renderer ./program");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `--post-renderer` is not supported: capstan runs no programs on manifests
+hint: change the objects with `--kustomization DIR`, or pipe the output to the program
+
+"#]]
+    );
+}
+
+#[test]
+fn provenance_names_the_template_line_and_the_source_of_values() {
+    let world = with_chart();
+    world.write("web/values.yaml", "replicas: 1\nimage: {name: web, tag: v1}\n");
+    world
+        .write("web/templates/_names.tpl", "{{ define \"labels\" }}\nteam: {{ .Values.team }}\n{{- end }}\n");
+    world.write(
+        "web/templates/a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  labels:\n    \
+         {{- include \"labels\" . | nindent 4 }}\ndata:\n  fixed: x\n  replicas: {{ .Values.replicas | quote }}\n  \
+         image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n",
+    );
+    world.write("team.yaml", "team: a\n");
+    let line = "chart template shop web -f team.yaml --set image.tag=v2";
+    let run = world.run_line(&format!("{line} --provenance"));
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+# web/templates/a.yaml
+apiVersion: v1
+data:
+  fixed: x
+  image: web:v2 # line 10 (web/values.yaml: image.name, --set: image.tag)
+  replicas: "1" # line 9 (web/values.yaml: replicas)
+kind: ConfigMap
+metadata:
+  labels:
+    team: a # line 6
+  name: shop # line 4
+
+"#]]
+    );
+    let run = world.run_line(&format!("{line} --provenance=json"));
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+{
+  "objects": [
+    {
+      "apiVersion": "v1",
+      "kind": "ConfigMap",
+      "name": "shop",
+      "origin": {
+        "file": "web/templates/a.yaml"
+      },
+      "fields": [
+        {
+          "path": "/data/image",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 10",
+            "content": "web/values.yaml: image.name, --set: image.tag"
+          }
+        },
+        {
+          "path": "/data/replicas",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 9",
+            "content": "web/values.yaml: replicas"
+          }
+        },
+        {
+          "path": "/metadata/labels/team",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 6"
+          }
+        },
+        {
+          "path": "/metadata/name",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 4"
+          }
+        }
+      ]
+    }
+  ]
+}
+
+"#]]
+    );
+}

@@ -38,7 +38,7 @@ Commands:
   render      Render all objects of a first installation, for GitOps
   lock        Lock the versions and files of providers, or verify the lock
   kustomize   Build and check kustomizations
-  chart       Render Helm charts without helm and without a cluster
+  chart       Render and check Helm charts without helm and without a cluster
   explain     Show the origin of a value or a file
   config      Show the configuration
   provider    List and configure providers

@@ -4,6 +4,7 @@
 
 mod backup_files;
 mod backups;
+mod chart_lint;
 mod chart_sources;
 mod charts;
 mod cluster_pair;

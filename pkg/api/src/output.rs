@@ -3,6 +3,7 @@
 mod backup;
 mod bundle;
 mod cache;
+mod chart;
 mod describe;
 mod error;
 mod fleet;
@@ -34,6 +35,7 @@ pub use bundle::{
     LoadedContentState,
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
+pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,

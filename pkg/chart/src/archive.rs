@@ -45,6 +45,14 @@ pub enum ArchiveError {
     FileTooLarge { entry: String, limit: u64 },
 }
 
+/// Reads the files of a packed chart.
+///
+/// # Errors
+/// An archive that is not accepted.
+pub fn read_archive(bytes: &[u8]) -> Result<Vec<ChartFile>, ArchiveError> {
+    read(bytes, &mut Budget(MAX_CHART_BYTES))
+}
+
 /// Reads the files of an archive, without the folder that they all are in.
 pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<ChartFile>, ArchiveError> {
     if !bytes.starts_with(&[0x1F, 0x8B, 0x08]) {

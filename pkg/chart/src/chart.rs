@@ -1,7 +1,9 @@
 //! A loaded chart, and its rendering.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use manifest::provenance::Trace;
 use template::{Elem, Map, Session, Settings, Templates, TooDeep, Value};
 
 use crate::coalesce::{Coalescing, Nulls};
@@ -12,6 +14,7 @@ use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
 use crate::metadata::{Dependency, Metadata};
 use crate::options::RenderOptions;
+use crate::provenance::{Piece, ValueOrigins};
 use crate::value_tree::to_map;
 use crate::values::Values;
 use crate::{file_object, objects, schema};
@@ -40,15 +43,17 @@ pub struct Rendered {
     pub notes: String,
     /// The files in `crds/` of the chart and its subcharts, with the paths of their charts.
     pub crds: Vec<ChartFile>,
-    /// Values that were left out, and other facts that Helm warns of.
+    /// The warnings of Helm, such as ignored values.
     pub warnings: Vec<String>,
+    /// The pieces of the outputs by their templates, if provenance is recorded.
+    pub(crate) pieces: BTreeMap<String, Vec<Piece>>,
 }
 
 impl Chart {
     /// Loads a chart from its files.
     ///
     /// # Errors
-    /// A missing or invalid `Chart.yaml`, values that are no table, a subchart that cannot be loaded.
+    /// A missing or invalid `Chart.yaml`, values that are not a mapping, a subchart that cannot be loaded.
     pub fn from_files(files: impl IntoIterator<Item = ChartFile>) -> Result<Self, ChartError> {
         Ok(Self { loaded: Arc::new(load(files.into_iter().collect())?), cache: Cache::default() })
     }
@@ -81,6 +86,7 @@ impl Chart {
         self.check_installable()?;
         options.release.check_name().map_err(ChartError::ReleaseName)?;
         let mut warnings = Vec::new();
+        let user_values = values;
         let user = to_map(&values.table);
         let mut root = Instance::new(&self.loaded);
         root.process(&user, &mut warnings)?;
@@ -90,13 +96,40 @@ impl Chart {
             check_schemas(&root, &values)?;
         }
         self.check_kube_version(options)?;
-        let outputs = self.execute(&root, &values, options)?;
-        let Outputs { files, notes } = outputs;
+        let origins = ValueOrigins { chart: &self.loaded, values: user_values };
+        let outputs = self.execute(&root, &values, options, &origins)?;
+        let Outputs { files, notes, pieces } = outputs;
         let Sorted { manifests, hooks, unknown } = Sorted::read(files)?;
         warnings.extend(unknown);
         let mut crds = Vec::new();
         add_crds(&root, &root.name, &mut crds);
-        Ok(Rendered { manifests, hooks, notes, crds, warnings })
+        Ok(Rendered { manifests, hooks, notes, crds, warnings, pieces })
+    }
+
+    /// Renders the templates for `lint`, without the checks of an installation. Returns the outputs with their templates.
+    /// `None` if values and subcharts do not fit together, where `helm lint` reports nothing.
+    pub(crate) fn render_for_lint(
+        &self,
+        values: &Values,
+        options: &RenderOptions,
+    ) -> Result<Option<Vec<(String, String)>>, ChartError> {
+        let mut warnings = Vec::new();
+        let user_values = values;
+        let user = to_map(&values.table);
+        let mut root = Instance::new(&self.loaded);
+        if root.process(&user, &mut warnings).is_err() {
+            return Ok(None);
+        }
+        let mut coalescing = Coalescing { nulls: Nulls::Remove, warnings: &mut warnings };
+        // As in `helm lint`, the second time removes values that are still null.
+        let Ok(values) = coalescing.values(&root, &user) else { return Ok(None) };
+        let Ok(values) = coalescing.values(&root, &values) else { return Ok(None) };
+        if !options.skips_schema {
+            check_schemas(&root, &values)?;
+        }
+        let options = RenderOptions { lint: true, ..options.clone() };
+        let origins = ValueOrigins { chart: &self.loaded, values: user_values };
+        Ok(Some(self.execute(&root, &values, &options, &origins)?.files))
     }
 
     fn check_installable(&self) -> Result<(), ChartError> {
@@ -122,7 +155,13 @@ impl Chart {
     }
 
     /// Executes the templates of all charts.
-    fn execute(&self, root: &Instance, values: &Map, options: &RenderOptions) -> Result<Outputs, ChartError> {
+    fn execute(
+        &self,
+        root: &Instance,
+        values: &Map,
+        options: &RenderOptions,
+        origins: &ValueOrigins<'_>,
+    ) -> Result<Outputs, ChartError> {
         let mut jobs = Jobs::default();
         let shared =
             Shared { release: release(options), capabilities: objects::capabilities(&options.capabilities) };
@@ -134,8 +173,13 @@ impl Chart {
         let mut total = 0_usize;
         for job in jobs.iter().filter(|job| !job.is_partial()) {
             let output = job.render(&templates, &mut session);
-            let output =
-                output.map_err(|error| with_required(error, &templates, &jobs, options))?.into_text();
+            let mut output = output.map_err(|error| with_required(error, &templates, &jobs, options))?;
+            let spans = std::mem::take(&mut output.spans);
+            let output = output.into_text();
+            if !spans.is_empty() {
+                let pieces = origins.pieces(&job.name, &output, &spans, &jobs);
+                outputs.pieces.insert(job.name.clone(), pieces);
+            }
             total = total.saturating_add(output.len());
             if total > MAX_OUTPUT_BYTES {
                 return Err(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
@@ -190,6 +234,7 @@ fn check_schemas(root: &Instance, values: &Map) -> Result<(), ChartError> {
 struct Outputs {
     files: Vec<(String, String)>,
     notes: String,
+    pieces: BTreeMap<String, Vec<Piece>>,
 }
 
 impl Outputs {
@@ -272,6 +317,8 @@ fn release(options: &RenderOptions) -> Value {
 fn settings(options: &RenderOptions) -> Settings {
     Settings {
         limits: options.limits,
+        lint: options.lint,
+        trace: options.trace == Trace::On,
         seed: options.seed,
         now: options.now,
         zone: options.zone.clone(),

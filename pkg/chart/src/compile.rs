@@ -1,5 +1,6 @@
 //! Templates of charts, parsed once and kept for further renders.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -57,6 +58,12 @@ impl Jobs {
     pub(crate) fn add(&mut self, job: Job) {
         let key = (Reverse(job.name.matches('/').count()), Reverse(job.name.clone()));
         self.0.insert(key, job);
+    }
+
+    /// Returns the text of a template.
+    pub(crate) fn source(&self, name: &str) -> Option<Cow<'_, str>> {
+        let job = self.iter().find(|job| job.name == name)?;
+        Some(job.chart.templates[job.index].content.to_str())
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Job> {

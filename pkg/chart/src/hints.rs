@@ -10,6 +10,7 @@ use crate::folder::FolderError;
 use crate::ignore::IgnoreError;
 use crate::index::IndexError;
 use crate::print::NoSuchTemplate;
+use crate::provenance::ObjectsError;
 use crate::release::ReleaseNameError;
 use crate::values::ValuesError;
 use crate::version_range::VersionRangeError;
@@ -143,6 +144,15 @@ impl Explain for NoSuchTemplate {
             ErrorExplanation::hint(format!("similar names are {}", one_of(&near)))
         };
         explanation.with_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for ObjectsError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::NoSuchTemplate(error) => error.explain(),
+            Self::Chart(error) => error.explain(),
+        }
     }
 }
 

@@ -14,7 +14,9 @@
 //! | `objects`, `file_object`, `capabilities` | `.Chart`, `.Capabilities`, `.Files` |
 //! | `schema` | checks of values |
 //! | `compile`, `chart` | rendering; templates are parsed once |
+//! | `provenance` | the template and the values behind each field |
 //! | `manifest`, `print`, `show` | documents, hooks, order, and the text |
+//! | `lint` | findings in a chart, those of `helm lint` and more |
 //! | `index`, `version_range` | the index of a repository, and the choice of a version |
 //!
 //! Deliberately absent: disk, network, clock, environment.
@@ -34,12 +36,14 @@ mod hints;
 mod ignore;
 mod index;
 mod instance;
+mod lint;
 mod lock;
 mod manifest;
 mod metadata;
 mod objects;
 mod options;
 mod print;
+mod provenance;
 mod release;
 mod schema;
 mod show;
@@ -50,7 +54,7 @@ mod value_tree;
 mod values;
 mod version_range;
 
-pub use archive::ArchiveError;
+pub use archive::{ArchiveError, read_archive};
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
 pub use chart::{Chart, Rendered};
 pub use decode::TypeError;
@@ -59,11 +63,13 @@ pub use files::ChartFile;
 pub use folder::{FolderError, read_folder};
 pub use ignore::{IgnoreError, IgnoreReason};
 pub use index::{IndexError, IndexedVersion, chart_versions};
+pub use lint::{Finding, Severity, lint};
 pub use lock::locked_dependencies;
 pub use manifest::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
 pub use options::RenderOptions;
-pub use print::{NoSuchTemplate, PrintOptions};
+pub use print::{NoSuchTemplate, PrintOptions, RenderedDocument};
+pub use provenance::ObjectsError;
 pub use release::{Release, ReleaseNameError};
 pub use schema::{SchemaProblem, SchemaReport};
 pub use template::{Limit, Limits, Problem, is_version};

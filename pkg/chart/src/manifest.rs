@@ -65,6 +65,8 @@ pub struct Manifest {
     pub name: String,
     /// The facts of a hook; `None` for an object of the release.
     pub hook: Option<Hook>,
+    /// The start of the text in the output of the template, in bytes.
+    pub(crate) offset: usize,
 }
 
 /// The facts of a hook.
@@ -96,6 +98,21 @@ pub enum HookEvent {
 }
 
 impl HookEvent {
+    /// Returns the event as the annotation `helm.sh/hook` names it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PreInstall => "pre-install",
+            Self::PostInstall => "post-install",
+            Self::PreDelete => "pre-delete",
+            Self::PostDelete => "post-delete",
+            Self::PreUpgrade => "pre-upgrade",
+            Self::PostUpgrade => "post-upgrade",
+            Self::PreRollback => "pre-rollback",
+            Self::PostRollback => "post-rollback",
+            Self::Test => "test",
+        }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "pre-install" => Self::PreInstall,
@@ -128,7 +145,8 @@ impl Sorted {
         let mut sorted = Self::default();
         for (template, output) in &files {
             for document in documents(output) {
-                sorted.add(template, document)?;
+                let offset = document.as_ptr().addr() - output.as_ptr().addr();
+                sorted.add(template, document, offset)?;
             }
         }
         sorted.manifests.sort_by(|left, right| order(&left.kind).cmp(&order(&right.kind)));
@@ -136,7 +154,7 @@ impl Sorted {
         Ok(sorted)
     }
 
-    fn add(&mut self, template: &str, document: &str) -> Result<(), ChartError> {
+    fn add(&mut self, template: &str, document: &str, offset: usize) -> Result<(), ChartError> {
         let json = read_json(document.as_bytes()).map_err(|error| ChartError::ManifestYaml {
             template: template.to_owned(),
             error,
@@ -155,6 +173,7 @@ impl Sorted {
             kind,
             name,
             hook,
+            offset,
         };
         let Some(events) = annotations.get("helm.sh/hook") else {
             self.manifests.push(manifest(None));

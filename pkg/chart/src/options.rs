@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use manifest::provenance::Trace;
 use template::Limits;
 
 use crate::capabilities::Capabilities;
@@ -16,7 +17,11 @@ pub struct RenderOptions {
     pub capabilities: Capabilities,
     /// Renders without a check of the values against `values.schema.json`.
     pub skips_schema: bool,
-    /// Adds the notes of subcharts to those of the chart.
+    /// Lets `required` and `fail` pass, as `helm lint` does.
+    pub lint: bool,
+    /// Records the origin of each rendered field for [`Rendered::objects`](crate::Rendered::objects).
+    pub trace: Trace,
+    /// Adds the notes of subcharts to the notes of the chart.
     pub subchart_notes: bool,
     /// The seed of random values and keys; `None` asks the system.
     pub seed: Option<u64>,
@@ -35,6 +40,8 @@ impl RenderOptions {
             release,
             capabilities: Capabilities::default(),
             skips_schema: false,
+            lint: false,
+            trace: Trace::Off,
             subchart_notes: false,
             seed: None,
             now: Timestamp::UNIX_EPOCH,

@@ -21,7 +21,7 @@ const URL: &str = "file:///values.schema.json";
 pub struct SchemaReport {
     /// The chart, by its alias.
     pub chart: String,
-    /// The problems; or else the reason why the schema cannot be used.
+    /// The problems, or the reason why the schema cannot be used.
     pub problems: Result<Vec<SchemaProblem>, String>,
 }
 
@@ -105,7 +105,8 @@ impl CompiledSchema {
         Ok(Self { schemas, root })
     }
 
-    fn problems(&self, values: &Value) -> Vec<SchemaProblem> {
+    /// Returns the problems of values.
+    pub(crate) fn problems(&self, values: &Value) -> Vec<SchemaProblem> {
         let mut problems = Vec::new();
         if let Err(error) = self.schemas.validate(values, self.root) {
             for cause in &error.causes {

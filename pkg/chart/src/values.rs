@@ -14,12 +14,14 @@ use assignment::{Form, Parser};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     pub(crate) table: Table,
+    /// The values of each file and flag, in their order, if provenance is recorded.
+    pub(crate) sources: Option<Vec<(String, Table)>>,
 }
 
 /// Values that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ValuesError {
-    /// A file is no YAML, or no table.
+    /// A file is not a YAML mapping.
     #[error("failed to parse {file}: {error}")]
     File {
         /// The name of the file.
@@ -40,13 +42,21 @@ pub enum ValuesError {
 }
 
 impl Values {
+    /// Creates values that record the file or flag of each value.
+    pub fn traced() -> Self {
+        Self { sources: Some(Vec::new()), ..Self::default() }
+    }
+
     /// Merges a file over the values: tables are merged, everything else is replaced.
     ///
     /// # Errors
-    /// `ValuesError::File` if the text is no YAML table.
+    /// `ValuesError::File` if the text is not a YAML mapping.
     pub fn merge_file(&mut self, file: &str, text: &[u8]) -> Result<(), ValuesError> {
         let text = text.strip_prefix(&[0xEF, 0xBB, 0xBF]).unwrap_or(text);
         let table = read_table(text).map_err(|error| ValuesError::File { file: file.to_owned(), error })?;
+        if let Some(sources) = &mut self.sources {
+            sources.push((file.to_owned(), table.clone()));
+        }
         merge(&mut self.table, table);
         Ok(())
     }
@@ -75,7 +85,7 @@ impl Values {
         self.assign("--set-json", text, Form::Json)
     }
 
-    /// Applies a value of `--set-file`: `a.b=path`. `read` returns the content of a file, or else the reason.
+    /// Applies a value of `--set-file`: `a.b=path`. `read` returns the content of a file, or the reason for a failure.
     ///
     /// # Errors
     /// `ValuesError::Assignment`.
@@ -87,11 +97,16 @@ impl Values {
         self.assign("--set-file", text, Form::File(read))
     }
 
-    /// Applies a value of `--set-literal`: `a.b=text`, where commas and backslashes of the text count as they are.
+    /// Applies a value of `--set-literal`: `a.b=text`, where commas and backslashes of the text have no special meaning.
     ///
     /// # Errors
     /// `ValuesError::Assignment`.
     pub fn set_literal(&mut self, text: &str) -> Result<(), ValuesError> {
+        if let Some(sources) = &mut self.sources {
+            let mut table = Table::new();
+            let _ = literal::assign(text, &mut table);
+            sources.push(("--set-literal".to_owned(), table));
+        }
         let result = literal::assign(text, &mut self.table);
         result.map_err(|error| ValuesError::Assignment {
             flag: "--set-literal",
@@ -101,12 +116,26 @@ impl Values {
     }
 
     fn assign(&mut self, flag: &'static str, text: &str, form: Form<'_>) -> Result<(), ValuesError> {
+        if let Some(sources) = &mut self.sources {
+            let mut table = Table::new();
+            // Only the names count.
+            let mut no_text = |_: &str| Ok(String::new());
+            let names = match form {
+                Form::File(_) => Form::File(&mut no_text),
+                Form::Typed => Form::Typed,
+                Form::Text => Form::Text,
+                Form::Json => Form::Json,
+            };
+            let _ = Parser::new(text, names).run(&mut table);
+            sources.push((flag.to_owned(), table));
+        }
         let result = Parser::new(text, form).run(&mut self.table);
         result.map_err(|error| ValuesError::Assignment { flag, text: text.to_owned(), error })
     }
 }
 
-fn merge(into: &mut Table, from: Table) {
+/// Merges values over others: tables are merged, everything else is replaced.
+pub(crate) fn merge(into: &mut Table, from: Table) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
             (Some(ValueTree::Table(into)), ValueTree::Table(from)) => merge(into, from),

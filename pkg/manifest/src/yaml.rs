@@ -22,7 +22,7 @@ mod write;
 
 pub use crate::limits::YamlLimits;
 pub use error::{YamlError, YamlErrorKind};
-pub use lines::line_of;
+pub use lines::{line_of, value_ranges};
 
 pub(crate) use compose::{Note, NoteKind};
 pub(crate) use error::line_and_column;

@@ -43,6 +43,8 @@ fn output_schemas() -> Vec<OutputSchema> {
             "`kustomize build`, `generate provider`, `generate cluster`, `render` with `--provenance=json`",
         ),
         output_schema::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
+        output_schema::<output::ChartObjects>("chart-objects", "`chart template`"),
+        output_schema::<output::ChartLint>("chart-lint", "`chart lint`"),
         output_schema::<output::LockReport>("lock-report", "`lock`"),
         output_schema::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
         output_schema::<output::BundleVerification>("bundle-verification", "`bundle verify`"),

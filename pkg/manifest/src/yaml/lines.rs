@@ -1,10 +1,10 @@
-//! Line numbers of fields.
+//! Positions of fields in a text.
 
 use super::error::line_and_column;
 use super::parse;
 use super::scalar::{Dialect, Scalar};
 use super::tree::{Node, NodeKind};
-use crate::YamlLimits;
+use crate::{Map, Value, YamlLimits};
 
 /// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text.
 ///
@@ -27,6 +27,45 @@ pub fn line_of(text: &str, field: &str) -> Option<usize> {
         at = value;
     }
     Some(line_and_column(text.as_bytes(), found?).0)
+}
+
+/// Returns the first document of a text with `START-END` in place of each value. The value starts at byte `START`, and the
+/// next key or value at byte `END`. `None` for an unreadable text.
+pub fn value_ranges(text: &str) -> Option<Value> {
+    let limits = YamlLimits::default();
+    if text.len() > limits.size_bytes.min(u32::MAX as usize / 2) {
+        return None;
+    }
+    let nodes = parse::parse(text, limits.depth, Dialect::Objects).ok()?.tree.nodes;
+    (!nodes.is_empty()).then(|| value_range(&nodes, 0, text.len()))
+}
+
+fn value_range(nodes: &[Node], at: usize, text_end: usize) -> Value {
+    match nodes[at].kind {
+        NodeKind::Scalar(_) | NodeKind::Alias { .. } => {
+            let end = nodes.get(at + 1).map_or(text_end, |next| next.offset as usize);
+            Value::String(format!("{}-{end}", nodes[at].offset))
+        }
+        NodeKind::List { end } => {
+            let (mut items, mut next) = (Vec::new(), at + 1);
+            while next < end as usize {
+                items.push(value_range(nodes, next, text_end));
+                next = index_after(nodes, next);
+            }
+            Value::Array(items)
+        }
+        NodeKind::Mapping { end } => {
+            let (mut fields, mut next) = (Map::new(), at + 1);
+            while next < end as usize {
+                let value = index_after(nodes, next);
+                if let NodeKind::Scalar(Scalar::Text(key)) = &nodes[next].kind {
+                    fields.insert(key.clone(), value_range(nodes, value, text_end));
+                }
+                next = index_after(nodes, value);
+            }
+            Value::Object(fields)
+        }
+    }
 }
 
 /// Returns the key and the value of an entry of a mapping.
@@ -106,5 +145,13 @@ more: *p
             assert_eq!(line_of(TEXT, field), line, "{field}");
         }
         assert_eq!(line_of("a: [", "a"), None);
+    }
+
+    #[test]
+    fn ranges_of_values_end_at_the_next_key_or_value() {
+        let text = "a: one\nb:\n- 2\n- {c: three}\n";
+        let ranges = value_ranges(text).unwrap();
+        assert_eq!(ranges, serde_json::json!({"a": "3-7", "b": ["12-16", {"c": "20-27"}]}));
+        assert_eq!(value_ranges("a: ["), None);
     }
 }

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use bytes::Bytes;
 use chart::{Chart, ChartFile, ResolvedPath, Tree as _, read_folder};
 use repository::RepositoryContext;
 use transport::disk::read_limited;
@@ -22,10 +23,14 @@ pub(super) fn load(place: &str, session: &Session) -> Result<Chart, Failure> {
         let files = read_files(&path).with_context(context)?;
         return Chart::from_files(files).with_context(context);
     }
-    match read_limited(&path, MAX_ARCHIVE_BYTES).with_context(context)? {
-        Some(archive) => Chart::from_archive(&archive).with_context(context),
-        None => Err(no_chart(place)),
-    }
+    Chart::from_archive(&read_packed(place, &path)?).with_context(context)
+}
+
+/// Reads an archive. `place` is its path as the user wrote it.
+pub(super) fn read_packed(place: &str, path: &Path) -> Result<Bytes, Failure> {
+    let archive = read_limited(path, MAX_ARCHIVE_BYTES);
+    let archive = archive.with_context(|| format!("cannot load chart `{place}`"))?;
+    archive.ok_or_else(|| no_chart(place))
 }
 
 /// Reads the files of a chart in a folder.

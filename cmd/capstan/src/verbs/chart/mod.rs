@@ -1,7 +1,10 @@
-//! `chart`: renders Helm charts.
+//! `chart`: renders and checks Helm charts.
 
 mod dependencies;
 mod folder;
+mod lint;
+mod output;
+mod output_folder;
 mod show;
 mod source;
 mod template;
@@ -9,11 +12,12 @@ mod values;
 
 use crate::{Failure, session::Session};
 
-/// Render Helm charts without helm and without a cluster
+/// Render and check Helm charts without helm and without a cluster
 #[derive(clap::Subcommand)]
 pub(crate) enum ChartVerb {
     Template(Box<template::Template>),
     Show(Box<show::Show>),
+    Lint(Box<lint::Lint>),
 }
 
 impl ChartVerb {
@@ -21,6 +25,7 @@ impl ChartVerb {
         match self {
             Self::Template(args) => template::run(&args, session),
             Self::Show(args) => show::run(&args, session),
+            Self::Lint(args) => lint::run(&args, session),
         }
     }
 }

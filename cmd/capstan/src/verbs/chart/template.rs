@@ -1,17 +1,26 @@
 use chart::{Capabilities, PrintOptions, Release, RenderOptions};
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::{source::SourceFlags, values::ValueFlags};
-use crate::{Failure, WithContext as _, session::Session};
+use super::{
+    output::{OutputFolder, TemplateOutput},
+    source::SourceFlags,
+    values::ValueFlags,
+};
+use crate::{
+    Failure, WithContext as _,
+    session::Session,
+    settings::OutputFormat,
+    verbs::provenance::{Provenance, ProvenanceFlag},
+};
 
 /// The name of a release without a name.
 const UNNAMED: &str = "release-name";
 
 /// Print the manifests of a chart
 ///
-/// Renders a chart as `helm template` does, and takes its flags. The chart is a folder, a `.tgz` archive, a chart of a
-/// repository (`--repo`), or a URL (`oci://`, `https://`). Nothing is installed, and no cluster is asked. Hooks follow the
-/// other objects. Nothing is printed unless every template could be rendered.
+/// Renders a chart as `helm template` does, with the same flags. The chart is a folder, a `.tgz` archive, a chart of a
+/// repository (`--repo`), or a URL (`oci://`, `https://`). The command installs nothing. It prints hooks after the other
+/// objects, and it prints nothing if a template fails.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml
@@ -21,6 +30,13 @@ const UNNAMED: &str = "release-name";
   # From a repository, or the newest version in a range from a registry
   {bin} chart template web web --repo https://charts.example.org
   {bin} chart template web oci://example.org/charts/web --version ^1.2
+
+  # With patches of a kustomization, or as files
+  {bin} chart template web ./web --kustomization patches
+  {bin} chart template web ./web --output-dir manifests
+
+  # The template and the values behind each field
+  {bin} chart template web ./web --provenance
 
   # For a cluster of another version with another API
   {bin} chart template w web --kube-version 1.33 -a example.org/v1")]
@@ -43,7 +59,7 @@ pub(crate) struct Template {
     #[arg(long = "name-template", value_name = "TEXT", default_value = "")]
     name_pattern: String,
 
-    /// Make up the name of the release from the chart and the time
+    /// Generate the name of the release from the chart and the time
     #[arg(short, long)]
     generate_name: bool,
 
@@ -70,24 +86,43 @@ pub(crate) struct Template {
     ignored: IgnoredFlags,
 }
 
-/// Flags that choose what is printed.
+/// Flags that select the printed objects.
 #[derive(clap::Args)]
 struct PrintFlags {
     /// Print the files in `crds/` too
     #[arg(long)]
     include_crds: bool,
 
-    /// Leave out hooks
+    /// Skip hooks
     #[arg(long)]
     no_hooks: bool,
 
-    /// Leave out hooks that are tests
+    /// Skip hooks that are tests
     #[arg(long)]
     skip_tests: bool,
 
-    /// Print only these template files; may be repeated, and have `*`
+    /// Print only these template files; accepts `*`, and may be repeated
     #[arg(short, long, value_name = "FILE", value_delimiter = '\0')]
     show_only: Vec<String>,
+
+    /// Kustomization to apply to the rendered objects, such as a folder with patches
+    #[arg(long, value_name = "DIR|URL")]
+    kustomization: Option<String>,
+
+    #[command(flatten)]
+    provenance: ProvenanceFlag,
+
+    /// Output format: text or yaml (YAML documents), json (objects with their templates)
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    /// Folder to write files to, one per template [default: standard output]
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<String>,
+
+    /// Write the files to a folder with the name of the release in --output-dir
+    #[arg(long, requires = "output_dir")]
+    release_name: bool,
 }
 
 /// Flags of `helm template` without effect on its output, for scripts.
@@ -109,20 +144,25 @@ struct IgnoredFlags {
     render_subchart_notes: bool,
     #[arg(long, hide = true)]
     disable_openapi_validation: bool,
-    #[arg(long, hide = true)]
-    release_name: bool,
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, value_name = "MODE")]
     dry_run: Option<String>,
     #[arg(long, hide = true, value_name = "TIME")]
     timeout: Option<String>,
     #[arg(long, hide = true, value_name = "TEXT")]
     description: Option<String>,
+    #[arg(long, hide = true, value_name = "PROGRAM")]
+    post_renderer: Option<String>,
+    #[arg(long, hide = true, value_name = "TEXT", allow_hyphen_values = true)]
+    post_renderer_args: Vec<String>,
 }
 
 pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure> {
     let (name, place) = args.name_and_chart()?;
-    let options = args.options(&name, session)?;
-    let values = args.values.read(session)?;
+    args.check_flags()?;
+    let output = args.print.output(&name, session)?;
+    let trace = output.provenance.trace();
+    let options = RenderOptions { trace, ..args.options(&name, session)? };
+    let values = args.values.read(trace, session)?;
     let chart = args.source.load(place, session)?;
     if chart.metadata().deprecated {
         session.messages().warning("this chart is deprecated");
@@ -132,21 +172,30 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     for warning in &rendered.warnings {
         session.messages().warning(warning);
     }
-    let text = rendered.print(&args.print.options()).with_context(context)?;
-    session.printer().write(text)
+    output.write(&rendered, &args.print.options(), session).with_context(context)
 }
 
 impl Template {
+    fn check_flags(&self) -> Result<(), Failure> {
+        if self.ignored.post_renderer.is_some() {
+            return Err(Failure::user(
+                "`--post-renderer` is not supported: capstan runs no programs on manifests",
+            )
+            .hint("change the objects with `--kustomization DIR`, or pipe the output to the program"));
+        }
+        Ok(())
+    }
+
     fn name_and_chart(&self) -> Result<(String, &str), Failure> {
         match self.words.as_slice() {
-            [] => Err(Failure::user("no chart is named").hint("`capstan chart template NAME CHART`")),
+            [] => Err(Failure::user("missing chart").hint("`capstan chart template NAME CHART`")),
             [chart] => Ok((self.made_up_name(chart)?, chart)),
             [_, _] if self.generate_name || !self.name_pattern.is_empty() => {
                 Err(Failure::user("a name cannot be combined with `--generate-name` or `--name-template`"))
             }
             [name, chart] => Ok((name.clone(), chart)),
             [_, _, surplus, ..] => Err(Failure::user(format!("unexpected argument `{surplus}`"))
-                .hint("`--set` and other flags take one word each; put quotes around their values")),
+                .hint("put quotes around values with spaces, such as `--set 'name=two words'`")),
         }
     }
 
@@ -177,6 +226,34 @@ impl Template {
 }
 
 impl PrintFlags {
+    /// Returns the requested form of the output.
+    fn output(&self, release: &str, session: &Session) -> Result<TemplateOutput, Failure> {
+        let format = OutputFormat::parse(&self.output)?;
+        let provenance = self.provenance.parse(format)?;
+        let kustomization = self.kustomization.clone().filter(|place| !place.is_empty());
+        let Some(folder) = self.output_dir.as_deref().filter(|folder| !folder.is_empty()) else {
+            return Ok(TemplateOutput { kustomization, format, provenance, folder: None });
+        };
+        if format == OutputFormat::Json {
+            return Err(Failure::user("the files of `--output-dir` are YAML").hint("omit `--output json`"));
+        }
+        if provenance != Provenance::Off {
+            return Err(Failure::user("`--provenance` cannot be combined with `--output-dir`")
+                .hint("redirect standard output to a file instead"));
+        }
+        if kustomization.is_some() {
+            return Err(Failure::user("`--kustomization` cannot be combined with `--output-dir`")
+                .hint("redirect standard output to a file instead"));
+        }
+        let name = if self.release_name {
+            format!("{}/{release}", folder.trim_end_matches('/'))
+        } else {
+            folder.to_owned()
+        };
+        let folder = OutputFolder { path: session.environment().resolve(&name), name };
+        Ok(TemplateOutput { kustomization, format, provenance, folder: Some(folder) })
+    }
+
     fn options(&self) -> PrintOptions {
         PrintOptions {
             include_crds: self.include_crds,

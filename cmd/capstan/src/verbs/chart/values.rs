@@ -1,4 +1,5 @@
 use chart::Values;
+use manifest::provenance::Trace;
 use repository::RepositoryContext;
 
 use crate::{Failure, WithContext as _, session::Session};
@@ -38,8 +39,8 @@ const VALUES: &str = "Values";
 
 impl ValueFlags {
     /// Reads the values in Helm's order: files, JSON, --set, strings, files of strings, literals.
-    pub(super) fn read(&self, session: &mut Session) -> Result<Values, Failure> {
-        let mut values = Values::default();
+    pub(super) fn read(&self, trace: Trace, session: &mut Session) -> Result<Values, Failure> {
+        let mut values = if trace == Trace::On { Values::traced() } else { Values::default() };
         for file in self.values.iter().filter(|file| !file.is_empty()) {
             let text = read_file(file, session)?;
             values.merge_file(file, &text)?;
