@@ -10,6 +10,7 @@ mod charts;
 mod cluster_pair;
 mod clusterctl_files;
 mod completion;
+mod components;
 mod config_repositories;
 mod configuration;
 mod convert;

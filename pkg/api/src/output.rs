@@ -4,6 +4,7 @@ mod backup;
 mod bundle;
 mod cache;
 mod chart;
+mod component;
 mod describe;
 mod error;
 mod fleet;
@@ -36,6 +37,7 @@ pub use bundle::{
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
+pub use component::{ComponentList, ComponentObject, ComponentRunReport, ComponentSteps, ListedComponent};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,

@@ -71,7 +71,7 @@ pub use error::{LifecycleError, UnfinishedRun};
 pub use init::{InitRequest, init, plan_init};
 pub use plan::{
     DiffDetail, LifecyclePlan, LifecycleVerb, ObjectDifference, PlanDifference, PlanOrigin, ProviderPlan,
-    RandomBytesError, UnfinishedPolicy, plan_differences, plan_origin,
+    RandomBytesError, UnfinishedPolicy, plan_differences, plan_origin, report_steps,
 };
 pub use readiness::{NotReady, WaitOptions};
 pub use render::{RenderError, RenderedPart, render_installation};

@@ -5,7 +5,7 @@ use api::{ProviderId, output::CertManagerPlan};
 use apply::PlannedSet;
 use serde::Serialize;
 
-pub use report::DiffDetail;
+pub use report::{DiffDetail, report_steps};
 pub use saved::{
     ObjectDifference, PlanDifference, PlanOrigin, RandomBytesError, plan_differences, plan_origin,
 };

@@ -6,6 +6,7 @@ mod bundle;
 mod cache;
 mod chart;
 mod completion;
+mod component;
 mod config;
 mod convert;
 mod delete;
@@ -69,6 +70,8 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Chart(chart::ChartVerb),
     #[command(subcommand)]
+    Component(component::ComponentVerb),
+    #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
     Config(config::Config),
@@ -111,6 +114,7 @@ impl Verb {
             Self::Render(args) => render::run(&args, session),
             Self::Kustomize(verb) => verb.run(session),
             Self::Chart(verb) => verb.run(session),
+            Self::Component(verb) => verb.run(session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),

@@ -54,6 +54,11 @@ fn output_schemas() -> Vec<OutputSchema> {
             "lifecycle-report",
             "`plan`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback`, `delete`",
         ),
+        output_schema::<output::ComponentRunReport>("component-run", "`component delete`"),
+        output_schema::<output::ComponentList>(
+            "component-list",
+            "`component list`, `component status`, `component wait`",
+        ),
         output_schema::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
         output_schema::<output::UpgradeAborted>("upgrade-aborted", "`upgrade abort`"),
         output_schema::<output::StatusReport>("status-report", "`status`"),

@@ -55,7 +55,8 @@ fn report_provider(provider: &ProviderPlan, diffs: DiffDetail) -> ProviderReport
     }
 }
 
-fn report_steps(objects: &PlannedSet, diffs: DiffDetail) -> Vec<StepReport> {
+/// Returns the steps of a plan in their printed form.
+pub fn report_steps(objects: &PlannedSet, diffs: DiffDetail) -> Vec<StepReport> {
     objects.plan.steps.iter().map(|step| report_step(step, objects, diffs)).collect()
 }
 

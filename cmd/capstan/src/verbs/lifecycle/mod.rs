@@ -19,7 +19,7 @@ pub(crate) use flags::{
     PlanFlags, ShowFlags, WaitFlags, check_plan_alone, parse_duration, planned_references, providers_request,
     saved_references, wait_until_done, wrong_command,
 };
-pub(crate) use text::plan as plan_text;
+pub(crate) use text::{plan as plan_text, steps as steps_text};
 pub(crate) use unfinished::{
     init_text, lease_report, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,
     upgrade_versions,

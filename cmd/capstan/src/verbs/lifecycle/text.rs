@@ -62,6 +62,13 @@ fn add_provider(provider: &ProviderReport, diffs: DiffDetail, width: Option<usiz
     add_steps(&provider.steps, diffs, width, text);
 }
 
+/// Returns the changes of objects, and the number of unchanged objects.
+pub(crate) fn steps(steps: &[StepReport], diffs: DiffDetail, width: Option<usize>) -> String {
+    let mut text = String::new();
+    add_steps(steps, diffs, width, &mut text);
+    text
+}
+
 fn add_steps(steps: &[StepReport], diffs: DiffDetail, width: Option<usize>, text: &mut String) {
     let changes: Vec<&StepReport> = steps.iter().filter(|step| step.action.is_change()).collect();
     if diffs == DiffDetail::Summary {

@@ -1,0 +1,161 @@
+use std::fmt::Write as _;
+
+use api::output::{ComponentRunReport, ComponentSteps};
+use component::{Component, ComponentKey, ComponentPlan, deletion_blocker, dependency_order};
+use management::DiffDetail;
+
+use super::{
+    files::read_components,
+    hub::{Hub, component_keys},
+};
+use crate::{
+    Failure,
+    failure::Kind,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    verbs::lifecycle::{ShowFlags, parse_duration, steps_text},
+};
+
+/// Delete Components and their objects
+///
+/// Deletes Components after the Components that depend on them, each with its objects. Nothing is deleted while objects of other
+/// owners use a definition of a Component. Re-run the command to resume an interrupted deletion.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} component delete web -n shop
+  {bin} component delete -f components/
+
+  # Preview the deletion
+  {bin} component delete shop/web --dry-run")]
+pub(crate) struct Delete {
+    /// Names of Components, with or without NAMESPACE/
+    #[arg(value_name = "NAME", required_unless_present = "files")]
+    names: Vec<String>,
+
+    /// Files or folders with the Components; may be repeated
+    #[arg(short = 'f', long = "filename", id = "files", value_name = "FILE|DIR", conflicts_with = "names")]
+    files: Vec<String>,
+
+    /// Namespace of the Components [default: that of the context]
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Maximum time for the deletion of one Component [default: its timeout]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    show: ShowFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
+    let format = args.show.format()?;
+    let keys = args.keys(session)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    if args.show.is_show_only() {
+        let plans = session.block_on(async { plan(&Hub::open(&cluster).await?, &keys).await })?;
+        let diffs = args.show.diffs(format);
+        return print(&report("component delete", &plans, diffs, false), diffs, format, session);
+    }
+    let timeout = args.timeout.as_deref().map(parse_duration).transpose()?;
+    let deleted = args.lease.hold("component delete", &[&cluster], session, |clusters, session| {
+        let mut plans = session.block_on(async { plan(&Hub::open(&clusters[0]).await?, &keys).await })?;
+        let work = async {
+            let hub = Hub::open(&clusters[0]).await?;
+            for plan in &mut plans {
+                let timeout =
+                    timeout.unwrap_or_else(|| component::Intervals::of(&plan.component.spec).timeout);
+                hub.runs().delete(plan, timeout).await?;
+            }
+            Ok::<_, Failure>(())
+        };
+        session.execute(work, "re-run the same command to delete the remaining objects")?;
+        let report = report("component delete", &plans, DiffDetail::Hidden, true);
+        session.print(format, &report, |_, _| String::new())?;
+        Ok(plans.len())
+    })?;
+    let result = format!("deleted {}", crate::ui::format_count(deleted, "Component"));
+    session.show_cluster_result(args.server.pace.progress, result);
+    Ok(())
+}
+
+impl Delete {
+    fn keys(&self, session: &mut Session) -> Result<Vec<ComponentKey>, Failure> {
+        if self.files.is_empty() {
+            return component_keys(&self.names, self.namespace.as_deref(), &self.server.kube, session);
+        }
+        let namespace = self.server.kube.namespace(self.namespace.as_deref(), session.environment())?;
+        let found = read_components(&self.files, &namespace, session)?;
+        Ok(found.iter().map(|one| ComponentKey::of(&one.component)).collect())
+    }
+}
+
+/// Plans the deletions, dependents first.
+async fn plan(hub: &Hub, keys: &[ComponentKey]) -> Result<Vec<ComponentPlan>, Failure> {
+    let selected = hub.select(keys).await?;
+    let others: Vec<Component> =
+        hub.store.list().await?.into_iter().filter(|one| !keys.contains(&ComponentKey::of(one))).collect();
+    let blocked: Vec<String> = selected
+        .iter()
+        .filter_map(|one| Some(format!("{}: {}", ComponentKey::of(one), deletion_blocker(one, &others)?)))
+        .collect();
+    if !blocked.is_empty() {
+        let failure = Failure::new(Kind::Conflict, "cannot delete Components that others depend on");
+        let failure = blocked.into_iter().fold(failure, Failure::cause);
+        return Err(failure.hint("delete the depending Components with the same command"));
+    }
+    // Components that wait for each other are deleted in the given order.
+    let order = dependency_order(&selected).unwrap_or_else(|_| (0..selected.len()).collect());
+    let mut plans = Vec::new();
+    for at in order.into_iter().rev() {
+        plans.push(hub.runs().plan_deletion(selected[at].clone()).await?);
+    }
+    Ok(plans)
+}
+
+/// Returns plans in their printed form.
+pub(super) fn report(
+    command: &str,
+    plans: &[ComponentPlan],
+    diffs: DiffDetail,
+    carried_out: bool,
+) -> ComponentRunReport {
+    let one = |plan: &ComponentPlan| ComponentSteps {
+        namespace: plan.key.namespace.clone(),
+        name: plan.key.name.clone(),
+        revision: plan.source.artifact.revision.clone(),
+        digest: plan.source.artifact.digest.clone(),
+        steps: management::report_steps(&plan.objects, diffs),
+    };
+    let components: Vec<ComponentSteps> = plans.iter().map(one).collect();
+    let changes = components.iter().flat_map(|one| &one.steps).any(|step| step.action.is_change());
+    ComponentRunReport { command: command.to_owned(), carried_out, changes, components }
+}
+
+/// Prints plans: a block with the changes for each Component.
+pub(super) fn print(
+    report: &ComponentRunReport,
+    diffs: DiffDetail,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    session.print(format, report, |report, width| {
+        let mut text = String::new();
+        for one in &report.components {
+            let revision =
+                if one.revision.is_empty() { String::new() } else { format!(" at {}", one.revision) };
+            let _ = writeln!(text, "{}/{}{revision}", one.namespace, one.name);
+            text.push_str(&steps_text(&one.steps, diffs, width));
+        }
+        if !report.changes {
+            text.push_str("nothing would change\n");
+        }
+        text
+    })
+}

@@ -1,0 +1,106 @@
+//! Components in files.
+
+use std::{fs, path::Path};
+
+use component::{CheckedComponent, KIND, check_component};
+use manifest::{YamlLimits, read_stream, yaml};
+use transport::disk::read_limited;
+
+use crate::{Failure, session::Session};
+
+/// The largest file.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Reads the Components of files and folders, `-` for stdin. Other objects are ignored. Components without a namespace are in `namespace`.
+/// # Errors
+/// All problems of all Components, with file and line.
+pub(super) fn read_components(
+    places: &[String],
+    namespace: &str,
+    session: &mut Session,
+) -> Result<Vec<CheckedComponent>, Failure> {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    for (name, text) in read_texts(places, session)? {
+        let stream = match read_stream(text.as_bytes(), &YamlLimits::default()) {
+            Ok(stream) => stream,
+            Err(error) => {
+                problems.push(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        for (mut object, line) in stream.objects.into_iter().zip(stream.lines) {
+            if object.kind() != KIND || object.group() != component::GROUP {
+                continue;
+            }
+            if object.namespace().is_empty() {
+                object.set_namespace(namespace);
+            }
+            let position = |field: &str| format!("{name}:{}", line_of(&text, line, field));
+            match check_component(&object) {
+                Ok(checked) => {
+                    for field in &checked.unknown_fields {
+                        let text = format!("{}: unknown field `{field}`, ignored", position(field));
+                        session.messages().warning(text);
+                    }
+                    found.push(checked);
+                }
+                Err(rejected) => problems.extend(
+                    rejected.iter().map(|one| format!("{}: {}: {one}", position(&one.field), object.name())),
+                ),
+            }
+        }
+    }
+    match problems.len() {
+        0 if found.is_empty() => {
+            Err(Failure::user(format!("there is no Component in {}", places.join(", "))))
+        }
+        0 => Ok(found),
+        count => {
+            let message = format!("invalid Components: {}", crate::ui::format_count(count, "problem"));
+            Err(problems.into_iter().fold(Failure::user(message), Failure::cause))
+        }
+    }
+}
+
+/// Returns the texts of files and of the YAML and JSON files in folders, with names for messages.
+fn read_texts(places: &[String], session: &mut Session) -> Result<Vec<(String, String)>, Failure> {
+    let mut texts = Vec::new();
+    for place in places {
+        if place == "-" {
+            let bytes = session.read_stdin()?;
+            texts.push(("stdin".to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+            continue;
+        }
+        let path = session.environment().resolve(place);
+        if !path.is_dir() {
+            texts.push((place.clone(), read_text(&path)?));
+            continue;
+        }
+        let entries = fs::read_dir(&path).map_err(|error| Failure::io("read", &path, &error))?;
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort();
+        for file in files.iter().filter(|file| is_manifest(file)) {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            texts.push((format!("{}/{name}", place.trim_end_matches('/')), read_text(file)?));
+        }
+    }
+    Ok(texts)
+}
+
+fn is_manifest(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    path.is_file() && ["yaml", "yml", "json"].contains(&extension)
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    match read_limited(path, MAX_FILE_BYTES)? {
+        Some(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        None => Err(Failure::user(format!("cannot find `{}`", path.display()))),
+    }
+}
+
+/// Returns the line of a field in the document that starts at `start`, from 1.
+fn line_of(text: &str, start: usize, field: &str) -> usize {
+    let document: Vec<&str> = text.split('\n').skip(start.saturating_sub(1)).collect();
+    yaml::line_of(&document.join("\n"), field).map_or(start, |line| start + line - 1)
+}

@@ -1,0 +1,34 @@
+//! `component`: Components in files and on clusters.
+
+mod definition;
+mod delete;
+mod files;
+mod hub;
+mod list;
+mod listing;
+mod status;
+mod wait;
+
+use crate::{Failure, session::Session};
+
+/// Apply, render and show Components of component-operator
+#[derive(clap::Subcommand)]
+pub(crate) enum ComponentVerb {
+    Delete(Box<delete::Delete>),
+    List(list::List),
+    Status(status::Status),
+    Wait(wait::Wait),
+    Definition(definition::Definition),
+}
+
+impl ComponentVerb {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Delete(args) => delete::run(&args, session),
+            Self::List(args) => list::run(&args, session),
+            Self::Status(args) => status::run(&args, session),
+            Self::Wait(args) => wait::run(&args, session),
+            Self::Definition(args) => definition::run(&args, session),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+use std::time::Duration;
+
+use apply::{Blocker, Event};
+use component::{Component, ComponentKey};
+use tokio::time::{Instant, sleep};
+
+use super::{
+    hub::{Hub, component_keys},
+    listing::{blockers, list_text, listed},
+};
+use crate::{
+    Failure,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFlag, ServerFlags},
+    verbs::lifecycle::parse_duration,
+};
+
+/// The time between two looks at the cluster.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The default of `--timeout`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Wait until Components are ready
+///
+/// Waits until a controller, or another run, has made all objects of Components ready. Nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} component wait
+  {bin} component wait shop/web shop/db --timeout 5m")]
+pub(crate) struct Wait {
+    /// Names of Components, with or without NAMESPACE/ [default: all Components]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Namespace of the Components [default: that of the context]
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Maximum time to wait [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    output: OutputFlag,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let timeout = args.timeout.as_deref().map(parse_duration).transpose()?.unwrap_or(DEFAULT_TIMEOUT);
+    let keys = component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let components = session.block_on(async {
+        let hub = Hub::open(&cluster).await?;
+        wait(&hub, &keys, timeout).await
+    })?;
+    session.print(format, &listed(&components, false), list_text)
+}
+
+/// Waits until all Components are ready. Reports changes of the objects that are not ready.
+async fn wait(hub: &Hub, keys: &[ComponentKey], timeout: Duration) -> Result<Vec<Component>, Failure> {
+    let deadline = Instant::now() + timeout;
+    let mut reported: Vec<Blocker> = Vec::new();
+    loop {
+        let components = hub.select(keys).await?;
+        let waiting: Vec<&Component> =
+            components.iter().filter(|one| !one.status.is_ready(one.generation())).collect();
+        if waiting.is_empty() {
+            return Ok(components);
+        }
+        let blockers: Vec<Blocker> = waiting.iter().flat_map(|one| blockers(one)).collect();
+        if blockers != reported {
+            hub.cluster.server.events().send(&Event::Waiting { blockers: blockers.clone() });
+            reported = blockers;
+        }
+        if Instant::now() >= deadline {
+            let count = crate::ui::format_count(waiting.len(), "Component");
+            let failure = Failure::new(Kind::Unhealthy, format!("{count} not ready after {timeout:?}"));
+            let cause = |one: &&Component| {
+                let message = one.status.ready().map(|ready| ready.message.as_str()).unwrap_or_default();
+                format!("{}: {message}", ComponentKey::of(one))
+            };
+            return Err(waiting.iter().map(cause).fold(failure, Failure::cause));
+        }
+        sleep(INTERVAL).await;
+    }
+}

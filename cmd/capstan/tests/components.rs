@@ -1,0 +1,197 @@
+//! Tests of `component` on a sandbox.
+#![cfg(unix)]
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+use support::fixture::Fixture;
+
+use crate::management::Management;
+
+/// Starts a sandbox with the records of two Components: `shop/web` depends on `shop/db`.
+async fn lab() -> Management {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
+    for (name, state, reason, message, dependencies) in [
+        ("db", "Ready", "Ready", "Dependent resources successfully reconciled", ""),
+        ("web", "Error", "Timeout", "Reconcilation of dependent resources timed out", r#"{"name": "db"}"#),
+    ] {
+        let condition = if state == "Ready" { "True" } else { "False" };
+        let component = format!(
+            r#"{{"metadata": {{"name": "{name}", "namespace": "shop", "generation": 1}},
+            "spec": {{"sourceRef": {{"fluxBucket": {{"name": "s"}}}}, "dependencies": [{dependencies}]}},
+            "status": {{"observedGeneration": 1, "state": "{state}", "lastAttemptedRevision": "main@1",
+              "conditions": [{{"type": "Ready", "status": "{condition}", "reason": "{reason}", "message": "{message}"}}],
+              "inventory": [{{"group": "", "version": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "{name}",
+                "phase": "{state}", "status": "InProgress"}}]}}}}"#
+        )
+        .replace(r#""phase": "Ready", "status": "InProgress""#, r#""phase": "Ready", "status": "Current""#)
+        .replace(r#""phase": "Error""#, r#""phase": "Creating""#);
+        let record = format!(
+            "apiVersion: v1\nkind: Secret\ntype: capstan.dev/component\nmetadata: {{name: capstan.component.{name}, namespace: shop, labels: {{capstan.dev/component: {name}}}}}\nstringData:\n  component.json: {}\n",
+            Value::from(component)
+        );
+        lab.fixture.apply(&record).await;
+    }
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn components_are_listed_with_their_states() {
+    let lab = lab().await;
+    assert_data_eq!(
+        lab.run("component list").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+NAMESPACE   NAME      STATE     REASON    OBJECTS   REVISION
+shop        db        Ready     Ready     1         main@1
+shop        web       Error     Timeout   1         main@1
+
+"#]]
+    );
+    let list: Value = serde_json::from_str(&lab.run("component list -n shop -o json").stdout).unwrap();
+    assert_eq!(
+        (&list["components"][0]["ready"], &list["components"][1]["ready"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(list["components"][1]["notReady"][0]["object"]["name"], "web");
+    let empty: Value = serde_json::from_str(&lab.run("component list -n other -o json").stdout).unwrap();
+    assert_eq!(empty["components"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_a_component_names_its_objects() {
+    let lab = lab().await;
+    assert_data_eq!(
+        lab.run("component status shop/web shop/db --exit-status").to_string(),
+        str![[r#"
+exit 3
+--- stdout
+shop/web: Error
+  Timeout: Reconcilation of dependent resources timed out
+  revision: main@1
+  KIND        OBJECT     PHASE      STATUS
+  ConfigMap   shop/web   Creating   InProgress
+shop/db: Ready
+  Ready: Dependent resources successfully reconciled
+  revision: main@1
+  KIND        OBJECT    PHASE     STATUS
+  ConfigMap   shop/db   Ready     Current
+--- stderr
+error: not ready: 1 Component
+
+"#]]
+    );
+    assert_eq!(lab.run("component status db -n shop --exit-status").status, 0);
+    assert_data_eq!(
+        lab.run("component status db").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot find Component `default/db`
+hint: the cluster has `shop/db` or `shop/web`
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_with_the_reason_of_each_component() {
+    let lab = lab().await;
+    assert_eq!(lab.run("component wait shop/db --timeout 0s").status, 0);
+    let late = lab.run("component wait --timeout 0s");
+    assert_eq!(late.status, 3, "{late}");
+    assert!(late.stderr.contains("shop/web: Reconcilation of dependent resources timed out"), "{late}");
+}
+
+// Row: CMP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn components_are_deleted_after_their_dependents() {
+    let lab = lab().await;
+    assert_data_eq!(
+        lab.run("component delete shop/db").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot delete Components that others depend on
+  cause: shop/db: deletion blocked by depending component shop/web
+hint: delete the depending Components with the same command
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("component delete db web -n shop --dry-run").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+shop/web
+  ACTION    KIND        OBJECT     WHY
+  delete    ConfigMap   shop/web   already deleted
+
+shop/db
+  ACTION    KIND        OBJECT    WHY
+  delete    ConfigMap   shop/db   already deleted
+
+
+"#]]
+    );
+    let report: Value =
+        serde_json::from_str(&lab.run("component delete db web -n shop -o json").stdout).unwrap();
+    assert_eq!(
+        (&report["components"][0]["name"], &report["components"][1]["name"]),
+        (&"web".into(), &"db".into())
+    );
+    let left: Value = serde_json::from_str(&lab.run("component list -o json").stdout).unwrap();
+    assert_eq!(left["components"].as_array().unwrap().len(), 0);
+}
+
+// Row: CMP-01
+#[tokio::test(flavor = "multi_thread")]
+async fn the_printed_definition_is_accepted() {
+    let lab = Management::start(Fixture::builder()).await;
+    let printed = lab.run("component definition");
+    assert_eq!(printed.status, 0, "{printed}");
+    lab.fixture.apply(&printed.stdout).await;
+    lab.fixture.wait_until_idle().await;
+    lab.fixture
+        .apply("{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: web, namespace: default}, spec: {sourceRef: {fluxBucket: {name: s}}}}")
+        .await;
+    let list: Value = serde_json::from_str(&lab.run("component list -o json").stdout).unwrap();
+    assert_eq!(
+        (&list["components"][0]["name"], &list["components"][0]["state"]),
+        (&"web".into(), &"".into())
+    );
+}
+
+#[test]
+fn problems_of_components_in_files_name_file_and_line() {
+    let world = crate::world();
+    world.write(
+        "web.yaml",
+        "apiVersion: core.cs.sap.com/v1alpha1
+kind: Component
+metadata: {name: web}
+spec:
+  sourceRef:
+    fluxGitRepository: {name: 5}
+  adoptionPolicy: never
+---
+apiVersion: core.cs.sap.com/v1alpha1
+kind: Component
+metadata: {name: db}
+spec: {sourceRef: {}}
+",
+    );
+    assert_data_eq!(
+        world.run(["component", "delete", "-f", "web.yaml", "-n", "shop"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid Components: 3 problems
+  cause: web.yaml:7: web: spec.adoptionPolicy: Unsupported value: "never": supported values: "Never", "IfUnowned", "Always"
+  cause: web.yaml:6: web: spec.sourceRef.fluxGitRepository.name: Invalid value: a number: must be of type string
+  cause: web.yaml:12: db: spec.sourceRef: Invalid value: Exactly one of 'blueprint' or 'httpRepository' or 'fluxGitRepository' or 'fluxOciRepository' or 'fluxBucket' or 'fluxHelmChart' must be provided
+
+"#]]
+    );
+}
