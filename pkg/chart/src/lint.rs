@@ -100,7 +100,10 @@ struct Findings(Vec<Finding>);
 
 impl Findings {
     fn add(&mut self, severity: Severity, path: &str, line: Option<usize>, message: impl Into<String>) {
-        self.0.push(Finding { severity, path: path.to_owned(), line, message: message.into() });
+        let mut message = message.into();
+        // The report of a schema ends with an empty line.
+        message.truncate(message.trim_end().len());
+        self.0.push(Finding { severity, path: path.to_owned(), line, message });
     }
 
     fn info(&mut self, path: &str, message: impl Into<String>) {

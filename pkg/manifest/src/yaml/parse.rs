@@ -263,7 +263,7 @@ fn wording(kind: &ErrorKind) -> Cow<'static, str> {
         K::MappingValueNotAllowed | K::InvalidColonPlacement => "a mapping value is not allowed here",
         K::MappingKeyNotAllowed => "a key is not allowed here",
         K::BlockSequenceEntryNotAllowed | K::BlockEntryInFlowCollection => "a list item is not allowed here",
-        K::UnexpectedCharacter { .. } => "found a character that cannot start a value",
+        K::UnexpectedCharacter { .. } => "found character that cannot start any token",
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
             reject::TAB
         }
