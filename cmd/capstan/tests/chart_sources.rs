@@ -106,6 +106,7 @@ hint: run the command once online, without `--offline` or `CAPSTAN_OFFLINE`, or 
     );
 }
 
+// Row: D-383, D-385
 #[test]
 fn a_chart_that_cannot_be_fetched_prints_nothing() {
     let host = FakeHost::internet();
@@ -200,6 +201,7 @@ fn a_user_and_a_password_are_sent_to_the_host_of_the_repository() {
     assert!(sent.iter().all(|request| request.header("authorization") == Some("Basic bWU6cGE1NQ==")));
 }
 
+// Row: D-386
 #[test]
 fn missing_dependencies_are_fetched_for_one_run() {
     let host = FakeHost::internet();

@@ -46,6 +46,7 @@ fn an_archive_is_read_with_its_subcharts() {
     assert_eq!(rendered.manifests[0].content, "a: [db]");
 }
 
+// Row: D-388
 #[test]
 fn archives_that_climb_link_or_lack_a_folder_are_refused() {
     let file = EntryType::Regular;

@@ -182,6 +182,7 @@ hint: omit `--repo`, or use only the name of the chart
     );
 }
 
+// Row: D-384
 #[tokio::test]
 async fn content_with_another_digest_is_refused_and_not_cached() {
     let (host, folder) = (lab(), tempfile::tempdir().unwrap());
@@ -403,6 +404,7 @@ latest = latest of oci://ghe.example.org/team/web:latest
     );
 }
 
+// Row: D-387
 #[tokio::test]
 async fn tags_with_v_count_if_there_are_no_others() {
     let host = FakeHost::internet();
