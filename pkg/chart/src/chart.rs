@@ -263,7 +263,7 @@ impl Shared {
     fn data(&self, instance: &Instance, values: Map, is_root: bool) -> Map {
         let entries = [
             ("Chart", objects::chart(instance, is_root)),
-            ("Files", file_object::files(&instance.chart.files)),
+            ("Files", file_object::files_value(&instance.chart.files)),
             ("Release", self.release.clone()),
             ("Capabilities", self.capabilities.clone()),
             ("Values", Value::Map(values)),

@@ -104,7 +104,7 @@ pub struct TemplatePosition {
 
 impl ChartError {
     /// Wraps the error of a template as Helm words it.
-    pub(crate) fn of_template(file: &str, error: template::Error) -> Self {
+    pub fn of_template(file: &str, error: template::Error) -> Self {
         let (message, position) = match &error {
             template::Error::Parse(error) => {
                 let text = error.to_string();

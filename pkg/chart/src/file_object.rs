@@ -16,8 +16,8 @@ use crate::glob;
 #[derive(Debug)]
 struct Files(BTreeMap<Str, Str>);
 
-/// Creates `.Files`.
-pub(crate) fn files(files: &[ChartFile]) -> Value {
+/// Creates the `.Files` of templates from the files of a chart.
+pub fn files_value(files: &[ChartFile]) -> Value {
     let entries = files.iter().map(|file| (Str::from(file.path.as_str()), file.content.clone()));
     Value::Object(Shared::new(Files(entries.collect())))
 }
@@ -33,7 +33,7 @@ impl Files {
     fn glob(&self, pattern: &Value) -> Value {
         let Value::String(pattern) = pattern else { return Value::Nil };
         // Helm takes all files if the pattern is malformed.
-        let regex = glob::compile(&pattern.to_str());
+        let regex = glob::compile_glob(&pattern.to_str());
         let is_match = |path: &Str| regex.as_ref().is_none_or(|regex| regex.is_match(&path.to_str()));
         let entries = self.0.iter().filter(|(path, _)| is_match(path));
         let entries = entries.map(|(path, content)| (path.clone(), content.clone())).collect();

@@ -229,6 +229,19 @@ fn yaml_of(file: &ChartFile) -> Result<serde_json::Value, ChartError> {
     read_json(&file.content).map_err(|error| ChartError::Yaml { file: file.path.clone(), error })
 }
 
+impl Metadata {
+    /// Parses a `Chart.yaml` or a `requirements.yaml`. Required fields may be missing.
+    ///
+    /// # Errors
+    /// A text that is no YAML, or a field of another type.
+    pub fn parse(file: &ChartFile) -> Result<Self, ChartError> {
+        let mut metadata = Self::default();
+        let read = metadata.read(&yaml_of(file)?);
+        read.map_err(|error| ChartError::Field { file: file.path.clone(), error })?;
+        Ok(metadata)
+    }
+}
+
 /// True for a file in `crds/` that is a manifest.
 pub(crate) fn is_crd(path: &str) -> bool {
     let extension = extension(path).to_ascii_lowercase();

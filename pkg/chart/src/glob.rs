@@ -11,7 +11,7 @@ pub struct BadPattern;
 ///
 /// # Errors
 /// `BadPattern` if the part of the pattern that was needed is malformed.
-pub(crate) fn matches_path(pattern: &str, path: &str) -> Result<bool, BadPattern> {
+pub fn matches_path(pattern: &str, path: &str) -> Result<bool, BadPattern> {
     let pattern: Vec<char> = pattern.chars().collect();
     let path: Vec<char> = path.chars().collect();
     check(&pattern)?;
@@ -136,7 +136,7 @@ fn accepts(element: &Element<'_>, found: char) -> bool {
 /// `None` if the pattern is malformed.
 ///
 /// Source: gobwas/glob 0.2.3.
-pub(crate) fn compile(pattern: &str) -> Option<Regex> {
+pub fn compile_glob(pattern: &str) -> Option<Regex> {
     let mut out = String::from("(?s)^");
     let mut characters = pattern.chars().peekable();
     let mut depth = 0_usize;
@@ -226,11 +226,12 @@ mod tests {
 
     #[test]
     fn file_patterns_match_as_in_helm() {
-        let is_match = |pattern: &str, path: &str| compile(pattern).is_some_and(|regex| regex.is_match(path));
+        let is_match =
+            |pattern: &str, path: &str| compile_glob(pattern).is_some_and(|regex| regex.is_match(path));
         assert!(is_match("files/*.json", "files/a.json") && !is_match("files/*.json", "files/b/a.json"));
         assert!(is_match("files/**.json", "files/b/a.json") && is_match("**", "a/b"));
         assert!(is_match("{a,b/{c,d}}.x", "b/d.x") && !is_match("{a,b}.x", "c.x"));
         assert!(is_match("[!a]b", "cb") && !is_match("[!a]b", "ab") && is_match("a\\*", "a*"));
-        assert!(compile("{a").is_none() && compile("[a").is_none() && compile("a}").is_none());
+        assert!(compile_glob("{a").is_none() && compile_glob("[a").is_none() && compile_glob("a}").is_none());
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! Source: Helm 3.22 pkg/engine, pkg/chart, pkg/chartutil.
 
-use std::any::Any;
-
-use template::{Elem, Kind, List, Map, Object, Shared, Signature, Str, Value};
+use template::{Elem, List, Map, Record, Str, Value};
 
 use crate::capabilities::{Capabilities, KubeVersion};
 use crate::instance::Instance;
@@ -13,83 +11,6 @@ use crate::value_tree::ValueTree;
 
 /// The version of Helm that templates see.
 const HELM_VERSION: &str = "v3.22.0";
-
-/// A struct of Go.
-#[derive(Debug, Default)]
-struct Record {
-    type_name: &'static str,
-    fields: Vec<(&'static str, Value)>,
-    /// The keys and values that JSON and YAML print.
-    json: Vec<(&'static str, Value)>,
-    /// The text that an action prints.
-    action_text: Option<String>,
-    /// Names of methods that return `action_text`.
-    methods: &'static [&'static str],
-    /// True if the fields of the first field are fields of this struct too.
-    is_embedding: bool,
-}
-
-impl Record {
-    fn share(self) -> Value {
-        Value::Object(Shared::new(self))
-    }
-}
-
-impl Object for Record {
-    fn type_name(&self) -> &'static str {
-        self.type_name
-    }
-
-    fn kind(&self) -> Kind {
-        if self.type_name.starts_with('*') { Kind::Ptr } else { Kind::Struct }
-    }
-
-    fn field(&self, name: &str) -> Option<Value> {
-        let own = self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-        own.or_else(|| match self.fields.first() {
-            Some((_, Value::Object(inner))) if self.is_embedding => inner.field(name),
-            _ => None,
-        })
-    }
-
-    fn method(&self, name: &str) -> Option<Signature> {
-        self.methods.contains(&name).then(|| Signature::new(&[]))
-    }
-
-    fn call(&self, _: &str, _: &[Value]) -> Result<Value, String> {
-        Ok(self.action_text.clone().unwrap_or_default().into())
-    }
-
-    fn action_text(&self) -> Option<String> {
-        self.action_text.clone()
-    }
-
-    fn members(&self) -> Vec<(&str, Value)> {
-        self.fields.clone()
-    }
-
-    fn plain(&self) -> Value {
-        let inner = match self.fields.first() {
-            Some((_, Value::Object(inner))) if self.is_embedding => inner.plain(),
-            _ => Value::Nil,
-        };
-        let inner = if let Value::Map(inner) = inner { inner.to_vec() } else { Vec::new() };
-        let own = self.json.iter().map(|(key, value)| (Str::from(*key), value.clone()));
-        Value::map(inner.into_iter().chain(own))
-    }
-
-    fn equals(&self, other: &dyn Object) -> bool {
-        other.as_any().downcast_ref::<Self>().is_some_and(|other| {
-            let is_equal =
-                |((_, left), (_, right)): (&(_, Value), &(_, Value))| left.deep_equal(right) == Ok(true);
-            self.fields.iter().zip(&other.fields).all(is_equal)
-        })
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
 
 /// Keeps the keys that Go prints with `omitempty`.
 fn non_empty(entries: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
@@ -214,13 +135,27 @@ fn lower(field: &'static str) -> &'static str {
 
 /// Creates `.Capabilities`.
 pub(crate) fn capabilities(capabilities: &Capabilities) -> Value {
+    let mut fields = capability_fields(capabilities);
+    fields.push(("HelmVersion", helm_version()));
+    Record { type_name: "*chartutil.Capabilities", json: fields.clone(), fields, ..Record::default() }.share()
+}
+
+impl Capabilities {
+    /// Creates `.Capabilities` for templates, without the version of Helm.
+    pub fn to_value(&self) -> Value {
+        let fields = capability_fields(self);
+        let lower = [("kubeVersion", 0), ("apiVersions", 1)];
+        let json = lower.map(|(key, index): (&'static str, usize)| (key, fields[index].1.clone())).into();
+        Record { type_name: "*helm.Capabilities", fields, json, ..Record::default() }.share()
+    }
+}
+
+fn capability_fields(capabilities: &Capabilities) -> Vec<(&'static str, Value)> {
     let versions = capabilities.api_versions.iter().map(|version| Value::string(version.as_str())).collect();
-    let fields = vec![
+    vec![
         ("KubeVersion", kube_version(&capabilities.kube_version)),
         ("APIVersions", Value::List(List::new(Elem::Versions, versions))),
-        ("HelmVersion", helm_version()),
-    ];
-    Record { type_name: "*chartutil.Capabilities", json: fields.clone(), fields, ..Record::default() }.share()
+    ]
 }
 
 fn kube_version(version: &KubeVersion) -> Value {

@@ -75,3 +75,4 @@ pub use report::{BuildLocation, BuildProblem, BuildReport, StepError};
 pub use request::{
     ChartPull, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry,
 };
+pub use selector::{LabelSelectorError, check_label_selector};

@@ -11,7 +11,16 @@ use crate::expression;
 use crate::kustomization::entries::Selector;
 use crate::resource::Resource;
 
-use labels::{LabelSelectorError, Requirements};
+pub use labels::LabelSelectorError;
+use labels::Requirements;
+
+/// Checks the text of a label selector, such as `app=web,tier notin (db)`.
+///
+/// # Errors
+/// The first invalid requirement.
+pub fn check_label_selector(text: &str) -> Result<(), LabelSelectorError> {
+    Requirements::read(text).map(drop)
+}
 
 /// A selector that cannot be parsed.
 #[derive(Debug, thiserror::Error)]

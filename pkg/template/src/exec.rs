@@ -15,6 +15,8 @@ mod walk;
 
 pub use output::{Output, Span};
 
+pub(crate) use output::without_no_value;
+
 use output::RawSpan;
 
 use crate::error::Error;

@@ -4,10 +4,12 @@
 //! Functions::text  ─► builtin                                     Go's text/template
 //! Functions::sprig ─► strings lists dicts numbers dates …          sprig 3.3
 //! Functions::helm  ─► data (YAML, JSON, TOML), include, required   Helm 3.22
+//! Functions::component ─► data (YAML, JSON), include, bitwiseAnd   component-operator-runtime
 //! ```
 
 mod arguments;
 mod builtin;
+mod component;
 mod crypto;
 mod data;
 mod dates;

@@ -25,6 +25,7 @@
 #![allow(clippy::format_push_string, reason = "short texts, off the path of every output")]
 #![allow(clippy::unnecessary_wraps, reason = "the functions of a table have one type")]
 
+mod delimiters;
 mod engine;
 mod error;
 mod exec;
@@ -42,6 +43,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use delimiters::Delimiters;
 pub use engine::Engine;
 pub use error::{Error, ParseError, Problem, RenderError};
 pub use exec::{Output, Span};
@@ -52,4 +54,4 @@ pub use functions::{
 pub use limits::{Limit, Limits};
 pub use session::{MissingKey, Session, Settings};
 pub use templates::{ParsedText, Templates};
-pub use value::{Elem, Kind, List, Map, Object, Shared, Signature, Str, TooDeep, Type, Value};
+pub use value::{Elem, Kind, List, Map, Object, Record, Shared, Signature, Str, TooDeep, Type, Value};

@@ -15,6 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::delimiters::Delimiters;
 use crate::error::ParseError;
 use crate::functions::Functions;
 use lex::{Keyword, Kind, Lexer};
@@ -30,7 +31,12 @@ const DEPTH: usize = 1_000;
 const LONGEST: usize = 1 << 30;
 
 /// Parses one text. Returns the templates of its definitions, then the template of the text itself.
-pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> Result<Vec<Tree>, Box<ParseError>> {
+pub(crate) fn parse(
+    name: &str,
+    text: &str,
+    functions: &Functions,
+    delimiters: &Delimiters,
+) -> Result<Vec<Tree>, Box<ParseError>> {
     let name: Arc<str> = name.into();
     if text.len() > LONGEST {
         let message = format!("{} bytes of text are over the limit of {LONGEST}", text.len());
@@ -38,7 +44,7 @@ pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> Result<Vec
     }
     let source = Arc::new(Source { name: name.clone(), text: text.into() });
     let mut parser = Parser {
-        tokens: Tokens::new(Lexer::new(text)),
+        tokens: Tokens::new(Lexer::new(text, delimiters)),
         functions,
         source: &source,
         trees: Vec::new(),

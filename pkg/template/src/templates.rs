@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::delimiters::Delimiters;
 use crate::error::{Error, near_names};
 use crate::exec::{Execution, Output};
 use crate::functions::Functions;
@@ -20,7 +21,16 @@ impl ParsedText {
     /// # Errors
     /// `Error::Parse` with Go's text.
     pub fn parse(name: &str, text: &str, functions: &Functions) -> Result<Self, Error> {
-        let trees = parse(name, text, functions).map_err(Error::Parse)?;
+        Self::parse_delimited(name, text, functions, &Delimiters::default())
+    }
+
+    fn parse_delimited(
+        name: &str,
+        text: &str,
+        functions: &Functions,
+        delimiters: &Delimiters,
+    ) -> Result<Self, Error> {
+        let trees = parse(name, text, functions, delimiters).map_err(Error::Parse)?;
         Ok(Self(trees.into_iter().map(Arc::new).collect()))
     }
 }
@@ -30,13 +40,21 @@ impl ParsedText {
 pub struct Templates {
     name: Arc<str>,
     functions: Arc<Functions>,
+    delimiters: Arc<Delimiters>,
     trees: HashMap<Arc<str>, Arc<Tree>>,
 }
 
 impl Templates {
     /// Creates an empty set. Its name occurs in errors and names the texts of `tpl`.
     pub fn new(name: &str, functions: Arc<Functions>) -> Self {
-        Self { name: name.into(), functions, trees: HashMap::new() }
+        Self { name: name.into(), functions, delimiters: Arc::default(), trees: HashMap::new() }
+    }
+
+    /// Sets the delimiters of the texts that are parsed later, those of `tpl` included.
+    #[must_use]
+    pub fn with_delimiters(mut self, delimiters: Delimiters) -> Self {
+        self.delimiters = Arc::new(delimiters);
+        self
     }
 
     /// Adds the templates of a parsed text. An existing template is replaced, unless the new one is empty.
@@ -54,7 +72,7 @@ impl Templates {
     /// # Errors
     /// `Error::Parse` with Go's text. The set is unchanged.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        self.add(&ParsedText::parse(name, text, &self.functions)?);
+        self.add(&ParsedText::parse_delimited(name, text, &self.functions, &self.delimiters)?);
         Ok(())
     }
 
@@ -106,12 +124,19 @@ impl<'s> Scope<'s> {
 
     /// Creates a set for a nested text.
     pub(crate) fn overlay(&self) -> Templates {
-        Templates::new(self.own.name(), self.own.functions.clone())
+        let Templates { name, functions, delimiters, .. } = self.own;
+        Templates {
+            name: name.clone(),
+            functions: functions.clone(),
+            delimiters: delimiters.clone(),
+            trees: HashMap::new(),
+        }
     }
 
     /// Parses a nested text. An empty template does not hide one of the callers.
     pub(crate) fn parse(&self, overlay: &mut Templates, text: &str) -> Result<Arc<Tree>, Error> {
-        let trees = parse(self.own.name(), text, &self.own.functions).map_err(Error::Parse)?;
+        let Templates { name, functions, delimiters, .. } = self.own;
+        let trees = parse(name, text, functions, delimiters).map_err(Error::Parse)?;
         let mut main = None;
         for tree in trees {
             let tree = Arc::new(tree);
@@ -123,6 +148,11 @@ impl<'s> Scope<'s> {
             }
         }
         main.ok_or_else(|| self.no_template(self.own.name()))
+    }
+
+    /// The mark before an action.
+    pub(crate) fn left_delimiter(&self) -> &'s str {
+        self.own.delimiters.left()
     }
 
     pub(crate) fn no_template(&self, name: &str) -> Error {

@@ -171,3 +171,38 @@ fn a_map_that_contains_itself_is_freed_with_its_session() {
     let Value::Map(map) = data else { panic!("a map") };
     assert!(map.is_empty(), "the session empties the maps that templates changed");
 }
+
+#[test]
+fn other_delimiters_hold_for_nested_texts_too() {
+    let functions = Arc::new(Functions::component());
+    let mut templates = Templates::new("set", functions).with_delimiters(crate::Delimiters::new("<%", ""));
+    templates.parse("t", "{{ .name }} <%- .name }} <% tpl \"<% .name | upper }}\" . }}").expect("a template");
+    let output = templates.render("t", &values(), &mut Session::new(Settings::helm()));
+    assert_eq!(output.expect("output").into_text(), "{{ .name }}web WEB");
+}
+
+#[test]
+fn functions_of_components_fail_on_bad_input() {
+    let run = |text: &str| {
+        let mut templates = Templates::new("set", Arc::new(Functions::component()));
+        templates.parse("t", text)?;
+        Ok::<_, Error>(templates.render("t", &values(), &mut Session::new(Settings::helm()))?.into_text())
+    };
+    for text in [
+        "fromYaml \"a: [\"",
+        "fromYamlArray \"a: 1\"",
+        "fromJson \"{\"",
+        "fromJsonArray \"{}\"",
+        "required \"x\" .missing",
+        "bitwiseAnd \"x\"",
+        "bitwiseOr -1",
+        "parseIPv4Address \"1.2.3\"",
+        "parseIPv4Address \"1.2.3.256\"",
+        "formatIPv4Address (list 1)",
+    ] {
+        assert!(run(&format!("{{{{ {text} }}}}")).is_err(), "{text}");
+    }
+    let text = "{{ bitwiseShiftLeft 4 \"0x10\" }} {{ bitwiseShiftRight 64 1 }} {{ bitwiseXor 7 2 true }} \
+                {{ parseIPv4Address \"10.0.1.2\" | add 1 | formatIPv4Address }}";
+    assert_eq!(run(text).expect("output"), "256 0 4 10.0.1.3");
+}

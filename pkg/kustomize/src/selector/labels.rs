@@ -2,7 +2,8 @@
 
 /// An invalid label selector.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LabelSelectorError {
+#[allow(missing_docs)]
+pub enum LabelSelectorError {
     #[error("a requirement has no key")]
     NoKey,
     #[error(

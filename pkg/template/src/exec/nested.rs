@@ -42,7 +42,7 @@ impl Engine for Execution<'_> {
     }
 
     fn execute_text(&mut self, text: &Str, data: &Value) -> std::result::Result<Value, Fault> {
-        if memchr::memmem::find(text, b"{{").is_none() {
+        if memchr::memmem::find(text, self.scope.left_delimiter().as_bytes()).is_none() {
             let mut bytes = text.to_vec();
             without_no_value(&mut bytes);
             return Ok(Value::string(bytes));

@@ -65,7 +65,7 @@ impl Output {
 }
 
 /// Removes `<no value>` from a text.
-pub(super) fn without_no_value(bytes: &mut Vec<u8>) {
+pub(crate) fn without_no_value(bytes: &mut Vec<u8>) {
     remove_no_value(bytes, &mut []);
 }
 

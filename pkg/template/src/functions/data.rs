@@ -10,7 +10,7 @@ use super::table::made;
 use super::table::{Result, Row};
 use super::{Arguments as _, Functions};
 use crate::engine::Engine;
-use crate::value::Value;
+use crate::value::{Elem, List, Value};
 
 /// Adds the functions of sprig.
 pub(super) fn add_sprig(functions: &mut Functions) {
@@ -23,6 +23,21 @@ pub(super) fn add_helm(functions: &mut Functions) {
     super::table::add(functions, json::HELM);
     super::table::add(functions, toml::ROWS);
 }
+
+/// Adds the functions of the component runtime, which fail on bad input.
+pub(super) fn add_strict(functions: &mut Functions) {
+    super::table::add(functions, STRICT);
+    super::table::add(functions, json::STRICT);
+}
+
+const STRICT: &[Row] = &[
+    ("toYaml", "a", strict_to_yaml),
+    ("mustToYaml", "a", strict_to_yaml),
+    ("fromYaml", "s", strict_from_yaml),
+    ("mustFromYaml", "s", strict_from_yaml),
+    ("fromYamlArray", "s", strict_from_yaml_array),
+    ("mustFromYamlArray", "s", strict_from_yaml_array),
+];
 
 const ROWS: &[Row] = &[
     ("toYaml", "a", to_yaml),
@@ -44,6 +59,44 @@ fn to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
     made(run, out)
 }
 
+fn strict_to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
+    if args.value(0).to_json()?.is_none() {
+        return Err(
+            "error marshaling into JSON: json: unsupported value: a number that JSON does not have".into()
+        );
+    }
+    to_yaml(run, args)
+}
+
+fn strict_from_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
+    let text = args.utf8(0);
+    run.session().create(text.len())?;
+    match yaml::read_value(&text, &manifest::YamlLimits::default()) {
+        Ok(value) => Ok(Value::from_json(&value)),
+        Err(error) => Err(yaml_message(&error).into()),
+    }
+}
+
+fn strict_from_yaml_array(run: &mut dyn Engine, args: &[Value]) -> Result {
+    list_or_fault(strict_from_yaml(run, args)?)
+}
+
+/// Returns a value that is a list; nil is an empty one.
+fn list_or_fault(value: Value) -> Result {
+    match value {
+        Value::List(_) => Ok(value),
+        Value::Nil => Ok(Value::List(List::nil(Elem::Any))),
+        other => {
+            let found = other.kind().name();
+            Err(format!("json: cannot unmarshal {found} into Go value of type []interface {{}}").into())
+        }
+    }
+}
+
+fn yaml_message(error: &yaml::YamlError) -> String {
+    format!("error converting YAML to JSON: yaml: line {}: {}", error.line, error.kind)
+}
+
 /// The parts of a document that count: map or list, and the text of an error.
 fn from_yaml(run: &mut dyn Engine, args: &[Value], is_list: bool) -> Result {
     let text = args.utf8(0);
@@ -61,9 +114,7 @@ fn from_yaml(run: &mut dyn Engine, args: &[Value], is_list: bool) -> Result {
             let wanted = if is_list { "[]interface {}" } else { "map[string]interface {}" };
             format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type {wanted}")
         }),
-        Err(error) => {
-            Err(format!("error converting YAML to JSON: yaml: line {}: {}", error.line, error.kind))
-        }
+        Err(error) => Err(yaml_message(&error)),
     };
     Ok(result.unwrap_or_else(|message| error_value(message, is_list)))
 }

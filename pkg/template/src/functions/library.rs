@@ -38,4 +38,13 @@ impl Functions {
         super::helm::add(&mut functions);
         functions
     }
+
+    /// The functions of Go, sprig and the runtime of components, which fail on bad input. The host adds those that need
+    /// files or a cluster.
+    pub fn component() -> Self {
+        let mut functions = Self::sprig();
+        super::data::add_strict(&mut functions);
+        super::component::add(&mut functions);
+        functions
+    }
 }

@@ -69,6 +69,13 @@ pub(super) fn to_int(value: &Value) -> i64 {
     }
 }
 
+/// Parses an integer with an optional base such as `0x`, and an optional fraction of zeros.
+pub(super) fn parse_whole(text: &str) -> Option<i128> {
+    let text = without_zero_decimals(text);
+    let whole = crate::parse::number::parse_int(text).map(i128::from);
+    whole.or_else(|| text.parse::<u64>().ok().map(i128::from))
+}
+
 /// Converts as Go does on amd64: what does not fit is the smallest integer.
 #[expect(clippy::cast_possible_truncation, reason = "checked")]
 fn float_to_int(number: f64) -> i64 {

@@ -2,6 +2,8 @@
 //!
 //! Source: Go 1.26 text/template/parse (lexer): the same tokens, positions and error texts.
 
+use crate::delimiters::Delimiters;
+
 /// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -77,13 +79,13 @@ impl Token<'_> {
     }
 }
 
-const LEFT: &str = "{{";
-const RIGHT: &str = "}}";
 const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// The lexer. After an error every further token is the end of input.
 pub(super) struct Lexer<'t> {
     input: &'t str,
+    left: &'t str,
+    right: &'t str,
     pos: usize,
     start: usize,
     line: usize,
@@ -93,8 +95,19 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn new(input: &'t str) -> Self {
-        Self { input, pos: 0, start: 0, line: 1, start_line: 1, paren_depth: 0, inside_action: false }
+    pub(super) fn new(input: &'t str, delimiters: &'t Delimiters) -> Self {
+        let (left, right) = (delimiters.left(), delimiters.right());
+        Self {
+            input,
+            left,
+            right,
+            pos: 0,
+            start: 0,
+            line: 1,
+            start_line: 1,
+            paren_depth: 0,
+            inside_action: false,
+        }
     }
 
     /// Returns the next token.
@@ -147,7 +160,7 @@ impl<'t> Lexer<'t> {
 
     fn text(&mut self) -> Token<'t> {
         loop {
-            let Some(length) = self.rest().find(LEFT) else {
+            let Some(length) = self.rest().find(self.left) else {
                 self.pos = self.input.len();
                 if self.pos == self.start {
                     return self.emit(Kind::Eof);
@@ -158,7 +171,7 @@ impl<'t> Lexer<'t> {
             if length > 0 {
                 self.pos += length;
                 let before = &self.input[self.start..self.pos];
-                let is_trimmed = has_left_trim_marker(&self.input[self.pos + LEFT.len()..]);
+                let is_trimmed = has_left_trim_marker(&self.input[self.pos + self.left.len()..]);
                 let kept = if is_trimmed { before.trim_end_matches(SPACES).len() } else { before.len() };
                 let trimmed = before.len() - kept;
                 self.pos -= trimmed;
@@ -176,9 +189,9 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads `{{` with its trim marker. `None` after a comment.
+    /// Reads the left delimiter with its trim marker. `None` after a comment.
     fn left_delimiter(&mut self) -> Option<Token<'t>> {
-        self.pos += LEFT.len();
+        self.pos += self.left.len();
         let after_marker = if has_left_trim_marker(self.rest()) { 2 } else { 0 };
         if self.input[self.pos + after_marker..].starts_with("/*") {
             self.pos += after_marker;
@@ -201,7 +214,7 @@ impl<'t> Lexer<'t> {
         if !is_end {
             return Some(self.fail("comment ends before closing delimiter"));
         }
-        self.pos += RIGHT.len() + if is_trimmed { 2 } else { 0 };
+        self.pos += self.right.len() + if is_trimmed { 2 } else { 0 };
         if is_trimmed {
             self.skip_spaces();
         }
@@ -217,10 +230,10 @@ impl<'t> Lexer<'t> {
     /// Returns two facts: a right delimiter starts here, and it has a trim marker.
     fn at_right_delimiter(&self) -> (bool, bool) {
         let rest = self.rest();
-        if has_right_trim_marker(rest) && rest[2..].starts_with(RIGHT) {
+        if has_right_trim_marker(rest) && rest[2..].starts_with(self.right) {
             return (true, true);
         }
-        (rest.starts_with(RIGHT), false)
+        (rest.starts_with(self.right), false)
     }
 
     fn right_delimiter(&mut self) -> Token<'t> {
@@ -229,7 +242,7 @@ impl<'t> Lexer<'t> {
             self.pos += 2;
             self.ignore();
         }
-        self.pos += RIGHT.len();
+        self.pos += self.right.len();
         let token = self.emit(Kind::RightDelim);
         if is_trimmed {
             self.skip_spaces();
@@ -302,7 +315,7 @@ impl<'t> Lexer<'t> {
             count += 1;
         }
         let last = &self.input[self.pos - 1..];
-        if has_right_trim_marker(last) && last[2..].starts_with(RIGHT) {
+        if has_right_trim_marker(last) && last[2..].starts_with(self.right) {
             self.pos -= 1;
             self.line -= usize::from(last.starts_with('\n'));
             if count == 1 {
@@ -362,7 +375,7 @@ impl<'t> Lexer<'t> {
         let Some(next) = self.peek() else { return true };
         SPACES.contains(&next)
             || matches!(next, '.' | ',' | '|' | ':' | ')' | '(')
-            || self.rest().starts_with(RIGHT)
+            || self.rest().starts_with(self.right)
     }
 
     fn quote(&mut self, end: char, kind: Kind, unterminated: &str) -> Token<'t> {

@@ -196,6 +196,25 @@ fn push_map(out: &mut String, map: &Map, style: Style, depth: usize) -> std::res
     Ok(())
 }
 
+/// The functions of the component runtime: all fail on bad input.
+pub(super) const STRICT: &[Row] = &[
+    ("toJson", "a", |run, args| write(run, args, COMPACT, true)),
+    ("toPrettyJson", "a", |run, args| write(run, args, PRETTY, true)),
+    ("fromJson", "s", strict_from_json),
+    ("mustFromJson", "s", strict_from_json),
+    ("fromJsonArray", "s", strict_from_json_array),
+    ("mustFromJsonArray", "s", strict_from_json_array),
+];
+
+fn strict_from_json(run: &mut dyn Engine, args: &[Value]) -> Result {
+    run.session().create(args.text(0).len())?;
+    Ok(read(&args.utf8(0))?)
+}
+
+fn strict_from_json_array(run: &mut dyn Engine, args: &[Value]) -> Result {
+    super::list_or_fault(strict_from_json(run, args)?)
+}
+
 /// Reads a JSON text; the error is in Go's words where they are known.
 fn read(text: &str) -> std::result::Result<Value, String> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| message(text, &error))?;
