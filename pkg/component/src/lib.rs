@@ -3,6 +3,7 @@
 //! ```text
 //! file ─► check (schema of the CustomResourceDefinition) ─► Component
 //! Component ─► references (Secrets) and source (Flux, URL, Blueprint) ─► artifact, a file tree in memory
+//! artifact, values ─► render ─► objects ─► transformers ─► objects
 //! ```
 //!
 //! ```
@@ -29,6 +30,7 @@ mod dependencies;
 mod hints;
 mod ownership;
 mod references;
+mod render;
 mod run;
 mod source;
 mod spec;
@@ -41,6 +43,11 @@ pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use ownership::{RECONCILER, component_digest, marks, options};
 pub use references::{LocalObjects, ObjectReader, ReferenceError, References, load_references, merge};
+pub use render::{
+    ChartGenerator, ClusterReader, DecryptError, Generator, KustomizationGenerator, KustomizeTransformer,
+    LookupCluster, ObjectQuery, RenderError, RenderProblem, RenderRequest, Substitution, Transformer,
+    generator_of, render, render_template,
+};
 pub use run::{ComponentPlan, ComponentRuns, RenderedComponent, RunError};
 pub use source::{
     ArchiveError, FetchError, SourceState, check_pins, fetch_artifact, flux_kinds, http_state, read_source,

@@ -6,7 +6,10 @@ mod files;
 mod hub;
 mod list;
 mod listing;
+mod render;
+mod source;
 mod status;
+mod template;
 mod wait;
 
 use crate::{Failure, session::Session};
@@ -14,6 +17,8 @@ use crate::{Failure, session::Session};
 /// Apply, render and show Components of component-operator
 #[derive(clap::Subcommand)]
 pub(crate) enum ComponentVerb {
+    Render(Box<render::Render>),
+    Template(Box<template::Template>),
     Delete(Box<delete::Delete>),
     List(list::List),
     Status(status::Status),
@@ -24,6 +29,8 @@ pub(crate) enum ComponentVerb {
 impl ComponentVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
+            Self::Render(args) => render::run(&args, session),
+            Self::Template(args) => template::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),
             Self::List(args) => list::run(&args, session),
             Self::Status(args) => status::run(&args, session),
