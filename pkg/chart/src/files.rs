@@ -8,7 +8,7 @@ use template::Str;
 use crate::archive::{self, Budget, MAX_CHART_BYTES};
 use crate::error::ChartError;
 use crate::metadata::Metadata;
-use crate::schema::CompiledSchema;
+use crate::schema::{CompiledSchema, PlainSchema};
 use crate::value_tree::{Table, read_json, read_table};
 
 /// The deepest nesting of charts.
@@ -45,10 +45,18 @@ pub(crate) struct LoadedChart {
     pub(crate) subcharts: Vec<Arc<Self>>,
     /// The path of the chart in its parents: `web/charts/db`.
     pub(crate) path: String,
+    plain_schema: OnceLock<Option<PlainSchema>>,
     compiled_schema: OnceLock<Result<CompiledSchema, String>>,
 }
 
 impl LoadedChart {
+    /// True if the chart has a plain schema that the values fit, so that it need not be compiled.
+    pub(crate) fn accepts(&self, values: &serde_json::Value) -> bool {
+        let Some(text) = &self.schema else { return false };
+        let plain = self.plain_schema.get_or_init(|| PlainSchema::parse(text));
+        plain.as_ref().is_some_and(|plain| plain.accepts(values))
+    }
+
     /// Returns the schema of the values, compiled once; the error is the reason why it cannot be used.
     pub(crate) fn compiled_schema(&self) -> Option<&Result<CompiledSchema, String>> {
         let text = self.schema.as_ref()?;
@@ -91,7 +99,6 @@ fn load_in(
     let path =
         if parent.is_empty() { metadata.name.clone() } else { format!("{parent}/charts/{}", metadata.name) };
     let subcharts = load_subcharts(subcharts, &metadata.name, &path, budget, depth)?;
-    let compiled_schema = OnceLock::new();
     Ok(LoadedChart {
         metadata,
         values_text,
@@ -101,7 +108,8 @@ fn load_in(
         files,
         subcharts,
         path,
-        compiled_schema,
+        plain_schema: OnceLock::new(),
+        compiled_schema: OnceLock::new(),
     })
 }
 

@@ -4,6 +4,9 @@
 //! Differs: a schema that refers to another host is an error, as nothing is fetched.
 
 mod message;
+mod plain;
+
+pub(crate) use plain::PlainSchema;
 
 use std::error::Error;
 use std::fmt;
@@ -74,13 +77,15 @@ pub(crate) fn check(instance: &Instance, values: &Value) -> Vec<SchemaReport> {
 
 fn check_into(instance: &Instance, values: &Value, reports: &mut Vec<SchemaReport>) {
     let report = |problems| SchemaReport { chart: instance.name.clone(), problems };
-    match instance.chart.compiled_schema() {
-        None => {}
-        Some(Err(reason)) => reports.push(report(Err(reason.clone()))),
-        Some(Ok(schema)) => {
-            let problems = schema.problems(values);
-            if !problems.is_empty() {
-                reports.push(report(Ok(problems)));
+    if !instance.chart.accepts(values) {
+        match instance.chart.compiled_schema() {
+            None => {}
+            Some(Err(reason)) => reports.push(report(Err(reason.clone()))),
+            Some(Ok(schema)) => {
+                let problems = schema.problems(values);
+                if !problems.is_empty() {
+                    reports.push(report(Ok(problems)));
+                }
             }
         }
     }
