@@ -2,13 +2,15 @@
 //!
 //! Source: Helm 3.22 pkg/releaseutil.
 
+mod block;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::decode::{Fields, TypeError};
 use crate::error::ChartError;
-use crate::value_tree::read_json;
+use crate::value_tree::read_json_text;
 
 /// The order in which kinds are installed; other kinds follow by name.
 const INSTALL_ORDER: [&str; 36] = [
@@ -143,10 +145,11 @@ impl Sorted {
     pub(crate) fn read(mut files: Vec<(String, String)>) -> Result<Self, ChartError> {
         files.sort();
         let mut sorted = Self::default();
-        for (template, output) in &files {
-            for document in documents(output) {
+        // Each output is freed once its documents are copied.
+        for (template, output) in files {
+            for document in documents(&output) {
                 let offset = document.as_ptr().addr() - output.as_ptr().addr();
-                sorted.add(template, document, offset)?;
+                sorted.add(&template, document, offset)?;
             }
         }
         sorted.manifests.sort_by(|left, right| order(&left.kind).cmp(&order(&right.kind)));
@@ -155,17 +158,11 @@ impl Sorted {
     }
 
     fn add(&mut self, template: &str, document: &str, offset: usize) -> Result<(), ChartError> {
-        let json = read_json(document.as_bytes()).map_err(|error| ChartError::ManifestYaml {
-            template: template.to_owned(),
-            error,
-            output: document.to_owned(),
-        })?;
-        let head = Head::read(&json).map_err(|error| ChartError::ManifestField {
-            template: template.to_owned(),
-            error,
-            output: document.to_owned(),
-        })?;
-        let Head { api_version, kind, name, annotations } = head;
+        let head = match block::read(document) {
+            Some(head) => head,
+            None => Head::read(template, document)?,
+        };
+        let Head { api_version, kind, name, annotations, .. } = head;
         let manifest = |hook| Manifest {
             template: template.to_owned(),
             content: document.to_owned(),
@@ -210,6 +207,7 @@ fn order(kind: &str) -> (usize, &str) {
 }
 
 /// The fields of an object that decide about its place.
+#[derive(Default)]
 struct Head {
     api_version: String,
     kind: String,
@@ -218,14 +216,22 @@ struct Head {
 }
 
 impl Head {
-    fn read(json: &Value) -> Result<Self, TypeError> {
+    fn read(template: &str, document: &str) -> Result<Self, ChartError> {
+        let json = read_json_text(document).map_err(|error| ChartError::ManifestYaml {
+            template: template.to_owned(),
+            error,
+            output: document.to_owned(),
+        })?;
+        Self::of_json(&json).map_err(|error| ChartError::ManifestField {
+            template: template.to_owned(),
+            error,
+            output: document.to_owned(),
+        })
+    }
+
+    fn of_json(json: &Value) -> Result<Self, TypeError> {
         let fields = Fields::of(json, "SimpleHead", "releaseutil.SimpleHead")?;
-        let mut head = Self {
-            api_version: String::new(),
-            kind: String::new(),
-            name: String::new(),
-            annotations: BTreeMap::new(),
-        };
+        let mut head = Self::default();
         fields.text("apiVersion", &mut head.api_version)?;
         fields.text("kind", &mut head.kind)?;
         let metadata = fields.get("metadata").unwrap_or(&Value::Null);

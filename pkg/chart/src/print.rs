@@ -81,7 +81,8 @@ impl Rendered {
         for document in &objects {
             push(&mut out, document);
         }
-        let mut out = format!("{}\n", out.trim());
+        out.truncate(out.trim_end().len());
+        out.push('\n');
         for document in &hooks {
             push(&mut out, document);
         }

@@ -53,7 +53,12 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Table, TableError> {
 
 /// Parses the first document of a text.
 pub(crate) fn read_json(text: &[u8]) -> Result<serde_json::Value, YamlError> {
-    yaml::read_value(&String::from_utf8_lossy(text), &YamlLimits::default())
+    read_json_text(&String::from_utf8_lossy(text))
+}
+
+/// Parses the first document of a text that is known to be UTF-8.
+pub(crate) fn read_json_text(text: &str) -> Result<serde_json::Value, YamlError> {
+    yaml::read_value(text, &YamlLimits::default())
 }
 
 /// The name of a type in the errors of Go's `encoding/json`.
