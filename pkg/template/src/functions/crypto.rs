@@ -28,7 +28,7 @@ const ROWS: &[Row] = &[
     ("genPrivateKey", "s", |run, args| {
         let kind = args.utf8(0);
         Ok(match &*kind {
-            "" | "rsa" => rsa::generate(&mut run.session().random, 4096)?.pem(),
+            "" | "rsa" => rsa::generate_4096(&mut run.session().random)?.pem(),
             "ecdsa" => keys::elliptic(&mut run.session().random)?,
             "ed25519" => keys::edwards(&mut run.session().random)?,
             "dsa" => "failed to generate dsa params: keys of this type are not supported".to_owned(),

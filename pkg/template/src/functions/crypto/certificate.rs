@@ -84,7 +84,7 @@ impl Object for Certificate {
 fn key_of(run: &mut dyn Engine, args: &[Value], key: Key) -> std::result::Result<PrivateKey, Fault> {
     match key {
         Key::New => {
-            let pem = rsa::generate(&mut run.session().random, 2048)?.pem();
+            let pem = rsa::generate_2048(&mut run.session().random)?.pem();
             Ok(keys::parse(pem.as_bytes()).map_err(|error| format!("error generating rsa key: {error}"))?)
         }
         Key::Argument(index) => {

@@ -1,72 +1,53 @@
 //! Random prime numbers.
 
+use core::num::NonZeroU32;
+
+use crypto_bigint::Uint;
+use crypto_primes::Flavor;
+use crypto_primes::hazmat::SmallFactorsSieve;
 use num_bigint::BigUint;
 
 use crate::random::Random;
 
-/// The rounds of the test, each of which misses at most a quarter of the composite numbers.
-const ROUNDS: usize = 20;
-/// The numbers that a candidate is divided by first.
-const SMALL: u32 = 4_000;
-
-/// Returns a random number with exactly this many bits, the two highest ones set.
-fn candidate(random: &mut Random, bits: u64) -> Result<BigUint, String> {
-    let mut bytes = vec![0; usize::try_from(bits / 8).unwrap_or_default()];
-    random.fill(&mut bytes)?;
-    let mut number = BigUint::from_bytes_be(&bytes);
-    number.set_bit(bits - 1, true);
-    number.set_bit(bits - 2, true);
-    number.set_bit(0, true);
-    Ok(number)
-}
-
-/// Returns a random prime number with this many bits, a multiple of eight.
-pub(super) fn prime(random: &mut Random, bits: u64) -> Result<BigUint, String> {
-    let small: Vec<u32> =
-        (3..SMALL).step_by(2).filter(|n| (3..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0)).collect();
+/// Returns a random prime number that fills all limbs, the two highest bits set.
+///
+/// Numbers are tested by Miller and Rabin with base 2, then by Lucas (Baillie-PSW); no composite number is known that
+/// passes both.
+pub(super) fn prime<const LIMBS: usize>(random: &mut Random) -> Result<BigUint, String> {
+    let bits = Uint::<LIMBS>::BITS;
+    let length = NonZeroU32::new(bits).ok_or("a prime number has at least two bits")?;
+    let mut bytes = vec![0; Uint::<LIMBS>::BYTES];
     loop {
-        let start = candidate(random, bits)?;
-        let remainders: Vec<u32> = small.iter().map(|prime| remainder(&start, *prime)).collect();
-        for step in (0..4_096_u32).step_by(2) {
-            let has_factor = small.iter().zip(&remainders).any(|(prime, rest)| (rest + step) % prime == 0);
-            if has_factor {
-                continue;
-            }
-            let number = &start + step;
-            if number.bits() == bits && is_prime(random, &number)? {
-                return Ok(number);
-            }
+        random.fill(&mut bytes)?;
+        bytes[0] |= 0b1100_0000;
+        let start = Uint::<LIMBS>::from_be_slice(&bytes);
+        let mut numbers = SmallFactorsSieve::new(start, length, false).map_err(|error| error.to_string())?;
+        if let Some(prime) = numbers.find(|number| crypto_primes::is_prime(Flavor::Any, number)) {
+            return Ok(BigUint::from_bytes_be(prime.to_be_bytes().as_ref()));
         }
     }
 }
 
-fn remainder(number: &BigUint, divisor: u32) -> u32 {
-    (number % divisor).iter_u32_digits().next().unwrap_or(0)
-}
+#[cfg(test)]
+mod tests {
+    use crypto_bigint::{U128, U1024};
+    use num_bigint::BigUint;
 
-/// Tests a number by Miller and Rabin, with random bases.
-fn is_prime(random: &mut Random, number: &BigUint) -> Result<bool, String> {
-    let one = BigUint::from(1_u32);
-    let before = number - &one;
-    let twos = before.trailing_zeros().unwrap_or(0);
-    let odd = &before >> twos;
-    for _ in 0..ROUNDS {
-        let base = candidate(random, number.bits() - 8)?;
-        let mut power = base.modpow(&odd, number);
-        if power == one || power == before {
-            continue;
-        }
-        let mut is_witness = true;
-        for _ in 1..twos {
-            power = &power * &power % number;
-            if power == before {
-                is_witness = false;
-                break;
+    use super::prime;
+    use crate::random::Random;
+
+    #[test]
+    fn numbers_are_prime_and_as_long_as_asked() {
+        for seed in 0..20 {
+            let number = prime::<{ U128::LIMBS }>(&mut Random::new(Some(seed))).expect("a prime number");
+            assert_eq!(number.bits(), 128);
+            // Fermat's test with other bases than those of the search.
+            for base in [3_u32, 5, 7, 11, 13] {
+                let power = BigUint::from(base).modpow(&(&number - 1_u32), &number);
+                assert_eq!(power, BigUint::from(1_u32), "{number}");
             }
         }
-        if is_witness {
-            return Ok(false);
-        }
+        let number = prime::<{ U1024::LIMBS }>(&mut Random::new(Some(1))).expect("a prime number");
+        assert_eq!((number.bits(), number >> 1022_u32), (1024, BigUint::from(3_u32)));
     }
-    Ok(true)
 }

@@ -1,5 +1,6 @@
 //! New RSA keys. The crate `ring` checks them and signs with them, but cannot make them.
 
+use crypto_bigint::{U1024, U2048, Uint};
 use num_bigint::BigUint;
 
 use super::keys;
@@ -11,12 +12,23 @@ pub(super) struct PrivateKey {
     numbers: [BigUint; 8],
 }
 
-/// Makes a key of this many bits, with the exponent 65537.
-pub(super) fn generate(random: &mut Random, bits: u64) -> Result<PrivateKey, String> {
+/// Makes a key of 2048 bits.
+pub(super) fn generate_2048(random: &mut Random) -> Result<PrivateKey, String> {
+    generate::<{ U1024::LIMBS }>(random)
+}
+
+/// Makes a key of 4096 bits.
+pub(super) fn generate_4096(random: &mut Random) -> Result<PrivateKey, String> {
+    generate::<{ U2048::LIMBS }>(random)
+}
+
+/// Makes a key of two primes with this many limbs, with the exponent 65537.
+fn generate<const LIMBS: usize>(random: &mut Random) -> Result<PrivateKey, String> {
+    let bits = u64::from(Uint::<LIMBS>::BITS) * 2;
     let one = BigUint::from(1_u32);
     let exponent = BigUint::from(65_537_u32);
     loop {
-        let (mut p, mut q) = (prime(random, bits / 2)?, prime(random, bits / 2)?);
+        let (mut p, mut q) = (prime::<LIMBS>(random)?, prime::<LIMBS>(random)?);
         if p < q {
             std::mem::swap(&mut p, &mut q);
         }
