@@ -160,7 +160,7 @@ impl Sorted {
     fn add(&mut self, template: &str, document: &str, offset: usize) -> Result<(), ChartError> {
         let head = match block::read(document) {
             Some(head) => head,
-            None => Head::read(template, document)?,
+            None => Head::parse(template, document)?,
         };
         let Head { api_version, kind, name, annotations, .. } = head;
         let manifest = |hook| Manifest {
@@ -216,7 +216,7 @@ struct Head {
 }
 
 impl Head {
-    fn read(template: &str, document: &str) -> Result<Self, ChartError> {
+    fn parse(template: &str, document: &str) -> Result<Self, ChartError> {
         let json = read_json_text(document).map_err(|error| ChartError::ManifestYaml {
             template: template.to_owned(),
             error,

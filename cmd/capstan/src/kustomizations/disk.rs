@@ -27,6 +27,18 @@ impl DiskTree {
         Self { max_file_bytes, resolved: RefCell::default(), files: RefCell::default() }
     }
 
+    /// Resolves a name in a folder whose path has no links. `None` if the name is a link or missing.
+    fn resolve_in_real_folder(&self, path: &TreePath) -> Option<ResolvedPath> {
+        let folder = path.folder();
+        let is_real = matches!(self.resolved.borrow().get(&folder), Some(ResolvedPath::Folder(real)) if *real == folder);
+        let kind = is_real.then(|| fs::symlink_metadata(disk_path(path)).ok())??;
+        if kind.is_dir() {
+            Some(ResolvedPath::Folder(path.clone()))
+        } else {
+            kind.is_file().then(|| ResolvedPath::File(path.clone()))
+        }
+    }
+
     fn resolve_on_disk(path: &TreePath) -> io::Result<ResolvedPath> {
         let real = match fs::canonicalize(disk_path(path)) {
             Ok(real) => real,
@@ -71,7 +83,13 @@ impl Tree for DiskTree {
         if let Some(known) = self.resolved.borrow().get(path) {
             return Ok(known.clone());
         }
-        let found = Self::resolve_on_disk(path).map_err(|error| tree_error(path, &error))?;
+        let found = match self.resolve_in_real_folder(path) {
+            Some(found) => found,
+            None => Self::resolve_on_disk(path).map_err(|error| tree_error(path, &error))?,
+        };
+        if let ResolvedPath::Folder(real) = &found {
+            self.resolved.borrow_mut().insert(real.clone(), found.clone());
+        }
         self.resolved.borrow_mut().insert(path.clone(), found.clone());
         Ok(found)
     }
@@ -131,6 +149,8 @@ mod tests {
         let of = |name: &str| tree.resolve(&at(name)).unwrap();
         assert_eq!(of("link/x"), ResolvedPath::File(at("a/x")));
         assert_eq!(of("link"), ResolvedPath::Folder(at("a")));
+        // The folder of these names is known not to be a link.
+        assert_eq!((of("a"), of("a/x")), (ResolvedPath::Folder(at("a")), ResolvedPath::File(at("a/x"))));
         assert_eq!((of("none"), of("a/x/y")), (ResolvedPath::Missing, ResolvedPath::Missing));
         assert!(tree.resolve(&at("ring")).is_err());
         assert_data_eq!(

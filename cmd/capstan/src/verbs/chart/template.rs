@@ -172,7 +172,10 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     for warning in &rendered.warnings {
         session.messages().warning(warning);
     }
-    output.write(&rendered, &args.print.options(), session).with_context(context)
+    output.write(&rendered, &args.print.options(), session).with_context(context)?;
+    // The process ends after this verb, and the system frees a chart faster than the program.
+    std::mem::forget((chart, rendered));
+    Ok(())
 }
 
 impl Template {
