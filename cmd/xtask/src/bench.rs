@@ -1,4 +1,5 @@
 mod cases;
+mod charts;
 mod figures;
 mod kustomization;
 mod population;
@@ -53,6 +54,8 @@ pub(crate) struct Bench {
 /// A part that can be measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
+    /// Helm charts, beside `helm` if it is on the PATH.
+    Charts,
     Commands,
     Kustomize,
     Lifecycle,
@@ -98,6 +101,7 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     });
     for part in Part::value_variants().iter().filter(|part| args.is_selected(**part)) {
         let measure = match part {
+            Part::Charts => charts::charts,
             Part::Commands => commands,
             Part::Kustomize => cases::kustomize,
             Part::Lifecycle => cases::lifecycle,
