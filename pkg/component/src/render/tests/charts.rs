@@ -79,10 +79,10 @@ fn a_chart_without_templates_renders_its_subcharts() {
         ),
         ("values.yaml", "other: {on: true, x: 1}\ntags: {t: false}"),
         ("charts/sub/Chart.yaml", "name: sub"),
-        ("charts/sub/values.yaml", "x: 0\ny: 2"),
+        ("charts/sub/values.yaml", "x: 0\nk: 2"),
         (
             "charts/sub/templates/a.yaml",
-            &map("{{ .Chart.Name }}-{{ .Values.x }}{{ .Values.y }}{{ .Values.z }}"),
+            &map("{{ .Chart.Name }}-{{ .Values.x }}{{ .Values.k }}{{ .Values.z }}"),
         ),
         ("charts/extra/Chart.yaml", "name: extra"),
         ("charts/extra/templates/a.yaml", "{{ fail \"disabled\" }}"),
