@@ -211,3 +211,60 @@ fn lookups_ask_the_cluster_that_their_name_says() {
     let list = "{{ range lookupList \"v1\" \"Secret\" \"ns\" \"a=b\" }}{{ .selector }} {{ end }}";
     assert_eq!(ask(list).unwrap(), "a=b a=b ");
 }
+
+#[test]
+fn random_sources_never_panic() {
+    const PIECES: [&str; 24] = [
+        "{{",
+        "}}",
+        "{{-",
+        " -}}",
+        "a: ",
+        "- ",
+        "\n",
+        "\n---\n",
+        "|",
+        "[",
+        "]",
+        "{",
+        "}",
+        "'",
+        "\"",
+        "*x",
+        "&x",
+        "kind: ConfigMap",
+        "name: a",
+        "{{ .x }}",
+        "{{ end }}",
+        "{{ range . }}",
+        "\u{1F600}",
+        "\0",
+    ];
+    const NAMES: [&str; 9] = [
+        "a.yaml",
+        ".component-config.yaml",
+        ".component-ignore",
+        "kustomization.yaml",
+        "Chart.yaml",
+        "values.yaml",
+        "templates/a.yaml",
+        "charts/s/Chart.yaml",
+        "charts/s/templates/a.yaml",
+    ];
+    let mut state = 1_u64;
+    let mut next = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % limit
+    };
+    for _ in 0..500 {
+        let text = |next: &mut dyn FnMut(usize) -> usize| {
+            (0..next(12)).map(|_| PIECES[next(PIECES.len())]).collect::<String>()
+        };
+        let files: Vec<(&str, String)> =
+            (0..next(5)).map(|_| (NAMES[next(NAMES.len())], text(&mut next))).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        if let Err(error) = rendered(&files, json!({"x": {"y": 1}})) {
+            assert!(!error.problems.is_empty() && !error.to_string().is_empty());
+        }
+    }
+}
