@@ -5,9 +5,9 @@ fn a_template_is_printed_with_the_values_of_all_files() {
     let world = world();
     world.write(
         "map.yaml",
-        "{{ name }}/{{ namespace }}: {{ .a.b }} {{ .a.c }} {{ bitwiseOr 1 .n }}{{ .none }}\n",
+        "{{ name }}/{{ namespace }}: {{ .a.b }} {{ .a.c }} {{ bitwiseOr 1 .num }}{{ .none }}\n",
     );
-    world.write("one.yaml", "a: {b: 1, c: 2}\nn: 4\n");
+    world.write("one.yaml", "a: {b: 1, c: 2}\nnum: 4\n");
     world.write("two.yaml", "a: {c: yes}\n");
     let run = world.run_line("component template map.yaml -f one.yaml --values two.yaml --name web -n shop");
     assert_eq!(
