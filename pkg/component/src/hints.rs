@@ -2,7 +2,9 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::{ArchiveError, DependencyCycle, FetchError, FieldProblem, ReferenceError, run::RunError};
+use crate::{
+    ArchiveError, DependencyCycle, FetchError, FieldProblem, InventoryError, ReferenceError, run::RunError,
+};
 
 impl Explain for FieldProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -58,7 +60,18 @@ impl Explain for RunError {
                 ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
                     .with_hint("re-run the same command to delete the remaining objects")
             }
+            Self::UnsupportedTarget { .. } => ErrorExplanation::hint(
+                "let the controller of component-operator apply or delete this Component",
+            )
+            .with_kind(ErrorKind::User),
+            Self::Inventory(error) => error.explain(),
             Self::Api(error) => error.explain(),
         }
+    }
+}
+
+impl Explain for InventoryError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("a newer program may have written it; use that program, or a newer capstan")
     }
 }

@@ -59,5 +59,5 @@ pub use spec::{
     PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
 };
 pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
-pub use store::{ComponentStore, InventoryStore};
+pub use store::{ComponentStore, InventoryError, InventoryStore};
 pub use transition::{Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use manifest::Object;
 
 use crate::{
-    Circumstances, Component, ComponentKey, ComponentStore, InventoryStore, Outcome, SourceState,
-    SourceStatus, marks, options, record_outcome,
+    Circumstances, Component, ComponentKey, ComponentStore, InventoryError, InventoryStore, Outcome,
+    SourceState, SourceStatus, marks, options, record_outcome,
 };
 
 /// The objects of a Component, with the facts that its status records.
@@ -57,6 +57,12 @@ pub enum RunError {
     NotReady { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
     #[error("the objects of Component `{component}` are not deleted after {after:?}")]
     NotDeleted { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
+    #[error(
+        "cannot reach the objects of Component `{component}`: `spec.{field}` is not supported on the command line"
+    )]
+    UnsupportedTarget { component: ComponentKey, field: &'static str },
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
     #[error(transparent)]
     Api(#[from] ApiError),
 }
@@ -84,11 +90,12 @@ impl ComponentRuns<'_> {
     ) -> Result<ComponentPlan, RunError> {
         let RenderedComponent { component, source, digest, objects } = rendered;
         let key = ComponentKey::of(&component);
+        check_target(&component)?;
         let (marks, options) = (marks(self.hub, &key), options(&component, &digest));
         let desired = build_desired_set(objects, kinds, &marks, &options)
             .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
         let engine = self.engine(&marks, &options);
-        let set = component.applied();
+        let set = component.applied()?;
         let live = engine.observe(&set, &desired, by_name).await?;
         let objects = engine
             .plan(set, desired, live)
@@ -137,10 +144,13 @@ impl ComponentRuns<'_> {
     }
 
     /// Plans the deletion of the objects of a Component.
+    /// # Errors
+    /// The inventory cannot be read, or the objects are on another cluster.
     pub async fn plan_deletion(&self, component: Component) -> Result<ComponentPlan, RunError> {
         let key = ComponentKey::of(&component);
+        check_target(&component)?;
         let (marks, options) = (marks(self.hub, &key), options(&component, ""));
-        let objects = self.engine(&marks, &options).plan_deletion(component.applied()).await?;
+        let objects = self.engine(&marks, &options).plan_deletion(component.applied()?).await?;
         let status = component.status.source_ref.clone().unwrap_or_default();
         let source = SourceState { artifact: status.artifact, digest: status.digest, files: None };
         Ok(ComponentPlan { key, component, source, digest: String::new(), objects })
@@ -161,6 +171,8 @@ impl ComponentRuns<'_> {
             let source = Box::new(EngineError::InUse { definitions: in_use });
             return Err(RunError::Engine { component: key, source });
         }
+        // A controller that runs meanwhile must not create the objects again.
+        self.store.begin_deletion(&key).await?;
         self.record(&mut component, &Outcome::Deleting).await?;
         let inventory = InventoryStore::new(self.store, component);
         let run = RunOptions {
@@ -195,6 +207,17 @@ impl ComponentRuns<'_> {
         record_outcome(&mut component.status, outcome, run);
         self.store.save_status(component).await
     }
+}
+
+/// Refuses Components whose objects are applied with other credentials than those of their cluster.
+fn check_target(component: &Component) -> Result<(), RunError> {
+    let spec = &component.spec;
+    let field = match () {
+        () if spec.kube_config.is_some() => "kubeConfig",
+        () if spec.service_account_name.is_some() => "serviceAccountName",
+        () => return Ok(()),
+    };
+    Err(RunError::UnsupportedTarget { component: ComponentKey::of(component), field })
 }
 
 /// Records in the status what is applied.

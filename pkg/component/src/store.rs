@@ -134,6 +134,26 @@ impl ComponentStore {
         Ok(())
     }
 
+    /// Requests the deletion of a Component. Its finalizer keeps it until [`ComponentStore::remove`].
+    pub async fn begin_deletion(&self, key: &ComponentKey) -> Result<(), ApiError> {
+        let Some(kind) = &self.kind else { return Ok(()) };
+        let (namespace, name) = (&key.namespace, &key.name);
+        let Some(found) = self.server.get(kind, namespace, name).await? else { return Ok(()) };
+        if found.get(&["metadata", "deletionTimestamp"]).is_some() {
+            return Ok(());
+        }
+        let finalizers = found.get(&["metadata", "finalizers"]).and_then(Value::as_array);
+        let mut finalizers = finalizers.cloned().unwrap_or_default();
+        if finalizers.iter().all(|one| *one != RECONCILER) {
+            finalizers.push(RECONCILER.into());
+            let version = found.get(&["metadata", "resourceVersion"]);
+            let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": version}});
+            self.server.patch(kind, namespace, name, &patch, MANAGER, PatchTarget::Object).await?;
+        }
+        self.server.delete(kind, namespace, name, None).await?;
+        Ok(())
+    }
+
     /// Removes a Component whose objects are gone.
     pub async fn remove(&self, key: &ComponentKey) -> Result<(), ApiError> {
         if let Some(kind) = &self.kind
@@ -176,6 +196,16 @@ impl ComponentStore {
     }
 }
 
+/// An item of an inventory that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `status.inventory[{at}]` of Component `{component}`")]
+#[allow(missing_docs)]
+pub struct InventoryError {
+    pub component: ComponentKey,
+    pub at: usize,
+    pub source: serde_json::Error,
+}
+
 /// Stores the inventory of a Component in its status while the engine works.
 #[derive(Debug)]
 pub struct InventoryStore<'a> {
@@ -207,11 +237,19 @@ impl ApplySetStore for InventoryStore<'_> {
 }
 
 impl Component {
-    /// Returns the applied objects. Items that cannot be read are left out.
-    pub fn applied(&self) -> ApplySet {
-        let items = self.status.inventory.iter();
-        let read = |item: &Value| serde_json::from_value::<ApplySetItem>(item.clone()).ok();
-        ApplySet { items: items.filter_map(read).collect() }
+    /// Returns the applied objects.
+    /// # Errors
+    /// An item of the inventory cannot be read.
+    pub fn applied(&self) -> Result<ApplySet, InventoryError> {
+        let read = |(at, item): (usize, &Value)| {
+            serde_json::from_value::<ApplySetItem>(item.clone()).map_err(|source| InventoryError {
+                component: ComponentKey::of(self),
+                at,
+                source,
+            })
+        };
+        let items: Result<_, _> = self.status.inventory.iter().enumerate().map(read).collect();
+        Ok(ApplySet { items: items? })
     }
 }
 

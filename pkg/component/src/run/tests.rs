@@ -152,8 +152,8 @@ ConfigMap shop/b belongs to `other`
 #[tokio::test]
 async fn objects_that_are_not_ready_in_time_are_an_error_until_they_are() {
     let lab = Lab::start().await;
-    let job = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: none, containers: [{name: c, image: i}]}}";
-    let error = lab.apply(", timeout: 100ms", job).await.unwrap_err();
+    let waiting = "{apiVersion: v1, kind: ConfigMap, metadata: {name: w, annotations: {component-operator.cs.sap.com/status-hint: conditions=Done}}}";
+    let error = lab.apply(", timeout: 100ms", waiting).await.unwrap_err();
     assert!(matches!(error, RunError::NotReady { .. }), "{error:?}");
     let status = lab.store().await.list().await.unwrap().remove(0).status;
     assert_eq!((status.state, &*status.ready().unwrap().reason), (Some(State::Error), "Timeout"));
@@ -171,6 +171,38 @@ async fn orphaned_objects_stay_only_if_the_component_is_deleted() {
     lab.delete().await.unwrap();
     assert_eq!(lab.maps("shop").await, ["a"]);
     assert_eq!(lab.store().await.list().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_component_is_marked_for_deletion_before_its_objects() {
+    let lab = Lab::with_definition().await;
+    lab.apply("", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [example.org/wait]}}")
+        .await
+        .unwrap();
+    let store = lab.store().await;
+    let component = store.list().await.unwrap().remove(0);
+    let mut plan = lab.runs(&store).plan_deletion(component).await.unwrap();
+    let error = lab.runs(&store).delete(&mut plan, Duration::from_millis(200)).await.unwrap_err();
+    assert!(matches!(error, RunError::NotDeleted { .. }), "{error:?}");
+    let waiting = store.list().await.unwrap().remove(0);
+    assert!(waiting.metadata.contains_key("deletionTimestamp"));
+    assert_eq!((waiting.status.state, waiting.status.inventory.len()), (Some(State::Deleting), 1));
+}
+
+#[tokio::test]
+async fn a_component_that_cannot_be_deleted_completely_is_refused() {
+    let lab = Lab::start().await;
+    let store = lab.store().await;
+    let mut component = lab.apply("", &maps(&["a"])).await.unwrap();
+    component.status.inventory.push("unknown".into());
+    let unreadable = lab.runs(&store).plan_deletion(component.clone()).await.unwrap_err();
+    assert!(matches!(unreadable, RunError::Inventory(InventoryError { at: 1, .. })), "{unreadable:?}");
+    component.spec.service_account_name = Some("deployer".to_owned());
+    let elsewhere = lab.runs(&store).plan_deletion(component).await.unwrap_err();
+    assert!(
+        matches!(elsewhere, RunError::UnsupportedTarget { field: "serviceAccountName", .. }),
+        "{elsewhere:?}"
+    );
 }
 
 // Row: ENG-46, ENG-47

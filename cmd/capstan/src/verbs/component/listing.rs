@@ -13,7 +13,8 @@ pub(super) fn listed(components: &[Component], with_objects: bool) -> ComponentL
     let one = |component: &Component| {
         let status = &component.status;
         let ready = status.ready().cloned().unwrap_or_default();
-        let set = component.applied();
+        // An unreadable item is counted, and not shown.
+        let set = component.applied().unwrap_or_default();
         let object = |item: &apply::ApplySetItem| ComponentObject {
             object: object_name(&item.key),
             phase: format!("{:?}", item.phase),
@@ -28,7 +29,7 @@ pub(super) fn listed(components: &[Component], with_objects: bool) -> ComponentL
             message: ready.message,
             revision: status.last_attempted_revision.clone(),
             applied: status.last_applied_at.clone(),
-            objects: set.items.len(),
+            objects: status.inventory.len(),
             not_ready: apply::waiting_for(&blockers(component)),
             inventory: if with_objects { set.items.iter().map(object).collect() } else { Vec::new() },
         }
@@ -38,7 +39,7 @@ pub(super) fn listed(components: &[Component], with_objects: bool) -> ComponentL
 
 /// Returns the objects that are not ready, as the last run recorded them.
 pub(super) fn blockers(component: &Component) -> Vec<Blocker> {
-    let set = component.applied();
+    let set = component.applied().unwrap_or_default();
     let waits = set.items.into_iter().filter(|item| {
         !matches!(item.phase, ItemPhase::Ready | ItemPhase::Completed) || item.status != "Current"
     });
