@@ -32,7 +32,7 @@ pub(crate) struct Delete {
     #[arg(value_name = "NAME", required_unless_present = "files")]
     names: Vec<String>,
 
-    /// Files or folders with the Components; may be repeated
+    /// Files or folders with the Components; repeatable
     #[arg(short = 'f', long = "filename", id = "files", value_name = "FILE|DIR", conflicts_with = "names")]
     files: Vec<String>,
 

@@ -14,7 +14,7 @@ mod wait;
 
 use crate::{Failure, session::Session};
 
-/// Apply, render and show Components of component-operator
+/// Render, show and delete Components of component-operator
 #[derive(clap::Subcommand)]
 pub(crate) enum ComponentVerb {
     Render(Box<render::Render>),

@@ -6,7 +6,7 @@ use crate::{Failure, WithContext as _, session::Session};
 
 /// Print the objects of a Component
 ///
-/// Renders the chart or the kustomization in a folder with the values of a Component. No cluster is asked.
+/// Renders the chart or the kustomization in a folder with the values of a Component. Does not contact a cluster.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component render component.yaml --source ./manifests
@@ -24,7 +24,7 @@ pub(crate) struct Render {
     values: ValueFlags,
 
     /// Version of Kubernetes that templates see
-    #[arg(long, value_name = "VERSION", default_value = "")]
+    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
     kube_version: String,
 
     /// File with the APIs that templates see, one `GROUP/VERSION/KIND` on each line

@@ -13,7 +13,7 @@ use crate::{Failure, session::Session};
 /// Flags that set values.
 #[derive(clap::Args)]
 pub(super) struct ValueFlags {
-    /// YAML file with values; may be repeated, later files win
+    /// YAML file with values; repeatable, later files win
     #[arg(short = 'f', long, value_name = "FILE")]
     values: Vec<String>,
 }

@@ -9,7 +9,7 @@ use crate::{Failure, WithContext as _, session::Session};
 /// Print one template of a Component
 ///
 /// Renders a Go template with the functions that the kustomizations of Components have: those of sprig, `toYaml`,
-/// `include`, `tpl`, `lookup` and others. No cluster is asked: `lookup` finds nothing.
+/// `include`, `tpl`, `lookup` and others. Does not contact a cluster: `lookup` finds nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component template deployment.yaml --values values.yaml
@@ -31,7 +31,7 @@ pub(crate) struct Template {
     namespace: String,
 
     /// Version of Kubernetes that templates see
-    #[arg(long, value_name = "VERSION", default_value = "")]
+    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
     kube_version: String,
 }
 
