@@ -1,3 +1,5 @@
+use snapbox::{assert_data_eq, str};
+
 use crate::world;
 
 #[test]
@@ -24,4 +26,54 @@ fn a_failing_template_prints_nothing_and_names_its_line() {
     let run = world.run_line("component template map.yaml");
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
     assert!(run.stderr.contains("map.yaml:2") && run.stderr.contains("host must be set"), "{run}");
+}
+
+#[test]
+fn a_component_is_rendered_with_its_values_and_those_of_files() {
+    let world = world();
+    world.write(
+        "source/map.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ name }}}, data: {a: {{ .a }}, b: {{ .b }}}}\n",
+    );
+    let component = |spec: &str| {
+        format!(
+            "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: web, namespace: shop}}\nspec: {{sourceRef: {{fluxBucket: {{name: s}}}}, {spec}}}\n"
+        )
+    };
+    world.write("web.yaml", component("values: {a: one, b: two}"));
+    world.write("b.yaml", "b: three\n");
+    world.write("patched.yaml", component("postBuild: {substitute: {A: x}}"));
+    world.write("wrong.yaml", component("timeout: soon"));
+    assert_data_eq!(
+        world.screens([
+            "component render web.yaml --source source -f b.yaml",
+            "component render patched.yaml --source source",
+            "component render wrong.yaml --source source",
+        ]),
+        str![[r#"
+$ capstan component render web.yaml --source source -f b.yaml
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  a: one
+  b: three
+kind: ConfigMap
+metadata:
+  name: web
+
+$ capstan component render patched.yaml --source source
+exit 1
+--- stderr
+error: cannot render Component `web`
+  cause: `spec.postBuild` is not supported yet
+
+$ capstan component render wrong.yaml --source source
+exit 1
+--- stderr
+error: invalid Components: 1 problem
+  cause: wrong.yaml:4: web: spec.timeout: Invalid value: "soon": must match '^([0-9]+(/.[0-9]+)?(ns|us|µs|ms|s|m|h))+$'
+
+"#]]
+    );
 }

@@ -19,9 +19,8 @@ pub(super) struct ValueFlags {
 }
 
 impl ValueFlags {
-    /// Reads the values of all files.
-    pub(super) fn read(&self, session: &Session) -> Result<Value, Failure> {
-        let mut values = Map::new();
+    /// Merges the values of all files over others.
+    pub(super) fn read(&self, mut values: Map<String, Value>, session: &Session) -> Result<Value, Failure> {
         for file in &self.values {
             match read_yaml(file, session)? {
                 Value::Object(table) => merge(&mut values, table),
@@ -39,7 +38,7 @@ impl ValueFlags {
 }
 
 /// Reads the first document of a file.
-pub(super) fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
+fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
     let path = session.environment().resolve(file);
     let text = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
     yaml::read_value(&String::from_utf8_lossy(&text), &YamlLimits::default())

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     let name = Path::new(&args.file).file_name().and_then(|name| name.to_str()).unwrap_or("template");
     let tree: MemoryTree = [(format!("/{name}"), content)].into_iter().collect();
     let mut request = RenderRequest::new(&tree, &args.name, &args.namespace);
-    request.values = args.values.read(session)?;
+    request.values = args.values.read(serde_json::Map::new(), session)?;
     request.capabilities = capabilities(&args.kube_version, None, session)?;
     request.now = now();
     let printed =
