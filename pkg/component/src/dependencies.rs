@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use crate::{Component, ComponentReference, SourceState};
+use crate::{Component, ComponentReference, SourceState, source::is_same_source};
 
 /// The key of a Component.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,8 +117,7 @@ pub fn check_dependency(
     };
     let status = &live.status;
     let attempted = (&status.last_attempted_digest, &status.last_attempted_revision);
-    let is_same_source = live.resolved_source() == component.resolved_source();
-    if is_same_source && attempted != (&source.artifact.digest, &source.artifact.revision) {
+    if is_same_source(live, component) && attempted != (&source.artifact.digest, &source.artifact.revision) {
         return Err(format!("dependent component {shown} not synced"));
     }
     if !status.is_ready(live.generation()) {

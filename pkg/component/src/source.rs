@@ -61,6 +61,13 @@ pub fn source_object(source: &SourceReference, namespace: &str) -> Option<Object
     })
 }
 
+/// True if two Components refer to the same source.
+pub(crate) fn is_same_source(one: &Component, other: &Component) -> bool {
+    let object = |of: &Component| source_object(&of.spec.source_ref, of.namespace());
+    object(one) == object(other)
+        && one.spec.source_ref.http_repository == other.spec.source_ref.http_repository
+}
+
 /// Reads the source object of a Component.
 /// Source: component-operator 0.3 (`loadSourceReference`), whose texts these are.
 /// # Errors

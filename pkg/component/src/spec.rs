@@ -50,26 +50,6 @@ impl Component {
         self.spec.namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.namespace())
     }
 
-    /// Returns the source with its namespace.
-    pub fn resolved_source(&self) -> SourceReference {
-        let mut source = self.spec.source_ref.clone();
-        let SourceReference {
-            blueprint,
-            http_repository: _,
-            flux_git_repository,
-            flux_oci_repository,
-            flux_bucket,
-            flux_helm_chart,
-        } = &mut source;
-        for reference in [blueprint, flux_git_repository, flux_oci_repository, flux_bucket, flux_helm_chart]
-            .into_iter()
-            .flatten()
-        {
-            reference.namespace.get_or_insert_with(|| self.namespace().to_owned());
-        }
-        source
-    }
-
     fn metadata_text(&self, key: &str) -> &str {
         self.metadata.get(key).and_then(Value::as_str).unwrap_or_default()
     }
