@@ -22,6 +22,7 @@ pub mod closed_site;
 pub mod cluster_api;
 #[cfg(feature = "sandbox")]
 pub mod fixture;
+pub mod folder;
 pub mod git;
 pub mod host;
 #[cfg(feature = "sandbox")]

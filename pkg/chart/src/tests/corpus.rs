@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use support::folder::{files, folders};
+
 use crate::{
     Capabilities, Chart, KubeVersion, MemoryTree, PrintOptions, Release, RenderOptions, TreePath, Values,
     read_folder,
@@ -48,35 +50,15 @@ fn compare(chart: &Path, case: &Path) -> Result<(), String> {
 }
 
 fn render(chart: &Path, case: &Path) -> Result<String, String> {
-    let tree: MemoryTree = read_files(chart, "").into_iter().collect();
-    let files = read_folder(&tree, &TreePath::new("/"), None).map_err(|error| error.to_string())?;
+    let tree: MemoryTree = files(chart).into_iter().collect();
+    let chart_files = read_folder(&tree, &TreePath::new("/"), None).map_err(|error| error.to_string())?;
     let mut values = Values::default();
     let text = fs::read(case.join("values.yaml")).unwrap();
     values.merge_file("values.yaml", &text).map_err(|error| error.to_string())?;
     let mut options = RenderOptions::new(Release::new("release", "ns"));
     options.capabilities =
         Capabilities { kube_version: KubeVersion::parse("1.36.0").unwrap(), ..Capabilities::default() };
-    let chart = Chart::from_files(files).map_err(|error| error.to_string())?;
+    let chart = Chart::from_files(chart_files).map_err(|error| error.to_string())?;
     let rendered = chart.render(&values, &options).map_err(|error| error.to_string())?;
     rendered.print(&PrintOptions::default()).map_err(|error| error.to_string())
-}
-
-fn read_files(folder: &Path, path: &str) -> Vec<(String, Vec<u8>)> {
-    sorted(folder)
-        .into_iter()
-        .flat_map(|entry| {
-            let path = format!("{path}/{}", entry.file_name().unwrap().to_string_lossy());
-            if entry.is_dir() { read_files(&entry, &path) } else { vec![(path, fs::read(&entry).unwrap())] }
-        })
-        .collect()
-}
-
-fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
-    sorted(folder).into_iter().filter(|path| path.is_dir()).collect()
-}
-
-fn sorted(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
 }

@@ -1,11 +1,12 @@
 //! Sources with the objects or texts that component-operator-runtime rendered, or with the fact that it refused.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chart::{Capabilities, KubeVersion};
 use manifest::{YamlLimits, read_stream, yaml};
 use serde_json::Map;
+use support::folder::{files, folders};
 
 use super::*;
 
@@ -39,7 +40,7 @@ fn check(set: &str, departures: &[&str], run: impl Fn(&Path) -> Result<Option<St
     let Some(corpus) = support::skip::corpus() else { return };
     let mut failed = Vec::new();
     let mut count = 0;
-    for case in sorted(&corpus.join("components").join(set)).into_iter().filter(|path| path.is_dir()) {
+    for case in folders(&corpus.join("components").join(set)) {
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
         if departures.contains(&name.as_str()) {
             continue;
@@ -65,7 +66,7 @@ fn difference<T: PartialEq + std::fmt::Debug + ?Sized>(printed: &T, expected: &T
 fn objects_of(case: &Path) -> Result<Option<String>, String> {
     let component = read_yaml(&case.join("component.yaml"));
     let spec = |name: &str| component["spec"][name].as_str();
-    let tree: MemoryTree = read_files(&case.join("source"), "").into_iter().collect();
+    let tree: MemoryTree = files(&case.join("source")).into_iter().collect();
     let name = spec("name").unwrap_or("demo");
     let mut request = RenderRequest::new(&tree, name, spec("namespace").unwrap_or("demo-ns"));
     request.path = spec("path").unwrap_or_default();
@@ -119,21 +120,4 @@ fn read_yaml(path: &Path) -> Value {
         Value::Null => Value::Object(Map::new()),
         value => value,
     }
-}
-
-fn read_files(folder: &Path, path: &str) -> Vec<(String, Vec<u8>)> {
-    sorted(folder)
-        .into_iter()
-        .flat_map(|entry| {
-            let path = format!("{path}/{}", entry.file_name().unwrap().to_string_lossy());
-            if entry.is_dir() { read_files(&entry, &path) } else { vec![(path, fs::read(&entry).unwrap())] }
-        })
-        .collect()
-}
-
-fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
 }
