@@ -6,6 +6,7 @@ use chart::{Capabilities, KubeVersion, MemoryTree, TreePath};
 use component::merge;
 use jiff::Timestamp;
 use manifest::{YamlLimits, type_name, yaml};
+use repository::RepositoryContext;
 use serde_json::{Map, Value};
 
 use crate::{Failure, session::Session};
@@ -37,10 +38,15 @@ impl ValueFlags {
     }
 }
 
+/// Reads a file that a flag names, up to the limit of files.
+pub(super) fn read_file(file: &str, session: &Session) -> Result<Vec<u8>, Failure> {
+    let path = session.environment().resolve(file);
+    Ok(repository::read_file(&RepositoryContext::default(), &path)?.bytes.into())
+}
+
 /// Reads the first document of a file.
 fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
-    let path = session.environment().resolve(file);
-    let text = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
+    let text = read_file(file, session)?;
     yaml::read_value(&String::from_utf8_lossy(&text), &YamlLimits::default())
         .map_err(|error| Failure::user(format!("cannot read `{file}`: line {}: {}", error.line, error.kind)))
 }
@@ -56,8 +62,8 @@ pub(super) fn capabilities(
         capabilities.kube_version = KubeVersion::parse(kube_version)?;
     }
     if let Some(file) = api_versions {
-        let path = session.environment().resolve(file);
-        let text = fs::read_to_string(&path).map_err(|error| Failure::io("read", &path, &error))?;
+        let text = read_file(file, session)?;
+        let text = String::from_utf8_lossy(&text);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         capabilities.api_versions = lines.map(str::to_owned).collect();
     }
@@ -79,11 +85,8 @@ pub(super) fn read_folder(folder: &Path) -> Result<MemoryTree, Failure> {
             if kind.is_dir() {
                 pending.push((entry.path(), path.join(name)));
             } else if kind.is_file() {
-                let content = fs::read(entry.path());
-                tree.insert(
-                    path.join(name),
-                    content.map_err(|error| Failure::io("read", &entry.path(), &error))?,
-                );
+                let file = repository::read_file(&RepositoryContext::default(), &entry.path())?;
+                tree.insert(path.join(name), &*file.bytes);
             }
         }
     }

@@ -1,9 +1,9 @@
-use std::{fs, path::Path};
+use std::path::Path;
 
 use chart::MemoryTree;
 use component::{RenderRequest, render_template};
 
-use super::source::{ValueFlags, capabilities, now};
+use super::source::{ValueFlags, capabilities, now, read_file};
 use crate::{Failure, WithContext as _, session::Session};
 
 /// Print one template of a Component
@@ -36,8 +36,7 @@ pub(crate) struct Template {
 }
 
 pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure> {
-    let path = session.environment().resolve(&args.file);
-    let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
+    let content = read_file(&args.file, session)?;
     let name = Path::new(&args.file).file_name().and_then(|name| name.to_str()).unwrap_or("template");
     let tree: MemoryTree = [(format!("/{name}"), content)].into_iter().collect();
     let mut request = RenderRequest::new(&tree, &args.name, &args.namespace);
