@@ -60,6 +60,42 @@ shop        web       Error     Timeout   1         main@1
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn components_that_cannot_be_read_are_shown_and_block_deletions() {
+    let lab = lab().await;
+    lab.fixture
+        .apply("{apiVersion: v1, kind: Secret, metadata: {name: capstan.component.bad, namespace: shop, labels: {capstan.dev/component: bad}}, stringData: {component.json: '{\"spec\": 5}'}}")
+        .await;
+    assert_data_eq!(
+        format!(
+            "{}\n{}\n{}",
+            lab.run("component list"),
+            lab.run("component status bad -n shop"),
+            lab.run("component delete web -n shop")
+        ),
+        str![[r#"
+exit 0
+--- stdout
+NAMESPACE   NAME      STATE     REASON       OBJECTS   REVISION
+shop        db        Ready     Ready        1         main@1
+shop        web       Error     Timeout      1         main@1
+shop        bad       Unknown   Unreadable   0         
+
+exit 0
+--- stdout
+shop/bad: Unknown
+  Unreadable: cannot read Component `shop/bad`: Secret `capstan.component.bad` is invalid: invalid type: integer `5`, expected struct ComponentSpec at line 1 column 10
+
+exit 1
+--- stderr
+error: the cluster has Components that cannot be read
+  cause: cannot read Component `shop/bad`: Secret `capstan.component.bad` is invalid: invalid type: integer `5`, expected struct ComponentSpec at line 1 column 10
+hint: use the version of capstan that wrote it, or correct or delete the object with kubectl
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_status_of_a_component_names_its_objects() {
     let lab = lab().await;
     assert_data_eq!(

@@ -11,11 +11,13 @@ use kube::{
 mod clients;
 mod error;
 mod fence;
+mod inline;
 
 pub(crate) use clients::CONNECT_TIMEOUT;
 use clients::Clients;
 pub use error::ConnectError;
 pub(crate) use fence::Fence;
+pub use inline::InlineKubeconfigError;
 
 /// The address of a server, the credentials and the user to act as.
 #[derive(Clone, Debug)]

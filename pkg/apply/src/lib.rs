@@ -74,7 +74,7 @@ pub use api::output::{StepAction, Written};
 
 pub use access::{AccessReview, DeniedPermission, Permission};
 pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
-pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation};
+pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation, InlineKubeconfigError};
 pub use desired::{DesiredObject, DesiredSet, InvalidObject, build_desired_set};
 pub use diff::{DiffSummary, ObjectPair, diff, summarise};
 pub use engine::{

@@ -103,6 +103,21 @@ impl Server {
         Ok(Self { shared, retry_for, retry_until: None, write_guard: WriteGuard::Refused })
     }
 
+    /// Connects to another server, or to this server as another user, with the settings of this handle. Requests that
+    /// write need the leases of this handle.
+    pub async fn connect_like(&self, connection: ConnectionOptions) -> Result<Self, ConnectError> {
+        let shared = Arc::new(Shared::connect(connection, self.shared.settings.clone()).await?);
+        if let WriteGuard::Leased(leases) = &self.write_guard {
+            shared.fence.set_leases(leases.iter().map(|lease| Arc::clone(&lease.confirmation)));
+        }
+        Ok(Self { shared, ..self.clone() })
+    }
+
+    /// The address and the credentials of this server.
+    pub fn connection(&self) -> &ConnectionOptions {
+        self.shared.connection_options()
+    }
+
     /// Returns a handle for a run that holds a lease. A request that writes is sent only if the lease was confirmed
     /// within [`crate::lease::MAX_CONFIRMATION_AGE`]. For a run that writes to several clusters, all leases are confirmed. The
     /// connections of this server then require only these leases, so handles with other leases must not be used any

@@ -3,7 +3,8 @@
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 use crate::{
-    ArchiveError, DependencyCycle, FetchError, FieldProblem, InventoryError, ReferenceError, run::RunError,
+    ArchiveError, DependencyCycle, FetchError, FieldProblem, InventoryError, ReferenceError, StoreError,
+    TargetError, UnreadableComponent, run::RunError,
 };
 
 impl Explain for FieldProblem {
@@ -60,11 +61,38 @@ impl Explain for RunError {
                 ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
                     .with_hint("re-run the same command to delete the remaining objects")
             }
-            Self::UnsupportedTarget { .. } => ErrorExplanation::hint(
-                "let the controller of component-operator apply or delete this Component",
+            Self::Target(error) => error.explain(),
+            Self::Inventory(error) => error.explain(),
+            Self::Api(error) => error.explain(),
+        }
+    }
+}
+
+impl Explain for TargetError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Reference { source, .. } => ErrorExplanation::cause(source),
+            Self::Kubeconfig { .. } => ErrorExplanation::hint(
+                "write certificates, keys and tokens into the kubeconfig of the Secret, without files and plug-ins",
             )
             .with_kind(ErrorKind::User),
-            Self::Inventory(error) => error.explain(),
+            Self::Connect { source, .. } => ErrorExplanation::cause(&**source),
+        }
+    }
+}
+
+impl Explain for UnreadableComponent {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint(
+            "use the version of capstan that wrote it, or correct or delete the object with kubectl",
+        )
+    }
+}
+
+impl Explain for StoreError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Unreadable { components } => ErrorExplanation::errors(components),
             Self::Api(error) => error.explain(),
         }
     }

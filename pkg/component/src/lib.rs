@@ -36,13 +36,16 @@ mod source;
 mod spec;
 mod status;
 mod store;
+mod targets;
 mod transition;
 
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use ownership::{RECONCILER, component_digest, marks, options};
-pub use references::{LocalObjects, ObjectReader, ReferenceError, References, load_references, merge};
+pub use references::{
+    LocalObjects, ObjectReader, ReferenceError, References, load_kubeconfig, load_references, merge,
+};
 pub use render::{
     ChartGenerator, ClusterReader, DecryptError, Generator, KustomizationGenerator, KustomizeTransformer,
     LookupCluster, ObjectQuery, RenderError, RenderProblem, RenderRequest, Substitution, Transformer,
@@ -59,5 +62,8 @@ pub use spec::{
     PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
 };
 pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
-pub use store::{ComponentStore, InventoryError, InventoryStore};
+pub use store::{
+    ComponentStore, InventoryError, InventoryStore, StoreError, StoredComponents, UnreadableComponent,
+};
+pub use targets::{TargetError, Targets};
 pub use transition::{Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};

@@ -106,11 +106,8 @@ pub async fn load_references(
 ) -> Result<References, Vec<ReferenceError>> {
     let mut loader = Loader { hub, namespace: component.namespace(), problems: Vec::new() };
     let spec = &component.spec;
-    let mut references = References::default();
-    if let Some(kubeconfig) = &spec.kube_config {
-        let field = "spec.kubeConfig.secretRef";
-        references.kubeconfig = loader.key(&kubeconfig.secret_ref, &KUBECONFIG_KEYS, field).await;
-    }
+    let mut references =
+        References { kubeconfig: loader.kubeconfig(component).await, ..References::default() };
     for (at, reference) in spec.values_from.iter().enumerate() {
         let field = format!("spec.valuesFrom[{at}]");
         let Some(content) = loader.key(reference, &VALUES_KEYS, &field).await else { continue };
@@ -161,6 +158,18 @@ pub async fn load_references(
     if loader.problems.is_empty() { Ok(references) } else { Err(loader.problems) }
 }
 
+/// Reads the kubeconfig of the target cluster of a Component. `None` if the target is the hub.
+/// # Errors
+/// The Secret, or its key, does not exist.
+pub async fn load_kubeconfig(
+    component: &Component,
+    hub: &dyn ObjectReader,
+) -> Result<Option<Vec<u8>>, ReferenceError> {
+    let mut loader = Loader { hub, namespace: component.namespace(), problems: Vec::new() };
+    let kubeconfig = loader.kubeconfig(component).await;
+    loader.problems.pop().map_or(Ok(kubeconfig), Err)
+}
+
 struct Loader<'a> {
     hub: &'a dyn ObjectReader,
     namespace: &'a str,
@@ -195,6 +204,12 @@ impl Loader<'_> {
         };
         self.problems.push(problem);
         None
+    }
+
+    /// Returns the kubeconfig of the target cluster.
+    async fn kubeconfig(&mut self, component: &Component) -> Option<Vec<u8>> {
+        let reference = &component.spec.kube_config.as_ref()?.secret_ref;
+        self.key(reference, &KUBECONFIG_KEYS, "spec.kubeConfig.secretRef").await
     }
 
     /// Returns the content of one key of a Secret.

@@ -3,16 +3,15 @@
 use std::time::{Duration, Instant};
 
 use apply::{
-    ApiError, ApplyOptions, Blocker, Engine, EngineError, EngineOutcome, InUseCheck, InvalidObject,
-    OwnershipMarks, PlanError, PlannedSet, PruneTiming, ReadByName, RunOptions, SaveAt, ServedKinds, Server,
-    build_desired_set,
+    ApiError, Blocker, Engine, EngineError, EngineOutcome, InUseCheck, InvalidObject, PlanError, PlannedSet,
+    PruneTiming, ReadByName, RunOptions, SaveAt, ServedKinds, Server, build_desired_set,
 };
 use jiff::Timestamp;
 use manifest::Object;
 
 use crate::{
     Circumstances, Component, ComponentKey, ComponentStore, InventoryError, InventoryStore, Outcome,
-    SourceState, SourceStatus, marks, options, record_outcome,
+    SourceState, SourceStatus, TargetError, Targets, marks, options, record_outcome,
 };
 
 /// The objects of a Component, with the facts that its status records.
@@ -39,6 +38,8 @@ pub struct ComponentPlan {
     pub source: SourceState,
     /// The digest of the Component and all that it refers to.
     pub digest: String,
+    /// The cluster of the objects.
+    pub target: Server,
     /// The planned objects.
     pub objects: PlannedSet,
 }
@@ -57,21 +58,19 @@ pub enum RunError {
     NotReady { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
     #[error("the objects of Component `{component}` are not deleted after {after:?}")]
     NotDeleted { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
-    #[error(
-        "cannot reach the objects of Component `{component}`: `spec.{field}` is not supported on the command line"
-    )]
-    UnsupportedTarget { component: ComponentKey, field: &'static str },
+    #[error(transparent)]
+    Target(#[from] TargetError),
     #[error(transparent)]
     Inventory(#[from] InventoryError),
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// Runs Components whose objects are on the cluster of the Components.
+/// Runs Components. Their objects are on the cluster of the Components, or on the clusters that they name.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentRuns<'a> {
-    /// The cluster of the Components.
-    pub server: &'a Server,
+    /// The clusters of the objects.
+    pub targets: &'a Targets,
     /// The storage of the Components.
     pub store: &'a ComponentStore,
     /// The uid of the namespace `kube-system`.
@@ -79,7 +78,8 @@ pub struct ComponentRuns<'a> {
 }
 
 impl ComponentRuns<'_> {
-    /// Plans the objects of a Component. `kinds` are the served kinds and those that earlier Components define.
+    /// Plans the objects of a Component. `kinds` are the kinds that the target serves, and those that earlier Components
+    /// define.
     /// # Errors
     /// All problems of all objects.
     pub async fn plan(
@@ -90,17 +90,17 @@ impl ComponentRuns<'_> {
     ) -> Result<ComponentPlan, RunError> {
         let RenderedComponent { component, source, digest, objects } = rendered;
         let key = ComponentKey::of(&component);
-        check_target(&component)?;
+        let target = self.targets.find(&component).await?;
         let (marks, options) = (marks(self.hub, &key), options(&component, &digest));
         let desired = build_desired_set(objects, kinds, &marks, &options)
             .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
-        let engine = self.engine(&marks, &options);
+        let engine = Engine { server: &target, marks: &marks, options: &options };
         let set = component.applied()?;
         let live = engine.observe(&set, &desired, by_name).await?;
         let objects = engine
             .plan(set, desired, live)
             .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
-        Ok(ComponentPlan { key, component, source, digest, objects })
+        Ok(ComponentPlan { key, component, source, digest, target, objects })
     }
 
     /// Applies a plan and waits until all objects are ready, at most for the timeout of the Component.
@@ -123,7 +123,8 @@ impl ComponentRuns<'_> {
             prune: PruneTiming::WhenReady,
         };
         let (marks, options) = (marks(self.hub, &key), options(&plan.component, &plan.digest));
-        let ended = Box::pin(self.engine(&marks, &options).apply(&mut plan.objects, run)).await;
+        let engine = Engine { server: &plan.target, marks: &marks, options: &options };
+        let ended = Box::pin(engine.apply(&mut plan.objects, run)).await;
         let mut component = inventory.into_component();
         match ended {
             Ok(EngineOutcome::Done) => {
@@ -145,15 +146,17 @@ impl ComponentRuns<'_> {
 
     /// Plans the deletion of the objects of a Component.
     /// # Errors
-    /// The inventory cannot be read, or the objects are on another cluster.
+    /// The inventory cannot be read, or the cluster of the objects cannot be used.
     pub async fn plan_deletion(&self, component: Component) -> Result<ComponentPlan, RunError> {
         let key = ComponentKey::of(&component);
-        check_target(&component)?;
+        let set = component.applied()?;
+        let target = self.targets.find(&component).await?;
         let (marks, options) = (marks(self.hub, &key), options(&component, ""));
-        let objects = self.engine(&marks, &options).plan_deletion(component.applied()?).await?;
+        let engine = Engine { server: &target, marks: &marks, options: &options };
+        let objects = engine.plan_deletion(set).await?;
         let status = component.status.source_ref.clone().unwrap_or_default();
         let source = SourceState { artifact: status.artifact, digest: status.digest, files: None };
-        Ok(ComponentPlan { key, component, source, digest: String::new(), objects })
+        Ok(ComponentPlan { key, component, source, digest: String::new(), target, objects })
     }
 
     /// Deletes the objects of a Component, and then the Component.
@@ -163,7 +166,7 @@ impl ComponentRuns<'_> {
         let (key, mut component) = (plan.key.clone(), plan.component.clone());
         let started_at = Instant::now();
         let (marks, options) = (marks(self.hub, &key), options(&component, ""));
-        let in_use = self.server.in_use(&plan.objects.set, &marks, &options).await?;
+        let in_use = plan.target.in_use(&plan.objects.set, &marks, &options).await?;
         if !in_use.is_empty() {
             let texts: Vec<String> = in_use.iter().map(ToString::to_string).collect();
             let message = format!("deletion blocked: {}", texts.join("; "));
@@ -181,7 +184,8 @@ impl ComponentRuns<'_> {
             wait_for_last: true,
             ..RunOptions::new(&inventory)
         };
-        let ended = Box::pin(self.engine(&marks, &options).delete(&mut plan.objects, run)).await;
+        let engine = Engine { server: &plan.target, marks: &marks, options: &options };
+        let ended = Box::pin(engine.delete(&mut plan.objects, run)).await;
         match ended {
             Ok(EngineOutcome::Done) => Ok(self.store.remove(&key).await?),
             Ok(EngineOutcome::Waiting(blockers)) => {
@@ -189,10 +193,6 @@ impl ComponentRuns<'_> {
             }
             Err(source) => Err(RunError::Engine { component: key, source: Box::new(source) }),
         }
-    }
-
-    fn engine<'e>(&'e self, marks: &'e OwnershipMarks, options: &'e ApplyOptions) -> Engine<'e> {
-        Engine { server: self.server, marks, options }
     }
 
     /// Records an outcome in the status of a Component.
@@ -207,17 +207,6 @@ impl ComponentRuns<'_> {
         record_outcome(&mut component.status, outcome, run);
         self.store.save_status(component).await
     }
-}
-
-/// Refuses Components whose objects are applied with other credentials than those of their cluster.
-fn check_target(component: &Component) -> Result<(), RunError> {
-    let spec = &component.spec;
-    let field = match () {
-        () if spec.kube_config.is_some() => "kubeConfig",
-        () if spec.service_account_name.is_some() => "serviceAccountName",
-        () => return Ok(()),
-    };
-    Err(RunError::UnsupportedTarget { component: ComponentKey::of(component), field })
 }
 
 /// Records in the status what is applied.

@@ -1,6 +1,6 @@
 //! The storage of Components on a cluster: objects of their kind, or Secrets if the cluster has no such kind.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use apply::{
     ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, GroupKind, ListQuery,
@@ -17,11 +17,72 @@ use crate::{API_VERSION, Component, ComponentKey, GROUP, KIND, RECONCILER, check
 const MANAGER: &str = "capstan";
 /// The label of Secrets that record Components.
 const RECORD_LABEL: &str = "capstan.dev/component";
+/// The start of the name of a record.
+const RECORD_PREFIX: &str = "capstan.component.";
 /// The key of the Component in its record.
 const RECORD_KEY: &str = "component.json";
 /// The size above which a record keeps digests of the applied fields instead of the fields.
 /// An object holds at most 1 MiB.
 const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
+
+/// The Components of a cluster.
+#[derive(Debug, Default)]
+pub struct StoredComponents {
+    /// The Components, sorted by namespace and name.
+    pub components: Vec<Component>,
+    /// The Components that this program cannot read.
+    pub unreadable: Vec<UnreadableComponent>,
+}
+
+/// A Component of a cluster that this program cannot read, such as one with a field of another type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read Component `{component}`: {problem}")]
+#[allow(missing_docs)]
+pub struct UnreadableComponent {
+    pub component: ComponentKey,
+    pub problem: String,
+}
+
+/// An error of the storage of Components.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum StoreError {
+    #[error("the cluster has Components that cannot be read")]
+    Unreadable { components: Vec<UnreadableComponent> },
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+impl From<UnreadableComponent> for StoreError {
+    fn from(component: UnreadableComponent) -> Self {
+        Self::Unreadable { components: vec![component] }
+    }
+}
+
+impl StoredComponents {
+    /// Returns all Components, for decisions that need every Component.
+    /// # Errors
+    /// `Unreadable` if a Component cannot be read.
+    pub fn readable(self) -> Result<Vec<Component>, StoreError> {
+        if self.unreadable.is_empty() {
+            return Ok(self.components);
+        }
+        Err(StoreError::Unreadable { components: self.unreadable })
+    }
+
+    fn add(&mut self, read: Result<Component, UnreadableComponent>) {
+        match read {
+            Ok(component) => self.components.push(component),
+            Err(unreadable) => self.unreadable.push(unreadable),
+        }
+    }
+
+    /// Returns the keys of all Components.
+    pub fn keys(&self) -> BTreeSet<ComponentKey> {
+        let unreadable = self.unreadable.iter().map(|one| one.component.clone());
+        self.components.iter().map(ComponentKey::of).chain(unreadable).collect()
+    }
+}
 
 /// The storage of the Components of a cluster.
 #[derive(Clone)]
@@ -60,39 +121,44 @@ impl ComponentStore {
         self.kind.is_some()
     }
 
-    /// Returns all Components, sorted by namespace and name.
-    pub async fn list(&self) -> Result<Vec<Component>, ApiError> {
-        let mut components = Vec::new();
+    /// Returns all Components.
+    pub async fn list(&self) -> Result<StoredComponents, ApiError> {
+        let mut stored = StoredComponents::default();
         if let Some(kind) = &self.kind {
-            let objects = self.server.list(kind, &ListQuery::default()).await?;
-            components.extend(objects.iter().filter_map(|object| read(object.clone())));
+            for object in self.server.list(kind, &ListQuery::default()).await? {
+                stored.add(read(object));
+            }
         }
         // Components that were applied before the kind was installed.
         let records = ListQuery { labels: RECORD_LABEL.to_owned(), ..ListQuery::default() };
-        let records = self.server.list(&self.secrets, &records).await?;
-        for component in records.iter().filter_map(read_record) {
-            if components.iter().all(|known| ComponentKey::of(known) != ComponentKey::of(&component)) {
-                components.push(component);
+        let known = stored.keys();
+        for secret in self.server.list(&self.secrets, &records).await? {
+            if !known.contains(&key_of_record(&secret)) {
+                stored.add(read_record(&secret));
             }
         }
-        components.sort_by_key(ComponentKey::of);
-        Ok(components)
+        stored.components.sort_by_key(ComponentKey::of);
+        Ok(stored)
     }
 
     /// Returns one Component.
-    pub async fn get(&self, key: &ComponentKey) -> Result<Option<Component>, ApiError> {
+    /// # Errors
+    /// `Unreadable`, or the failure of the server.
+    pub async fn get(&self, key: &ComponentKey) -> Result<Option<Component>, StoreError> {
         if let Some(kind) = &self.kind
             && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
         {
-            return Ok(read(found));
+            return Ok(Some(read(found)?));
         }
         let record = self.server.get(&self.secrets, &key.namespace, &record_name(key)).await?;
-        Ok(record.as_ref().and_then(read_record))
+        Ok(record.as_ref().map(read_record).transpose()?)
     }
 
     /// Stores the desired state of a Component, and creates its namespace if it is missing. Returns the stored
     /// Component, with its generation and status.
-    pub async fn save(&self, object: &Object) -> Result<Component, ApiError> {
+    /// # Errors
+    /// `Unreadable` if the stored Component cannot be read, or the failure of the server.
+    pub async fn save(&self, object: &Object) -> Result<Component, StoreError> {
         let key = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
         self.create_namespace(&key.namespace).await?;
         let former = self.get(&key).await?;
@@ -110,7 +176,7 @@ impl ComponentStore {
             metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
         }
         let stored = self.server.apply(kind, &desired, MANAGER, ApplyRequest::default()).await?;
-        let mut component = read(stored).unwrap_or_else(|| renewed(object, None));
+        let mut component = read(stored)?;
         let is_new = component.status.inventory.is_empty();
         if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
             // The record of a Component that was applied before the kind was installed.
@@ -263,15 +329,31 @@ fn inventory(set: &ApplySet) -> Vec<Value> {
     if bytes > MAX_BYTES_WITH_FIELDS { items(&set.without_fields()) } else { whole }
 }
 
-/// Reads a Component from a server. `None` if the object is no valid Component.
-fn read(object: Object) -> Option<Component> {
+/// Reads a Component from a server.
+fn read(object: Object) -> Result<Component, UnreadableComponent> {
     // Server objects were checked by the schema of the cluster, which may be newer than ours.
-    serde_json::from_value(object.into_value()).ok()
+    let component = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
+    serde_json::from_value(object.into_value())
+        .map_err(|error| UnreadableComponent { component, problem: error.to_string() })
 }
 
-fn read_record(secret: &Object) -> Option<Component> {
-    let text = secret.get(&["data", RECORD_KEY]).and_then(Value::as_str)?;
-    serde_json::from_slice(&BASE64_STANDARD.decode(text).ok()?).ok()
+fn read_record(secret: &Object) -> Result<Component, UnreadableComponent> {
+    let unreadable = |problem: String| UnreadableComponent { component: key_of_record(secret), problem };
+    let name = secret.name();
+    let text = secret.get(&["data", RECORD_KEY]).and_then(Value::as_str);
+    let text = text.ok_or_else(|| unreadable(format!("Secret `{name}` has no key `{RECORD_KEY}`")))?;
+    let bytes = BASE64_STANDARD.decode(text);
+    let bytes = bytes.map_err(|error| unreadable(format!("Secret `{name}` is invalid: {error}")))?;
+    serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("Secret `{name}` is invalid: {error}")))
+}
+
+/// Returns the key of the Component that a Secret records.
+fn key_of_record(secret: &Object) -> ComponentKey {
+    let name = secret.name();
+    ComponentKey {
+        namespace: secret.namespace().to_owned(),
+        name: name.strip_prefix(RECORD_PREFIX).unwrap_or(name).to_owned(),
+    }
 }
 
 fn record(component: &Component) -> Object {
@@ -290,7 +372,7 @@ fn record(component: &Component) -> Object {
 }
 
 fn record_name(key: &ComponentKey) -> String {
-    format!("capstan.component.{}", key.name)
+    format!("{RECORD_PREFIX}{}", key.name)
 }
 
 /// Returns the Component of a file with the status of its record. A changed spec has a new generation.

@@ -51,7 +51,8 @@ pub struct ListedComponent {
     pub name: String,
     /// True if all objects of the newest generation are ready.
     pub ready: bool,
-    /// State: Ready, Pending, Processing, DeletionPending, Deleting, Error, or empty before the first run.
+    /// State: Ready, Pending, Processing, DeletionPending, Deleting, Error, or empty before the first run. Unknown if the
+    /// Component cannot be read.
     pub state: String,
     /// Reason for the state in one word.
     pub reason: String,

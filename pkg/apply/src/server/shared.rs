@@ -115,6 +115,10 @@ impl Shared {
         })
     }
 
+    pub(super) fn connection_options(&self) -> &ConnectionOptions {
+        &self.connection_options
+    }
+
     pub(super) fn record_date(&self, headers: &HeaderMap) {
         if let Some(date) = headers.get(header::DATE) {
             *lock(&self.date) = Some((date.clone(), Instant::now()));

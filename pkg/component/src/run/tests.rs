@@ -10,6 +10,7 @@ use crate::{ArtifactReference, State, check_component, definition};
 struct Lab {
     fixture: Fixture,
     server: Server,
+    targets: Targets,
 }
 
 impl Lab {
@@ -21,7 +22,7 @@ impl Lab {
             user_agent: "test".to_owned(),
         };
         let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
-        Self { fixture, server }
+        Self { fixture, targets: Targets::new(server.clone()), server }
     }
 
     async fn with_definition() -> Self {
@@ -34,6 +35,10 @@ impl Lab {
 
     async fn store(&self) -> ComponentStore {
         ComponentStore::open(&self.server).await.unwrap()
+    }
+
+    async fn list(&self) -> Vec<Component> {
+        self.store().await.list().await.unwrap().readable().unwrap()
     }
 
     async fn plan(&self, spec: &str, objects: &str) -> Result<ComponentPlan, RunError> {
@@ -57,7 +62,7 @@ impl Lab {
     }
 
     fn runs<'a>(&'a self, store: &'a ComponentStore) -> ComponentRuns<'a> {
-        ComponentRuns { server: &self.server, store, hub: "uid" }
+        ComponentRuns { targets: &self.targets, store, hub: "uid" }
     }
 
     async fn apply(&self, spec: &str, objects: &str) -> Result<Component, RunError> {
@@ -105,12 +110,12 @@ async fn a_component_is_applied_changed_and_deleted() {
         assert_eq!((component.status.revision, component.generation()), (2, 2));
         assert_eq!(component.status.applied_generation, 2);
         assert_eq!(lab.maps("shop").await, ["b", "c"]);
-        let stored = lab.store().await.list().await.unwrap();
+        let stored = lab.list().await;
         assert_eq!(stored.len(), 1);
         assert!(stored[0].status.is_ready(2));
         lab.delete().await.unwrap();
         assert_eq!(lab.maps("shop").await, [""; 0]);
-        assert_eq!(lab.store().await.list().await.unwrap(), []);
+        assert_eq!(lab.list().await, []);
     }
 }
 
@@ -155,7 +160,7 @@ async fn objects_that_are_not_ready_in_time_are_an_error_until_they_are() {
     let waiting = "{apiVersion: v1, kind: ConfigMap, metadata: {name: w, annotations: {component-operator.cs.sap.com/status-hint: conditions=Done}}}";
     let error = lab.apply(", timeout: 100ms", waiting).await.unwrap_err();
     assert!(matches!(error, RunError::NotReady { .. }), "{error:?}");
-    let status = lab.store().await.list().await.unwrap().remove(0).status;
+    let status = lab.list().await.remove(0).status;
     assert_eq!((status.state, &*status.ready().unwrap().reason), (Some(State::Error), "Timeout"));
     let status = lab.apply(", timeout: 1m", &maps(&["a"])).await.unwrap().status;
     assert_eq!(status.state, Some(State::Ready));
@@ -170,7 +175,7 @@ async fn orphaned_objects_stay_only_if_the_component_is_deleted() {
     assert_eq!(lab.maps("shop").await, ["a"]);
     lab.delete().await.unwrap();
     assert_eq!(lab.maps("shop").await, ["a"]);
-    assert_eq!(lab.store().await.list().await.unwrap(), []);
+    assert_eq!(lab.list().await, []);
 }
 
 #[tokio::test]
@@ -180,11 +185,11 @@ async fn a_component_is_marked_for_deletion_before_its_objects() {
         .await
         .unwrap();
     let store = lab.store().await;
-    let component = store.list().await.unwrap().remove(0);
+    let component = lab.list().await.remove(0);
     let mut plan = lab.runs(&store).plan_deletion(component).await.unwrap();
     let error = lab.runs(&store).delete(&mut plan, Duration::from_millis(200)).await.unwrap_err();
     assert!(matches!(error, RunError::NotDeleted { .. }), "{error:?}");
-    let waiting = store.list().await.unwrap().remove(0);
+    let waiting = lab.list().await.remove(0);
     assert!(waiting.metadata.contains_key("deletionTimestamp"));
     assert_eq!((waiting.status.state, waiting.status.inventory.len()), (Some(State::Deleting), 1));
 }
@@ -197,12 +202,31 @@ async fn a_component_that_cannot_be_deleted_completely_is_refused() {
     component.status.inventory.push("unknown".into());
     let unreadable = lab.runs(&store).plan_deletion(component.clone()).await.unwrap_err();
     assert!(matches!(unreadable, RunError::Inventory(InventoryError { at: 1, .. })), "{unreadable:?}");
-    component.spec.service_account_name = Some("deployer".to_owned());
-    let elsewhere = lab.runs(&store).plan_deletion(component).await.unwrap_err();
-    assert!(
-        matches!(elsewhere, RunError::UnsupportedTarget { field: "serviceAccountName", .. }),
-        "{elsewhere:?}"
+}
+
+#[tokio::test]
+async fn components_that_cannot_be_read_are_named() {
+    let lab = Lab::with_definition().await;
+    lab.apply("", &maps(&["a"])).await.unwrap();
+    // An older definition accepts everything.
+    let mut open = definition();
+    open.as_map_mut()["spec"]["versions"][0]["schema"] = serde_json::json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    lab.fixture.apply(&manifest::write_stream(&[open])).await;
+    lab.fixture.apply("{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: bad, namespace: shop}, spec: {sourceRef: {}, suspend: 5}}").await;
+    lab.fixture.apply("{apiVersion: v1, kind: Secret, metadata: {name: capstan.component.old, namespace: shop, labels: {capstan.dev/component: old}}}").await;
+    let store = lab.store().await;
+    let stored = store.list().await.unwrap();
+    assert_eq!(stored.components.len(), 1);
+    let texts: Vec<String> = stored.unreadable.iter().map(ToString::to_string).collect();
+    assert_data_eq!(
+        texts.join("\n"),
+        str![[r#"
+cannot read Component `shop/bad`: invalid type: integer `5`, expected a boolean
+cannot read Component `shop/old`: Secret `capstan.component.old` has no key `component.json`
+"#]]
     );
+    let key = ComponentKey { namespace: "shop".to_owned(), name: "bad".to_owned() };
+    assert!(matches!(store.get(&key).await, Err(crate::StoreError::Unreadable { .. })));
 }
 
 // Row: ENG-46, ENG-47
@@ -227,7 +251,7 @@ spec:
         "{error:?}"
     );
     assert_eq!(lab.maps("shop").await, ["a"]);
-    let status = lab.store().await.list().await.unwrap().remove(0).status;
+    let status = lab.list().await.remove(0).status;
     assert_eq!((status.state, &*status.ready().unwrap().reason), (Some(State::Deleting), "DeletionBlocked"));
 }
 
@@ -270,5 +294,5 @@ async fn a_record_becomes_a_status_once_the_kind_is_served() {
     let component = lab.apply("", &maps(&["b"])).await.unwrap();
     assert_eq!(lab.maps("shop").await, ["b"]);
     assert_eq!(component.metadata.get("finalizers"), Some(&Value::from(vec![crate::RECONCILER])));
-    assert_eq!(lab.store().await.list().await.unwrap().len(), 1);
+    assert_eq!(lab.list().await.len(), 1);
 }

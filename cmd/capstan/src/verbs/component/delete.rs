@@ -98,9 +98,11 @@ impl Delete {
 
 /// Plans the deletions, dependents first.
 async fn plan(hub: &Hub, keys: &[ComponentKey]) -> Result<Vec<ComponentPlan>, Failure> {
-    let selected = hub.select(keys).await?;
+    let selected = hub.select(keys).await?.readable()?;
+    // A Component that cannot be read may depend on the others.
+    let all = hub.store.list().await?.readable()?;
     let others: Vec<Component> =
-        hub.store.list().await?.into_iter().filter(|one| !keys.contains(&ComponentKey::of(one))).collect();
+        all.into_iter().filter(|one| !keys.contains(&ComponentKey::of(one))).collect();
     let blocked: Vec<String> = selected
         .iter()
         .filter_map(|one| Some(format!("{}: {}", ComponentKey::of(one), deletion_blocker(one, &others)?)))

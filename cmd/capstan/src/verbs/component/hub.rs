@@ -1,6 +1,6 @@
 //! The cluster of Components, and the Components that a command names.
 
-use component::{Component, ComponentKey, ComponentRuns, ComponentStore};
+use component::{ComponentKey, ComponentRuns, ComponentStore, StoredComponents, Targets};
 use inventory::ManagementCluster;
 
 use crate::{Failure, session::Session, settings::KubeFlags};
@@ -9,6 +9,7 @@ use crate::{Failure, session::Session, settings::KubeFlags};
 pub(super) struct Hub {
     pub(super) cluster: ManagementCluster,
     pub(super) store: ComponentStore,
+    targets: Targets,
     uid: String,
 }
 
@@ -16,34 +17,36 @@ impl Hub {
     pub(super) async fn open(cluster: &ManagementCluster) -> Result<Self, Failure> {
         let uid = cluster.identity().await?.uid;
         let store = ComponentStore::open(&cluster.server).await?;
-        Ok(Self { cluster: cluster.clone(), store, uid })
+        let targets = Targets::new(cluster.server.clone());
+        Ok(Self { cluster: cluster.clone(), store, targets, uid })
     }
 
     pub(super) fn runs(&self) -> ComponentRuns<'_> {
-        ComponentRuns { server: &self.cluster.server, store: &self.store, hub: &self.uid }
+        ComponentRuns { targets: &self.targets, store: &self.store, hub: &self.uid }
     }
 
     /// Returns the named Components, or all Components without names.
     /// # Errors
     /// A Component that does not exist, with the existing ones.
-    pub(super) async fn select(&self, keys: &[ComponentKey]) -> Result<Vec<Component>, Failure> {
-        let all = self.store.list().await?;
+    pub(super) async fn select(&self, keys: &[ComponentKey]) -> Result<StoredComponents, Failure> {
+        let mut all = self.store.list().await?;
         if keys.is_empty() {
             return Ok(all);
         }
-        let mut selected = Vec::new();
-        for key in keys {
-            let Some(found) = all.iter().find(|one| ComponentKey::of(one) == *key) else {
-                let known = all.iter().map(|one| ComponentKey::of(one).to_string()).collect::<Vec<_>>();
-                let hint = match known.as_slice() {
-                    [] => "the cluster has no Component".to_owned(),
-                    known => format!("the cluster has {}", api::one_of(known)),
-                };
-                return Err(Failure::user(format!("cannot find Component `{key}`")).hint(hint));
+        let known = all.keys();
+        if let Some(missing) = keys.iter().find(|key| !known.contains(key)) {
+            let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+            let hint = match known.as_slice() {
+                [] => "the cluster has no Component".to_owned(),
+                known => format!("the cluster has {}", api::one_of(known)),
             };
-            selected.push(found.clone());
+            return Err(Failure::user(format!("cannot find Component `{missing}`")).hint(hint));
         }
-        Ok(selected)
+        let place = |key: &ComponentKey| keys.iter().position(|one| one == key);
+        all.components.retain(|one| place(&ComponentKey::of(one)).is_some());
+        all.components.sort_by_key(|one| place(&ComponentKey::of(one)));
+        all.unreadable.retain(|one| place(&one.component).is_some());
+        Ok(all)
     }
 }
 

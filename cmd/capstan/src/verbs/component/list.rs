@@ -35,7 +35,8 @@ pub(super) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
         hub.select(&[]).await
     })?;
     if let Some(namespace) = &args.namespace {
-        components.retain(|component| component.namespace() == namespace);
+        components.components.retain(|component| component.namespace() == namespace);
+        components.unreadable.retain(|one| one.component.namespace == *namespace);
     }
     session.print(format, &listed(&components, false), list_text)
 }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use api::output::{ComponentList, ComponentObject, ListedComponent, ObjectName};
 use apply::{Blocker, Health, ItemPhase, Status, object_name};
-use component::Component;
+use component::{Component, StoredComponents, UnreadableComponent};
 
 use crate::ui::{NarrowingStep, table};
 
 /// Returns Components in their printed form.
-pub(super) fn listed(components: &[Component], with_objects: bool) -> ComponentList {
+pub(super) fn listed(stored: &StoredComponents, with_objects: bool) -> ComponentList {
     let one = |component: &Component| {
         let status = &component.status;
         let ready = status.ready().cloned().unwrap_or_default();
@@ -34,7 +34,26 @@ pub(super) fn listed(components: &[Component], with_objects: bool) -> ComponentL
             inventory: if with_objects { set.items.iter().map(object).collect() } else { Vec::new() },
         }
     };
-    ComponentList { components: components.iter().map(one).collect() }
+    let mut components: Vec<ListedComponent> = stored.components.iter().map(one).collect();
+    components.extend(stored.unreadable.iter().map(unreadable));
+    ComponentList { components }
+}
+
+/// Returns a Component that cannot be read in its printed form.
+fn unreadable(one: &UnreadableComponent) -> ListedComponent {
+    ListedComponent {
+        namespace: one.component.namespace.clone(),
+        name: one.component.name.clone(),
+        ready: false,
+        state: "Unknown".to_owned(),
+        reason: "Unreadable".to_owned(),
+        message: one.to_string(),
+        revision: String::new(),
+        applied: None,
+        objects: 0,
+        not_ready: Vec::new(),
+        inventory: Vec::new(),
+    }
 }
 
 /// Returns the objects that are not ready, as the last run recorded them.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use apply::{Blocker, Event};
-use component::{Component, ComponentKey};
+use component::{Component, ComponentKey, StoredComponents};
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -57,6 +57,7 @@ pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
         let hub = Hub::open(&cluster).await?;
         wait(&hub, &keys, timeout).await
     })?;
+    let components = StoredComponents { components, ..StoredComponents::default() };
     session.print(format, &listed(&components, false), list_text)
 }
 
@@ -65,7 +66,7 @@ async fn wait(hub: &Hub, keys: &[ComponentKey], timeout: Duration) -> Result<Vec
     let deadline = Instant::now() + timeout;
     let mut reported: Vec<Blocker> = Vec::new();
     loop {
-        let components = hub.select(keys).await?;
+        let components = hub.select(keys).await?.readable()?;
         let waiting: Vec<&Component> =
             components.iter().filter(|one| !one.status.is_ready(one.generation())).collect();
         if waiting.is_empty() {
