@@ -28,7 +28,7 @@
 //! | `accumulator`, `resource`, `id`, `kinds` | the objects of a build, and their former names |
 //! | `fields` | the fields of each kind that transformers write |
 //! | `generators`, `patches`, `transform`, `vars`, `plugins`, `helm` | the steps, one module per field |
-//! | `selector`, `expression` | the objects that a `target` or a `select` matches |
+//! | `selector` | the objects that a `target` or a `select` matches |
 //! | `schema`, `merge` | merge keys of lists, and strategic merge |
 //! | `hash`, `references`, `order`, `output` | the steps that run once, at the end |
 //! | `request` | requests for remote content: the caller fetches it and builds again |
@@ -39,7 +39,6 @@
 
 mod accumulator;
 mod build;
-mod expression;
 mod fields;
 mod generators;
 mod hash;

@@ -2,12 +2,12 @@
 
 mod labels;
 
-use manifest::Object;
+use manifest::{Object, expression};
 use regex::Regex;
 
 use crate::ResId;
 use crate::accumulator::{Accumulator, ResourcePosition};
-use crate::expression;
+
 use crate::kustomization::entries::Selector;
 use crate::resource::Resource;
 

@@ -22,6 +22,7 @@ mod tests;
 pub mod builtin;
 pub mod duration;
 pub mod envsubst;
+pub mod expression;
 pub mod images;
 pub mod labels;
 pub mod namespace;

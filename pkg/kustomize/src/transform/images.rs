@@ -5,11 +5,11 @@
 //! Source: kustomize v5.8.1 api/filters/imagetag, api/internal/image; differs: kustomize appends `tagSuffix` twice to
 //! an image that is both in such a list and in the table.
 
-use manifest::Value;
+use manifest::{Value, expression};
 use regex::Regex;
 
 use crate::accumulator::Accumulator;
-use crate::expression;
+
 use crate::fields::{FieldPath, FieldTable};
 use crate::kustomization::entries::Image;
 use crate::scope::Scope;

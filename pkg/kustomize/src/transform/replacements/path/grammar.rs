@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use manifest::{Map, Value};
+use manifest::{Map, Value, expression};
 use regex::Regex;
-
-use crate::expression;
 
 /// An invalid path.
 #[derive(Debug, thiserror::Error)]

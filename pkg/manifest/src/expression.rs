@@ -7,7 +7,8 @@
 //! \Qa.b\E   ─►  a\.b
 //! ```
 //! Syntax that only the crate accepts (`(?x)`, `a**`) stays valid.
-//! Source: the syntax of Go's `regexp`; kustomize v5.8.1 uses it for selectors, image names and paths.
+//! Source: the syntax of Go's `regexp`. kustomize v5.8.1 uses it for selectors, image names and paths; SOPS 3.13 uses it
+//! for keys and comments.
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,7 @@ use regex::Regex;
 /// Compiles a Go regular expression.
 /// # Errors
 /// The reason why `text` is no regular expression, in one line.
-pub(crate) fn read(text: &str) -> Result<Regex, String> {
+pub fn read(text: &str) -> Result<Regex, String> {
     Regex::new(&translate(text)).map_err(|error| {
         // A parse error has several lines; the last one gives the reason.
         error.to_string().lines().last().unwrap_or_default().to_owned()
