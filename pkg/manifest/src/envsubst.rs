@@ -1,4 +1,4 @@
-//! The `${VAR}` language of cluster templates and provider components.
+//! The `${VAR}` language of cluster templates, provider components and Components.
 //!
 //! ```text
 //! text ─► legacy (`${ VAR }` to `${VAR}`) ─► grammar ─► Template ─► variables()   the variables of the text
@@ -10,7 +10,7 @@
 //!
 //! Source: drone/envsubst v2.0.0-20210730161058-179042472c46, with the legacy names and the listing of variables of
 //! clusterctl v1.14 client/yamlprocessor/simple_processor.go. If the original renders a text, this module gives the
-//! same bytes.
+//! same bytes. [`Dialect::Components`] follows drone/envsubst v1.0.3 instead.
 //! Differs:
 //! - All faults and all missing variables are reported at once, with their positions.
 //! - A negative length is an error instead of a crash.
@@ -21,6 +21,7 @@
 //!
 //! Deliberately absent: YAML (comments are substituted too), files, the environment.
 
+mod dialect;
 mod error;
 mod functions;
 mod glob;
@@ -35,6 +36,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use dialect::Dialect;
 pub use error::{
     MissingVariable, MissingVariables, ParseError, RenderError, SubstitutionError, SubstitutionErrorKind,
 };
@@ -109,16 +111,27 @@ impl Expression {
 }
 
 impl<'a> Template<'a> {
-    /// Parses a text.
+    /// Parses a text of a cluster template or of provider components.
     ///
     /// A NUL character ends the text, the rest is ignored. Source: parse/scan.go (read).
     ///
     /// # Errors
     /// Every invalid substitution, up to [`ParseError::MAX_FAULTS`]. The original reports only the first one.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
+        Self::parse_in(text, Dialect::ClusterTemplates)
+    }
+
+    /// Parses a text of a dialect.
+    ///
+    /// # Errors
+    /// Fails like [`Template::parse`].
+    pub fn parse_in(text: &'a str, dialect: Dialect) -> Result<Self, ParseError> {
         let end = text.find('\0').unwrap_or(text.len());
-        let legacy = LegacyNames::collapse(&text[..end]);
-        let parsed = grammar::parse(legacy.text()).map_err(|faults| {
+        let legacy = match dialect {
+            Dialect::ClusterTemplates => LegacyNames::collapse(&text[..end]),
+            Dialect::Components => LegacyNames::none(&text[..end]),
+        };
+        let parsed = grammar::parse(legacy.text(), dialect).map_err(|faults| {
             let mut cursor = PositionCursor::new(text);
             let faults = faults.into_iter().map(|(kind, at)| SubstitutionError {
                 kind,

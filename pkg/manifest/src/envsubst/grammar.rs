@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::functions::Function;
-use super::{Expression, MAX_DEPTH, ParseError, Step, SubstitutionErrorKind};
+use super::{Dialect, Expression, MAX_DEPTH, ParseError, Step, SubstitutionErrorKind};
 
 /// The result of parsing a text.
 pub(super) struct ParsedTemplate {
@@ -19,8 +19,8 @@ pub(super) struct ParsedTemplate {
 type FaultAt = (SubstitutionErrorKind, usize);
 
 /// Parses a whole text. Faults are in the order of the text.
-pub(super) fn parse(text: &str) -> Result<ParsedTemplate, Vec<FaultAt>> {
-    let mut parser = Parser::new(text);
+pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ParsedTemplate, Vec<FaultAt>> {
+    let mut parser = Parser::new(text, dialect);
     let mut faults = Vec::new();
     while let Err(wrong) = parser.run() {
         faults.push(wrong);
@@ -90,6 +90,7 @@ struct Frame {
 
 struct Parser<'t> {
     text: &'t str,
+    dialect: Dialect,
     offset: usize,
     open: Vec<Frame>,
     steps: Vec<Step>,
@@ -99,9 +100,10 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, dialect: Dialect) -> Self {
         Self {
             text,
+            dialect,
             offset: 0,
             open: Vec::new(),
             steps: Vec::new(),
@@ -131,20 +133,20 @@ impl<'t> Parser<'t> {
     /// Reads text up to the next `${` and opens it. Returns false at the end of the text.
     fn read_outside(&mut self) -> Result<bool, FaultAt> {
         let (mut start, mut from) = (self.offset, self.offset);
-        while let Some(found) = self.text[from..].find('$') {
-            let dollar = from + found;
-            match self.byte(dollar + 1) {
-                Some(b'{') => {
-                    self.push_text(start..dollar);
-                    self.offset = dollar;
-                    self.open_expression()?;
-                    return Ok(true);
-                }
-                Some(b'$') => {
-                    self.push_text(start..dollar);
-                    (start, from) = (dollar + 1, dollar + 2);
-                }
-                _ => from = dollar + 1,
+        while let Some(found) = self.text[from..].find(['$', '\\']) {
+            let at = from + found;
+            let (byte, next) = (self.text.as_bytes()[at], self.byte(at + 1));
+            if byte == b'$' && next == Some(b'{') {
+                self.push_text(start..at);
+                self.offset = at;
+                self.open_expression()?;
+                return Ok(true);
+            }
+            if self.dialect.escapes(byte, next) {
+                self.push_text(start..at);
+                (start, from) = (at + 1, at + 2);
+            } else {
+                from = at + 1;
             }
         }
         self.push_text(start..self.text.len());

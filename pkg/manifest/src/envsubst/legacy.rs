@@ -44,6 +44,11 @@ impl<'a> LegacyNames<'a> {
         Self { text: Cow::Owned(out), removals }
     }
 
+    /// Keeps a text as it is.
+    pub(super) fn none(text: &'a str) -> Self {
+        Self { text: Cow::Borrowed(text), removals: Vec::new() }
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -512,3 +512,24 @@ fn a_marked_text_has_a_mark_for_each_outermost_substitution() {
     let marked = Template::parse(text).unwrap().mark(&|name| format!("<{name}>"));
     assert_eq!(marked, "a: <A>\nb: x<B>y<C><E>\n$${F} $G <H> ".replace("$${F}", "${F}"));
 }
+
+#[test]
+fn components_escape_backslashes_and_have_no_spaced_names() {
+    use super::Dialect;
+    let render = |text| {
+        let template = Template::parse_in(text, Dialect::Components)?;
+        Ok::<_, ParseError>(template.render(&mut |_| Some("v".into())).unwrap())
+    };
+    for (text, expected) in [
+        (r"a\\b", r"a\b"),
+        (r"a\/b", "a/b"),
+        (r"a\nb \", r"a\nb \"),
+        (r"\\${X}", r"\v"),
+        ("$${X} $X", "${X} $X"),
+    ] {
+        assert_eq!(render(text).unwrap(), expected, "{text}");
+    }
+    assert!(render("${ X }").is_err());
+    let cluster = Template::parse(r"a\\b ${ X }").unwrap();
+    assert_eq!(cluster.render(&mut |_| Some("v".into())).unwrap(), r"a\\b v");
+}
