@@ -16,6 +16,7 @@ mod parse;
 mod parser_text;
 mod reject;
 mod scalar;
+pub mod scalars;
 mod timestamp;
 mod tree;
 mod write;

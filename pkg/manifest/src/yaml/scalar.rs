@@ -51,7 +51,7 @@ pub(super) enum Scalar {
 
 /// A resolved plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Plain {
+pub(super) enum Plain {
     Null,
     Bool(bool),
     Int(i64),
@@ -128,7 +128,7 @@ fn infinity_or_nan(number: f64) -> &'static str {
     }
 }
 
-fn resolve_plain(text: &str, dialect: Dialect) -> Plain {
+pub(super) fn resolve_plain(text: &str, dialect: Dialect) -> Plain {
     let bytes = text.as_bytes();
     match bytes.first() {
         None => Plain::Null,

@@ -37,6 +37,28 @@ pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trai
     writer.finish();
 }
 
+/// Prints one text without wrapping its lines, by the rules of version 3. A comment follows the text, or the `|` of a
+/// block scalar, whose lines start at `column`.
+pub(super) fn write_text_into(out: &mut String, text: &str, column: usize, indent: usize, comment: &str) {
+    if text == "<<" {
+        // Version 3 keeps the tag of a merge key.
+        out.push_str("!!merge ");
+    }
+    let style = TextTraits::of(text).version_3_style_of(text);
+    let mut writer = Writer { out, column: 0, line_is_open: true };
+    match style {
+        Style::Plain => writer.plain(text, column, false),
+        Style::Single => writer.single_quoted(text, column, false),
+        Style::Double => writer.double_quoted(text, column, false),
+        Style::Literal => {
+            writer.literal_header(text, indent);
+            writer.out.push_str(comment);
+            return writer.literal_lines(text, column);
+        }
+    }
+    writer.out.push_str(comment);
+}
+
 struct Writer<'a> {
     out: &'a mut String,
     /// The number of characters in the current line.

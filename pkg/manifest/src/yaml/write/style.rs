@@ -19,8 +19,10 @@ pub(super) struct TextTraits {
     has_line_feed: bool,
     /// The text has a line break of any kind.
     has_break: bool,
-    /// The text has a character that needs an escape, or a space before a line break.
+    /// The text has a character that needs an escape, apart from tabs, or a space before a line break.
     must_escape: bool,
+    /// The text has a tab, which only version 3 prints unchanged, and only in block scalars.
+    has_tab: bool,
     /// The text has a space after a line break.
     break_then_space: bool,
     /// The text ends in a space.
@@ -45,14 +47,23 @@ impl TextTraits {
 
     /// True if a block scalar would be read as this text.
     pub(super) fn may_be_block(self) -> bool {
-        !(self.must_escape || self.space_last)
+        !(self.must_escape || self.has_tab || self.space_last)
+    }
+
+    /// Returns the style of version 3.
+    pub(super) fn version_3_style_of(self, text: &str) -> Style {
+        // Go cannot read back a block scalar that starts with a tab.
+        if self.has_line_feed && !text.starts_with('\t') {
+            return Self { has_tab: false, ..self }.style_of(text);
+        }
+        self.style_of(text)
     }
 
     pub(super) fn style_of(self, text: &str) -> Style {
         if self.has_line_feed {
             return if self.may_be_block() { Style::Literal } else { Style::Double };
         }
-        if changes_when_plain(text) || self.must_escape {
+        if changes_when_plain(text) || self.must_escape || self.has_tab {
             Style::Double
         } else if !self.not_plain && !self.has_break && !self.break_then_space {
             Style::Plain
@@ -76,7 +87,8 @@ impl TextTraits {
                 '#' => after_blank,
                 _ => (is_space || is_break) && (index == 0 || next.is_none()),
             };
-            traits.must_escape |= !is_printable(character) || after_space && is_break;
+            traits.has_tab |= character == '\t';
+            traits.must_escape |= !is_printable(character) && character != '\t' || after_space && is_break;
             traits.break_then_space |= after_break && is_space;
             traits.space_last |= is_space && next.is_none();
             traits.has_break |= is_break;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::style::{is_break, is_printable};
-use super::{ProvenanceCursor, Writer};
+use super::{INDENT, ProvenanceCursor, Writer};
 
 /// A line breaks at the first single space after this many characters.
 const WIDTH: usize = 80;
@@ -95,9 +95,16 @@ impl Writer<'_> {
     }
 
     pub(super) fn literal(&mut self, text: &str, column: usize, trail: ProvenanceCursor<'_>) {
+        self.literal_header(text, INDENT);
+        self.comment(trail);
+        self.literal_lines(text, column);
+    }
+
+    /// Writes `|` with the hints for the reader: the indent of a text that starts with a blank, and the kept breaks.
+    pub(super) fn literal_header(&mut self, text: &str, indent: usize) {
         self.push("|");
         if text.starts_with(|first| first == ' ' || is_break(first)) {
-            self.push("2");
+            self.push(&indent.to_string());
         }
         let mut backwards = text.chars().rev();
         match (backwards.next().is_some_and(is_break), backwards.next()) {
@@ -106,7 +113,10 @@ impl Writer<'_> {
             (true, Some(before)) if is_break(before) => self.push("+"),
             (true, Some(_)) => {}
         }
-        self.comment(trail);
+    }
+
+    /// Writes the lines of a block scalar, from the line break after its header.
+    pub(super) fn literal_lines(&mut self, text: &str, column: usize) {
         self.new_line();
         for line in text.split_inclusive(is_break) {
             let body = line.trim_end_matches(is_break);
