@@ -1,0 +1,55 @@
+//! Changed and damaged files, and key files that cannot be used.
+
+use std::fs;
+
+use crate::{DecryptionKeys, KeyFileProblem, SopsError, decrypt, is_encrypted};
+
+/// Returns the encrypted file of a case of the corpus, and the keys of the case.
+fn case(name: &str, file: &str) -> Option<(String, DecryptionKeys)> {
+    let case = support::skip::corpus()?.join("components/sops").join(name);
+    let key = fs::read(case.join("keys/a1.agekey")).unwrap();
+    let keys = DecryptionKeys::from_files([("a1.agekey", key)]).unwrap();
+    Some((fs::read_to_string(case.join(file)).unwrap(), keys))
+}
+
+#[test]
+fn every_truncated_or_shortened_file_is_refused_without_a_panic() {
+    let Some((text, keys)) = case("age-json", "s.json") else { return };
+    let original = decrypt("s.json", text.as_bytes(), &keys).unwrap();
+    // SOPS does not protect the keys of values in clear text.
+    let clear = text.find("\"o\": {").unwrap()..text.find("\"sops\"").unwrap();
+    for (index, _) in text.char_indices().step_by(7) {
+        let kept = &text[..index];
+        assert!(decrypt("s.json", kept.as_bytes(), &keys).is_err(), "{index} bytes");
+        let cut = format!("{kept}{}", text.get(index + 1..).unwrap_or_default());
+        if let Ok(decrypted) = decrypt("s.json", cut.as_bytes(), &keys)
+            && !clear.contains(&index)
+        {
+            assert_eq!(decrypted, original, "without byte {index}");
+        }
+    }
+}
+
+#[test]
+fn compact_json_is_encrypted_and_prose_is_not() {
+    let Some((text, keys)) = case("age-json", "s.json") else { return };
+    let compact = text.replace(['\n', '\t'], "").replace("\": \"", "\":\"");
+    assert!(compact.contains("\"mac\":\"ENC["));
+    let original = decrypt("s.json", text.as_bytes(), &keys).unwrap();
+    assert_eq!(decrypt("s.json", compact.as_bytes(), &keys).unwrap(), original);
+    for prose in
+        ["A sops file has a line `mac: ENC[AES256_GCM,data:…`.\n", "[sops]\nname = mac\n; ENC[AES256_GCM,\n"]
+    {
+        assert!(!is_encrypted(prose.as_bytes()), "{prose}");
+    }
+}
+
+#[test]
+fn key_files_without_keys_name_the_file_but_no_content() {
+    let problem = |name, content: &str| match DecryptionKeys::from_files([(name, content)]) {
+        Err(SopsError::KeyFile { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problem("a.agekey", "# c\n\nAGE-SECRET-KEY-1WRONG\n"), KeyFileProblem::AgeIdentity(3));
+    assert!(DecryptionKeys::from_files([("readme.txt", "AGE-SECRET-KEY-1WRONG")]).unwrap().is_empty());
+}
