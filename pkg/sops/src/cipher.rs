@@ -76,7 +76,7 @@ fn typed(data: Secret, kind: &str) -> Result<Value, CipherProblem> {
     let text = str::from_utf8(&data).ok();
     let value = match kind {
         "str" | "bytes" => return Ok(Value::Text(data)),
-        "comment" => return Ok(Value::Comment(Comment { text: data })),
+        "comment" => return Ok(Value::Comment(Comment { text: data, is_inline: false })),
         "int" => text.and_then(|text| text.parse().ok()).map(Value::Int),
         "float" => text.and_then(|text| text.parse().ok()).map(Value::Float),
         "bool" => text.and_then(parse_bool).map(Value::Bool),

@@ -1,5 +1,7 @@
 //! Errors of decryption. They name files, keys and positions, but no values.
 
+use manifest::yaml::YamlErrorKind;
+
 /// An encrypted file that cannot be decrypted, or a key file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -59,4 +61,9 @@ pub enum KeyFileProblem {
     /// There are too many keys.
     #[error("there are more than {0} keys")]
     TooMany(usize),
+}
+
+/// Describes an error of a YAML scalar.
+pub(crate) fn yaml(line: usize, problem: &YamlErrorKind) -> SopsError {
+    SopsError::Syntax { format: "YAML", problem: format!("line {line}: {problem}") }
 }

@@ -64,7 +64,7 @@ impl EncryptedFile {
         }
         let Ok(text) = str::from_utf8(bytes) else { return Ok(None) };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        for format in [Format::Json, Format::Dotenv, Format::Ini] {
+        for format in [Format::Json, Format::Dotenv, Format::Ini, Format::Yaml] {
             if !has_metadata(text, format) {
                 continue;
             }
@@ -95,7 +95,10 @@ fn has_metadata(text: &str, format: Format) -> bool {
         }
         Format::Dotenv => has_line(&["sops_mac=ENC["], false),
         Format::Ini => has_line(&["[sops]"], true) && text.lines().any(is_ini_mac),
-        Format::Binary => false,
+        _ => {
+            let has_entry = has_line(&["sops:", "\"sops\":", "'sops':"], false);
+            has_entry && has_line(&["mac: ENC[", "mac: \"ENC[", "mac: 'ENC[", "\"mac\":"], true)
+        }
     }
 }
 

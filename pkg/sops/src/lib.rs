@@ -1,7 +1,7 @@
 //! Decrypts files of SOPS with age keys.
 //!
 //! ```text
-//! bytes ─► format (JSON, dotenv, INI) ─► tree + metadata
+//! bytes ─► format (YAML, JSON, dotenv, INI) ─► tree + metadata
 //! keys  ─► data key (age, Shamir shares) ─► walk: decrypt each value, verify the MAC ─► format of the file name ─► bytes
 //! ```
 //!
@@ -9,8 +9,8 @@
 //! use sops::DecryptionKeys;
 //!
 //! let keys = DecryptionKeys::from_files([("team.agekey", b"# no key yet\n")])?;
-//! assert!(!sops::is_encrypted(b"{}"));
-//! let error = sops::decrypt("secret.json", b"{}", &keys).unwrap_err();
+//! assert!(!sops::is_encrypted(b"kind: Secret\n"));
+//! let error = sops::decrypt("secret.yaml", b"kind: Secret\n", &keys).unwrap_err();
 //! assert_eq!(error.to_string(), "the file is not encrypted with SOPS");
 //! # Ok::<_, sops::SopsError>(())
 //! ```
@@ -18,13 +18,17 @@
 //! | module | content |
 //! |---|---|
 //! | `file` | encrypted files: recognition, decryption, output |
-//! | `format`, `json`, `dotenv`, `ini` | the formats |
+//! | `format`, `yaml`, `json`, `dotenv`, `ini` | the formats |
 //! | `tree` | the content of a file: ordered fields, lists, comments |
 //! | `metadata`, `flat`, `rule` | the entry `sops`, and the choice of encrypted values |
 //! | `keys`, `data_key`, `shamir` | private keys, and the key of a file |
 //! | `walk`, `cipher` | decryption of values, and the MAC |
 //!
 //! Source: sops v3.13. If sops decrypts a file with the format of its name, this crate gives the same bytes.
+//! Differs:
+//! - A text that starts with a tab and has several lines is printed in double quotes; sops prints `null`.
+//! - A comment behind a list or mapping in brackets is printed above it.
+//! - A repeated key is an error in every document of a YAML file; sops checks only the first document.
 //!
 //! Deliberately absent: encryption, PGP, keys of cloud services, passphrases, SSH keys, disk, network, environment. Keys and
 //! decrypted values are cleared from memory when they are dropped; errors never contain them.
@@ -47,6 +51,7 @@ mod shamir;
 mod tests;
 mod tree;
 mod walk;
+mod yaml;
 
 pub use error::{KeyFileProblem, SopsError};
 pub use file::{decrypt, is_encrypted};

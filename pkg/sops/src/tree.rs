@@ -22,6 +22,8 @@ pub(crate) enum Entry {
 #[derive(Clone)]
 pub(crate) struct Comment {
     pub(crate) text: Secret,
+    /// True if the comment follows a value on the same line. It comes before the field or element of this value.
+    pub(crate) is_inline: bool,
 }
 
 /// A value.
@@ -42,7 +44,7 @@ pub(crate) enum Value {
 
 impl Comment {
     pub(crate) fn new(text: &[u8]) -> Self {
-        Self { text: Zeroizing::new(text.to_vec()) }
+        Self { text: Zeroizing::new(text.to_vec()), is_inline: false }
     }
 }
 

@@ -13,6 +13,22 @@ fn case(name: &str, file: &str) -> Option<(String, DecryptionKeys)> {
 }
 
 #[test]
+fn a_moved_value_is_named_with_its_path() {
+    let Some((text, keys)) = case("age-yaml", "s.yaml") else { return };
+    let moved = text.replacen("    user: ENC", "    other: ENC", 1);
+    let error = decrypt("s.yaml", moved.as_bytes(), &keys).unwrap_err();
+    assert!(matches!(error, SopsError::Value { ref path, .. } if path == "stringData.other"), "{error}");
+}
+
+#[test]
+fn a_changed_clear_value_is_a_mac_mismatch() {
+    let Some((text, keys)) = case("age-yaml", "s.yaml") else { return };
+    let changed = text.replacen("plain_unencrypted: visible", "plain_unencrypted: changed", 1);
+    assert_ne!(changed, text);
+    assert!(matches!(decrypt("s.yaml", changed.as_bytes(), &keys), Err(SopsError::MacMismatch)));
+}
+
+#[test]
 fn every_truncated_or_shortened_file_is_refused_without_a_panic() {
     let Some((text, keys)) = case("age-json", "s.json") else { return };
     let original = decrypt("s.json", text.as_bytes(), &keys).unwrap();
@@ -37,11 +53,36 @@ fn compact_json_is_encrypted_and_prose_is_not() {
     assert!(compact.contains("\"mac\":\"ENC["));
     let original = decrypt("s.json", text.as_bytes(), &keys).unwrap();
     assert_eq!(decrypt("s.json", compact.as_bytes(), &keys).unwrap(), original);
-    for prose in
-        ["A sops file has a line `mac: ENC[AES256_GCM,data:…`.\n", "[sops]\nname = mac\n; ENC[AES256_GCM,\n"]
-    {
+    for prose in [
+        "A sops file has a line `mac: ENC[AES256_GCM,data:…`.\n",
+        "sops:\n  manual: |\n    mac: ENC[AES256_GCM,data:x]\n",
+        "[sops]\nname = mac\n; ENC[AES256_GCM,\n",
+    ] {
         assert!(!is_encrypted(prose.as_bytes()), "{prose}");
     }
+}
+
+#[test]
+fn deep_nesting_is_refused_in_every_format() {
+    let deep = "[".repeat(10_000);
+    let mac = "ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]";
+    for text in [
+        format!("{{\"sops\": {{\"mac\": \"{mac}\"}}, \"a\": {deep}{}}}", "]".repeat(10_000)),
+        format!("sops:\n  mac: {mac}\na: {deep}\n"),
+    ] {
+        let refused = decrypt("a.yaml", text.as_bytes(), &DecryptionKeys::default());
+        assert!(matches!(refused, Err(SopsError::Syntax { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn only_cloud_keys_are_refused_with_their_names() {
+    let text = "a: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\nsops:\n    kms:\n        - arn: arn:aws:kms:x\n          enc: x\n    lastmodified: \"2026-01-02T03:04:05Z\"\n    mac: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n    version: 3.9.0\n";
+    let error = decrypt("a.yaml", text.as_bytes(), &DecryptionKeys::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot get the data key: the file is encrypted for AWS KMS, but only age keys are supported"
+    );
 }
 
 #[test]
