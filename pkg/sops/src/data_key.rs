@@ -10,7 +10,7 @@ use crate::{SopsError, shamir};
 
 /// The maximum length of a decrypted entry: a data key, or a share of it with its coordinate.
 pub(crate) const MAX_ENCRYPTED_BYTES: usize = 64;
-/// The maximum length of the encrypted form of an entry.
+/// The maximum length of the encrypted form of an entry. A PGP message for an RSA key of 16 kbit has 3 kB.
 const MAX_ENTRY_BYTES: usize = 64 << 10;
 
 /// Decrypts the data key with the first matching key of each group.
@@ -40,11 +40,13 @@ fn decrypt_group(group: &[Recipient], keys: &DecryptionKeys) -> Result<Option<Se
     for recipient in group {
         let (name, enc) = match recipient {
             Recipient::Age { recipient, enc } => (recipient, enc),
+            Recipient::Pgp { fingerprint, enc } => (fingerprint, enc),
             Recipient::Unsupported(_) => continue,
         };
         let attempt = match recipient {
             _ if enc.len() > MAX_ENTRY_BYTES => Attempt::Damaged,
-            _ => keys.age.decrypt(name, enc),
+            Recipient::Age { .. } => keys.age.decrypt(name, enc),
+            _ => keys.pgp.decrypt(enc),
         };
         match attempt {
             Attempt::Decrypted(part) => return Ok(Some(part)),
@@ -61,6 +63,7 @@ fn no_key(metadata: &Metadata) -> SopsError {
     for recipient in metadata.groups.iter().flatten() {
         match recipient {
             Recipient::Age { recipient, .. } => recipients.push(format!("`{recipient}`")),
+            Recipient::Pgp { fingerprint, .. } => recipients.push(format!("`{fingerprint}`")),
             Recipient::Unsupported(kind) if kinds.contains(kind) => {}
             Recipient::Unsupported(kind) => kinds.push(*kind),
         }

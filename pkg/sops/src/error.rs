@@ -26,7 +26,7 @@ pub enum SopsError {
     #[error("cannot get the data key: no given key matches the recipients {}", recipients.join(", "))]
     NoMatchingKey { recipients: Vec<String> },
     /// The file is encrypted only for keys that are not supported.
-    #[error("cannot get the data key: the file is encrypted for {}, but only age keys are supported", kinds.join(", "))]
+    #[error("cannot get the data key: the file is encrypted for {}, but only age and PGP keys are supported", kinds.join(", "))]
     UnsupportedKeys { kinds: Vec<&'static str> },
     /// A matching key does not decrypt the data key.
     #[error("cannot get the data key: the entry for {recipient} is damaged")]
@@ -58,6 +58,15 @@ pub enum KeyFileProblem {
     /// A line is no X25519 identity of age.
     #[error("line {0} is no age identity (`AGE-SECRET-KEY-1…`)")]
     AgeIdentity(usize),
+    /// The file has no armored PGP private key.
+    #[error("it has no armored PGP private key")]
+    NoPgpKey,
+    /// An armored PGP private key is damaged.
+    #[error("it has a damaged PGP private key")]
+    DamagedPgpKey,
+    /// A PGP private key is protected by a passphrase.
+    #[error("its PGP private key is protected by a passphrase: export the key without one")]
+    Passphrase,
     /// There are too many keys.
     #[error("there are more than {0} keys")]
     TooMany(usize),

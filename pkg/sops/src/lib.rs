@@ -1,8 +1,8 @@
-//! Decrypts files of SOPS with age keys.
+//! Decrypts files of SOPS with age and PGP keys.
 //!
 //! ```text
 //! bytes ─► format (YAML, JSON, dotenv, INI) ─► tree + metadata
-//! keys  ─► data key (age, Shamir shares) ─► walk: decrypt each value, verify the MAC ─► format of the file name ─► bytes
+//! keys  ─► data key (age, PGP, Shamir shares) ─► walk: decrypt each value, verify the MAC ─► format of the file name ─► bytes
 //! ```
 //!
 //! ```
@@ -30,7 +30,7 @@
 //! - A comment behind a list or mapping in brackets is printed above it.
 //! - A repeated key is an error in every document of a YAML file; sops checks only the first document.
 //!
-//! Deliberately absent: encryption, PGP, keys of cloud services, passphrases, SSH keys, disk, network, environment. Keys and
+//! Deliberately absent: encryption, keys of cloud services, passphrases, SSH keys, disk, network, environment. Keys and
 //! decrypted values are cleared from memory when they are dropped; errors never contain them.
 
 mod cipher;

@@ -16,8 +16,7 @@ const DEFAULT_SUFFIX: &str = "_unencrypted";
 /// The maximum number of recipients of a file. Each one with a matching key costs a decryption.
 const MAX_RECIPIENTS: usize = 10_000;
 /// The lists of recipients that need other programs or services.
-const UNSUPPORTED: [(&str, &str); 7] = [
-    ("pgp", "PGP"),
+const UNSUPPORTED: [(&str, &str); 6] = [
     ("kms", "AWS KMS"),
     ("gcp_kms", "GCP KMS"),
     ("hckms", "Huawei Cloud KMS"),
@@ -42,6 +41,8 @@ pub(crate) struct Metadata {
 pub(crate) enum Recipient {
     /// A public key of age, and an age file with the data key.
     Age { recipient: String, enc: String },
+    /// The fingerprint of a PGP key, and a message with the data key.
+    Pgp { fingerprint: String, enc: String },
     /// A kind of key that is not supported.
     Unsupported(&'static str),
 }
@@ -196,6 +197,10 @@ fn recipients(group: &[Entry]) -> Result<Vec<Recipient>, SopsError> {
     for entry in entries(group, "age") {
         let (recipient, enc) = (text(entry, "age", "recipient")?, text(entry, "age", "enc")?);
         recipients.push(Recipient::Age { recipient, enc });
+    }
+    for entry in entries(group, "pgp") {
+        let (fingerprint, enc) = (text(entry, "pgp", "fp")?, text(entry, "pgp", "enc")?);
+        recipients.push(Recipient::Pgp { fingerprint, enc });
     }
     Ok(recipients)
 }

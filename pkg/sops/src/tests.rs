@@ -1,3 +1,4 @@
 //! Tests of whole files.
 
+mod corpus;
 mod refusals;

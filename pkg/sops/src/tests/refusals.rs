@@ -81,7 +81,7 @@ fn only_cloud_keys_are_refused_with_their_names() {
     let error = decrypt("a.yaml", text.as_bytes(), &DecryptionKeys::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "cannot get the data key: the file is encrypted for AWS KMS, but only age keys are supported"
+        "cannot get the data key: the file is encrypted for AWS KMS, but only age and PGP keys are supported"
     );
 }
 
@@ -92,5 +92,8 @@ fn key_files_without_keys_name_the_file_but_no_content() {
         other => panic!("{other:?}"),
     };
     assert_eq!(problem("a.agekey", "# c\n\nAGE-SECRET-KEY-1WRONG\n"), KeyFileProblem::AgeIdentity(3));
+    assert_eq!(problem("a.asc", "no key"), KeyFileProblem::NoPgpKey);
+    let broken = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nAAAA\n-----END PGP PRIVATE KEY BLOCK-----\n";
+    assert_eq!(problem("a.asc", broken), KeyFileProblem::DamagedPgpKey);
     assert!(DecryptionKeys::from_files([("readme.txt", "AGE-SECRET-KEY-1WRONG")]).unwrap().is_empty());
 }
