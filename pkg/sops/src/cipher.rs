@@ -8,8 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use zeroize::Zeroizing;
 
-use crate::metadata::is_time;
-use crate::tree::{Comment, Secret, Value};
+use crate::tree::{Comment, Secret, Value, is_time, parse_bool};
 
 /// The length of the data key of a file.
 pub(crate) const KEY_BYTES: usize = 32;
@@ -84,13 +83,4 @@ fn typed(data: Secret, kind: &str) -> Result<Value, CipherProblem> {
         _ => return Err("its `type` is unknown"),
     };
     value.ok_or("it has not the form of its `type`")
-}
-
-/// Parses the words of Go's `strconv.ParseBool`.
-pub(crate) fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
-        _ => None,
-    }
 }

@@ -8,8 +8,6 @@ use crate::metadata::{Metadata, Recipient};
 use crate::tree::Secret;
 use crate::{SopsError, shamir};
 
-/// The maximum length of a decrypted entry: a data key, or a share of it with its coordinate.
-pub(crate) const MAX_ENCRYPTED_BYTES: usize = 64;
 /// The maximum length of the encrypted form of an entry. A PGP message for an RSA key of 16 kbit has 3 kB.
 const MAX_ENTRY_BYTES: usize = 64 << 10;
 

@@ -9,6 +9,8 @@ use self::age::AgeKeys;
 use self::pgp::PgpKeys;
 use crate::{KeyFileProblem, SopsError};
 
+/// The maximum length of a decrypted entry: a data key, or a share of it with its coordinate.
+const MAX_DATA_KEY_BYTES: usize = 64;
 /// The maximum number of keys of one kind.
 const MAX_KEYS: usize = 1_000;
 

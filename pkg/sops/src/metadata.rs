@@ -3,11 +3,10 @@
 //! Source: sops v3.13 stores/metadata.go, stores/stores.go.
 
 use crate::SopsError;
-use crate::cipher::parse_bool;
 use crate::flat;
 use crate::format::Format;
 use crate::rule::EncryptionRule;
-use crate::tree::{Branch, Entry, Value, find};
+use crate::tree::{Branch, Entry, Value, find, is_time, parse_bool, without_fraction};
 
 const KEY: &str = "sops";
 const FLAT_PREFIX: &str = "sops_";
@@ -243,21 +242,4 @@ fn rule(metadata: &[Entry]) -> Result<EncryptionRule, SopsError> {
         "unencrypted_comment_regex" => EncryptionRule::UnencryptedCommentRegex(regex()?),
         _ => EncryptionRule::EncryptedCommentRegex(regex()?),
     })
-}
-
-/// True for times such as `2026-01-02T03:04:05Z`, with an optional fraction, and with an offset instead of `Z`.
-pub(crate) fn is_time(text: &str) -> bool {
-    use manifest::yaml::scalars::{ScalarValue, read};
-    let has_form = text.as_bytes().get(10) == Some(&b'T') && text.len() >= 20;
-    has_form && matches!(read(text, None, true), Ok(ScalarValue::Time(_)))
-}
-
-/// Removes the fraction of the second from a time.
-pub(crate) fn without_fraction(time: &str) -> String {
-    match time.split_once('.') {
-        Some((whole, rest)) => {
-            whole.to_owned() + rest.trim_start_matches(|digit: char| digit.is_ascii_digit())
-        }
-        None => time.to_owned(),
-    }
 }

@@ -1,5 +1,6 @@
 //! The content of a file: fields and elements in their order, with comments between them.
 
+use manifest::yaml::scalars;
 use zeroize::Zeroizing;
 
 /// The maximum nesting of lists and mappings. Reading, printing and dropping a tree is recursive.
@@ -97,7 +98,7 @@ pub(crate) fn flat_text(value: &Value) -> Option<Secret> {
         Value::Int(number) => number.to_string(),
         Value::Float(number) => flat_float(*number),
         // The fraction of a second is lost.
-        Value::Time(time) => crate::metadata::without_fraction(time),
+        Value::Time(time) => without_fraction(time),
         Value::Comment(comment) => return Some(comment.text.clone()),
         Value::List(_) | Value::Branch(_) => return None,
     };
@@ -112,6 +113,31 @@ fn flat_float(number: f64) -> String {
         _ => {}
     }
     let mut text = String::new();
-    manifest::yaml::scalars::write_float(&mut text, number);
+    scalars::write_float(&mut text, number);
     if text.contains(['.', 'e']) { text.replace('e', "E") } else { format!("{number:.1}") }
+}
+
+/// Parses the words of Go's `strconv.ParseBool`.
+pub(crate) fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// True for times such as `2026-01-02T03:04:05Z`, with an optional fraction, and with an offset instead of `Z`.
+pub(crate) fn is_time(text: &str) -> bool {
+    let has_form = text.as_bytes().get(10) == Some(&b'T') && text.len() >= 20;
+    has_form && matches!(scalars::read(text, None, true), Ok(scalars::ScalarValue::Time(_)))
+}
+
+/// Removes the fraction of the second from a time.
+pub(crate) fn without_fraction(time: &str) -> String {
+    match time.split_once('.') {
+        Some((whole, rest)) => {
+            whole.to_owned() + rest.trim_start_matches(|digit: char| digit.is_ascii_digit())
+        }
+        None => time.to_owned(),
+    }
 }

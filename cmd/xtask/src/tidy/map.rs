@@ -20,7 +20,8 @@ const MOVE: &str = "The steps of `move`";
 const MAX_INIT_FILES: usize = 20;
 
 /// Pure crates, which perform no I/O.
-pub(super) const PURE: [&str; 5] = ["pkg/api", "pkg/chart", "pkg/kustomize", "pkg/manifest", "pkg/template"];
+pub(super) const PURE: [&str; 6] =
+    ["pkg/api", "pkg/chart", "pkg/kustomize", "pkg/manifest", "pkg/sops", "pkg/template"];
 
 /// External crates for terminals and programs. A library returns values instead.
 const PROGRAM_PACKAGES: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
@@ -32,6 +33,7 @@ const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
     ("pkg/manifest", NETWORK_PACKAGES),
     ("pkg/chart", NETWORK_PACKAGES),
     ("pkg/kustomize", NETWORK_PACKAGES),
+    ("pkg/sops", NETWORK_PACKAGES),
     ("pkg/template", NETWORK_PACKAGES),
     ("pkg/transport", &["kube", "k8s-openapi"]),
     ("pkg/repository", &["kube", "reqwest"]),

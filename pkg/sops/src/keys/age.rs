@@ -9,9 +9,8 @@ use age::x25519::Identity;
 use age::{DecryptError, Decryptor};
 use zeroize::Zeroizing;
 
-use super::{Attempt, check_count};
+use super::{Attempt, MAX_DATA_KEY_BYTES, check_count};
 use crate::KeyFileProblem;
-use crate::data_key::MAX_ENCRYPTED_BYTES;
 use crate::tree::Secret;
 
 /// Identities by their public keys.
@@ -48,8 +47,8 @@ impl AgeKeys {
 
 fn read(identity: &Identity, enc: &str) -> Result<Secret, DecryptError> {
     let decryptor = Decryptor::new_buffered(ArmoredReader::new(enc.as_bytes()))?;
-    let mut data_key = Zeroizing::new(Vec::with_capacity(MAX_ENCRYPTED_BYTES));
+    let mut data_key = Zeroizing::new(Vec::with_capacity(MAX_DATA_KEY_BYTES));
     let reader = decryptor.decrypt(std::iter::once(identity as &dyn age::Identity))?;
-    reader.take(MAX_ENCRYPTED_BYTES as u64).read_to_end(&mut data_key)?;
+    reader.take(MAX_DATA_KEY_BYTES as u64).read_to_end(&mut data_key)?;
     Ok(data_key)
 }

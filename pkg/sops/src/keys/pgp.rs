@@ -7,9 +7,8 @@ use pgp::errors::Error;
 use pgp::types::{Password, SecretParams};
 use zeroize::Zeroizing;
 
-use super::{Attempt, check_count};
+use super::{Attempt, MAX_DATA_KEY_BYTES, check_count};
 use crate::KeyFileProblem;
-use crate::data_key::MAX_ENCRYPTED_BYTES;
 use crate::tree::Secret;
 
 const ARMOR_END: &str = "-----END PGP ";
@@ -62,8 +61,8 @@ impl PgpKeys {
         if message.is_compressed() {
             message = message.decompress()?;
         }
-        let mut data_key = Zeroizing::new(Vec::with_capacity(MAX_ENCRYPTED_BYTES + 1));
-        (&mut message).take(MAX_ENCRYPTED_BYTES as u64 + 1).read_to_end(&mut data_key)?;
+        let mut data_key = Zeroizing::new(Vec::with_capacity(MAX_DATA_KEY_BYTES + 1));
+        (&mut message).take(MAX_DATA_KEY_BYTES as u64 + 1).read_to_end(&mut data_key)?;
         Ok(data_key)
     }
 }
