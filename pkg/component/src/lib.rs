@@ -29,6 +29,7 @@ mod definition;
 mod dependencies;
 mod hints;
 mod ownership;
+mod reconcile;
 mod references;
 mod render;
 mod run;
@@ -43,6 +44,7 @@ pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use ownership::{RECONCILER, component_digest, marks, options};
+pub use reconcile::{ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs};
 pub use references::{
     LocalObjects, ObjectReader, ReferenceError, References, load_kubeconfig, load_references, merge,
 };

@@ -88,9 +88,20 @@ impl ComponentRuns<'_> {
         kinds: &ServedKinds,
         by_name: ReadByName,
     ) -> Result<ComponentPlan, RunError> {
+        let target = self.targets.find(&rendered.component).await?;
+        self.plan_on(target, rendered, kinds, by_name).await
+    }
+
+    /// Plans the objects of a Component on its target, like [`ComponentRuns::plan`].
+    pub(crate) async fn plan_on(
+        &self,
+        target: Server,
+        rendered: RenderedComponent,
+        kinds: &ServedKinds,
+        by_name: ReadByName,
+    ) -> Result<ComponentPlan, RunError> {
         let RenderedComponent { component, source, digest, objects } = rendered;
         let key = ComponentKey::of(&component);
-        let target = self.targets.find(&component).await?;
         let (marks, options) = (marks(self.hub, &key), options(&component, &digest));
         let desired = build_desired_set(objects, kinds, &marks, &options)
             .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
@@ -111,7 +122,7 @@ impl ComponentRuns<'_> {
         let mut component = plan.component.clone();
         let started_at = Instant::now();
         let timeout = crate::Intervals::of(&component.spec).timeout;
-        begin(&mut component, plan);
+        begin(&mut component, &plan.source, &plan.digest);
         self.record(&mut component, &Outcome::Processing).await?;
         let inventory = InventoryStore::new(self.store, component);
         let run = RunOptions {
@@ -210,17 +221,16 @@ impl ComponentRuns<'_> {
 }
 
 /// Records in the status what is applied.
-fn begin(component: &mut Component, plan: &ComponentPlan) {
+pub(crate) fn begin(component: &mut Component, source: &SourceState, digest: &str) {
     let status = &mut component.status;
-    let ComponentPlan { source, digest, .. } = plan;
-    if status.processing_digest != *digest {
+    if status.processing_digest != digest {
         status.processing_since = None;
     }
-    if status.last_processing_digest != *digest {
+    if status.last_processing_digest != digest {
         status.revision += 1;
     }
-    status.processing_digest.clone_from(digest);
-    status.last_processing_digest.clone_from(digest);
+    digest.clone_into(&mut status.processing_digest);
+    digest.clone_into(&mut status.last_processing_digest);
     status.last_attempted_digest.clone_from(&source.artifact.digest);
     status.last_attempted_revision.clone_from(&source.artifact.revision);
     status.source_ref =

@@ -50,6 +50,21 @@ impl Component {
         self.spec.namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.namespace())
     }
 
+    /// True if the deletion of the Component was requested.
+    pub fn is_deleting(&self) -> bool {
+        self.metadata.contains_key("deletionTimestamp")
+    }
+
+    /// The finalizers of the Component.
+    pub fn finalizers(&self) -> impl Iterator<Item = &str> {
+        let all = self.metadata.get("finalizers").and_then(Value::as_array);
+        all.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    pub(crate) fn resource_version(&self) -> &str {
+        self.metadata_text("resourceVersion")
+    }
+
     fn metadata_text(&self, key: &str) -> &str {
         self.metadata.get(key).and_then(Value::as_str).unwrap_or_default()
     }

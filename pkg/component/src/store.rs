@@ -200,6 +200,66 @@ impl ComponentStore {
         Ok(())
     }
 
+    /// Stores the status of a Component onto the revision that was read. Its metadata becomes that of the new revision.
+    /// # Errors
+    /// A conflict if the Component has changed since it was read.
+    pub(crate) async fn replace_status(&self, component: &mut Component) -> Result<(), ApiError> {
+        let Some(kind) = &self.kind else { return self.save_status(component).await };
+        let patch = json!([
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": component.resource_version()},
+            {"op": "add", "path": "/status", "value": component.status},
+        ]);
+        self.patch(kind, component, &patch, PatchTarget::Status).await
+    }
+
+    /// Adds the finalizer to a Component, so that its objects are deleted before it.
+    /// # Errors
+    /// A conflict if the Component has changed since it was read.
+    pub(crate) async fn add_finalizer(&self, component: &mut Component) -> Result<(), ApiError> {
+        if component.finalizers().any(|finalizer| finalizer == RECONCILER) {
+            return Ok(());
+        }
+        let finalizers = component.finalizers().chain([RECONCILER]).map(str::to_owned).collect();
+        self.set_finalizers(component, finalizers).await
+    }
+
+    /// Removes the finalizer from a Component whose objects are gone.
+    /// # Errors
+    /// A conflict if the Component has changed since it was read.
+    pub(crate) async fn remove_finalizer(&self, component: &mut Component) -> Result<(), ApiError> {
+        let others = component.finalizers().filter(|one| *one != RECONCILER).map(str::to_owned).collect();
+        match self.set_finalizers(component, others).await {
+            Err(error) if error.is_not_found() => Ok(()),
+            removed => removed,
+        }
+    }
+
+    async fn set_finalizers(
+        &self,
+        component: &mut Component,
+        finalizers: Vec<String>,
+    ) -> Result<(), ApiError> {
+        let Some(kind) = &self.kind else { return Ok(()) };
+        let version = component.resource_version();
+        let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": version}});
+        self.patch(kind, component, &patch, PatchTarget::Object).await
+    }
+
+    async fn patch(
+        &self,
+        kind: &ApiKind,
+        component: &mut Component,
+        patch: &Value,
+        of: PatchTarget,
+    ) -> Result<(), ApiError> {
+        let (namespace, name) = (component.namespace(), component.name());
+        let patched = self.server.patch(kind, namespace, name, patch, MANAGER, of).await?;
+        if let Some(Value::Object(metadata)) = patched.as_map().get("metadata") {
+            component.metadata.clone_from(metadata);
+        }
+        Ok(())
+    }
+
     /// Requests the deletion of a Component. Its finalizer keeps it until [`ComponentStore::remove`].
     pub async fn begin_deletion(&self, key: &ComponentKey) -> Result<(), ApiError> {
         let Some(kind) = &self.kind else { return Ok(()) };
@@ -320,7 +380,7 @@ impl Component {
 }
 
 /// Returns the set in its stored form.
-fn inventory(set: &ApplySet) -> Vec<Value> {
+pub(crate) fn inventory(set: &ApplySet) -> Vec<Value> {
     let items = |set: &ApplySet| -> Vec<Value> {
         set.items.iter().filter_map(|item| serde_json::to_value(item).ok()).collect()
     };
