@@ -97,6 +97,11 @@ impl ServedKinds {
         self.served.values().filter_map(|versions| versions.first())
     }
 
+    /// Returns every kind in every version, by group and kind.
+    pub fn versions(&self) -> impl Iterator<Item = &ApiKind> {
+        self.served.values().flatten()
+    }
+
     /// Returns groups without an answer, as `group/version`.
     pub fn unavailable(&self) -> impl Iterator<Item = &str> {
         self.unavailable.iter().map(String::as_str)

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! file ─► check (schema of the CustomResourceDefinition) ─► Component
-//! Component ─► references (Secrets) and source (Flux, URL, Blueprint) ─► artifact, a file tree in memory
-//! artifact, values ─► render ─► objects ─► transformers ─► objects
+//! Component ─► resolve: references (Secrets), source (Flux, URL, Blueprint), digest
+//!           ─► render: artifact, a file tree in memory ─► templates, values ─► transformers ─► objects
+//! objects ─► plan ─► apply, or delete
 //! ```
 //!
 //! ```
@@ -28,7 +29,9 @@ mod check;
 mod definition;
 mod dependencies;
 mod hints;
+mod lookup;
 mod ownership;
+mod prepare;
 mod reconcile;
 mod references;
 mod render;
@@ -43,7 +46,9 @@ mod transition;
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
+pub use lookup::{ServerLookup, server_capabilities};
 pub use ownership::{RECONCILER, component_digest, marks, options};
+pub use prepare::{Preparation, PrepareError, ResolvedComponent, TemplateCluster};
 pub use reconcile::{ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs};
 pub use references::{
     LocalObjects, ObjectReader, ReferenceError, References, load_kubeconfig, load_references, merge,

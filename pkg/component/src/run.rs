@@ -226,9 +226,7 @@ pub(crate) fn begin(component: &mut Component, source: &SourceState, digest: &st
     if status.processing_digest != digest {
         status.processing_since = None;
     }
-    if status.last_processing_digest != digest {
-        status.revision += 1;
-    }
+    status.revision = status.revision_with(digest);
     digest.clone_into(&mut status.processing_digest);
     digest.clone_into(&mut status.last_processing_digest);
     status.last_attempted_digest.clone_from(&source.artifact.digest);

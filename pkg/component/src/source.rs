@@ -29,7 +29,7 @@ pub struct SourceState {
     pub artifact: ArtifactReference,
     /// The digest of the source object and its artifact; a Component restarts if the digest changes.
     pub digest: String,
-    /// The files of a Blueprint. `None` if the artifact must be fetched.
+    /// The files, if they are known, such as those of a Blueprint. `None` if the artifact must be fetched.
     pub files: Option<MemoryTree>,
 }
 
@@ -73,18 +73,27 @@ pub(crate) fn is_same_source(one: &Component, other: &Component) -> bool {
 /// # Errors
 /// The object does not exist or is not ready. A later run may succeed.
 pub async fn read_source(key: &ObjectKey, hub: &dyn ObjectReader) -> Result<SourceState, ReferenceError> {
+    let found = find_source(key, hub).await?;
+    let missing = || format!("{} not found", named(&key.group_kind(), &key.name));
+    found.ok_or_else(|| ReferenceError::new(FIELD, missing()))
+}
+
+/// Reads the source object of a Component, like [`read_source`]. `None` if the object does not exist.
+pub(crate) async fn find_source(
+    key: &ObjectKey,
+    hub: &dyn ObjectReader,
+) -> Result<Option<SourceState>, ReferenceError> {
     let found = hub.read(key).await.map_err(|error| ReferenceError {
         source: Some(Box::new(error)),
         ..ReferenceError::new(FIELD, format!("cannot read {}", named(&key.group_kind(), &key.name)))
     })?;
+    let Some(object) = found else { return Ok(None) };
     let problem = |problem: String| ReferenceError::new(FIELD, problem);
-    let object =
-        found.ok_or_else(|| problem(format!("{} not found", named(&key.group_kind(), &key.name))))?;
     if key.group == GROUP {
-        return blueprint_state(&object).map_err(problem);
+        return blueprint_state(&object).map(Some).map_err(problem);
     }
     let artifact = flux_artifact(&object).map_err(|text| problem(text.to_owned()))?;
-    Ok(SourceState { digest: reference_digest(&object, &artifact), artifact, files: None })
+    Ok(Some(SourceState { digest: reference_digest(&object, &artifact), artifact, files: None }))
 }
 
 /// Returns the artifact of a ready source of Flux.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ComponentStatus;
+use crate::{API_VERSION, ComponentStatus, KIND};
 
 /// A set of objects that is rendered from a source and kept on a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,14 @@ impl Component {
 
     pub(crate) fn resource_version(&self) -> &str {
         self.metadata_text("resourceVersion")
+    }
+
+    /// The Component in JSON, with its API version and kind.
+    pub fn to_json(&self) -> Value {
+        let mut object = serde_json::to_value(self).unwrap_or_default();
+        object["apiVersion"] = API_VERSION.into();
+        object["kind"] = KIND.into();
+        object
     }
 
     fn metadata_text(&self, key: &str) -> &str {

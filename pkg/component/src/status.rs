@@ -133,6 +133,13 @@ pub struct ArtifactReference {
 #[expect(dead_code, reason = "it only describes a string")]
 struct Time(String);
 
+impl ComponentStatus {
+    /// The number of the deployment with a digest, from 1. It grows with each other digest.
+    pub fn revision_with(&self, digest: &str) -> i64 {
+        if self.last_processing_digest == digest { self.revision.max(1) } else { self.revision + 1 }
+    }
+}
+
 impl Default for ComponentStatus {
     fn default() -> Self {
         Self {

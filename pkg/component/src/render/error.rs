@@ -22,9 +22,9 @@ pub struct RenderError {
 pub enum RenderProblem {
     #[error(transparent)]
     Tree(#[from] TreeError),
-    #[error("`{path}` does not exist in the source")]
+    #[error("cannot read `{path}` in the source: no such file or directory")]
     PathMissing { path: TreePath },
-    #[error("`{path}` of the source is not a folder")]
+    #[error("cannot read `{path}` in the source: not a directory")]
     PathNotAFolder { path: TreePath },
     #[error("the source has more than the limit of {limit} files")]
     TooManyFiles { limit: usize },

@@ -1,8 +1,13 @@
 //! Changes of rendered objects: substitution of variables, patches, images.
 
-use chart::MemoryTree;
-use chart::TreePath;
-use manifest::{Object, ObjectRef, YamlLimits, yaml};
+use std::collections::BTreeMap;
+
+use chart::{MemoryTree, TreePath};
+use manifest::{
+    Object, ObjectRef, YamlLimits,
+    envsubst::{Dialect, Template},
+    yaml,
+};
 use serde_json::{Value, json};
 
 use super::error::{RenderError, RenderProblem};
@@ -18,14 +23,19 @@ pub trait Transformer {
     fn transform(&self, objects: Vec<Object>) -> Result<Vec<Object>, RenderError>;
 }
 
-/// Substitutes variables in the text of each object without the annotation `disableSubstitution`.
+/// Substitutes variables in the text of each object without the annotation `disableSubstitution`. A variable without a
+/// value is empty. Without any variable, texts stay as they are.
+#[derive(Clone, Copy)]
 pub struct Substitution<'a> {
-    /// Returns a text with its variables replaced, or the reason of a failure.
-    pub substitute: &'a dyn Fn(&str) -> Result<String, String>,
+    /// The values of variables by name.
+    pub variables: &'a BTreeMap<String, String>,
 }
 
 impl Transformer for Substitution<'_> {
     fn transform(&self, objects: Vec<Object>) -> Result<Vec<Object>, RenderError> {
+        if self.variables.is_empty() {
+            return Ok(objects);
+        }
         let disabled = format!("{RECONCILER}/disableSubstitution");
         let mut problems = Vec::new();
         let mut changed = Vec::with_capacity(objects.len());
@@ -47,9 +57,17 @@ impl Transformer for Substitution<'_> {
 }
 
 impl Substitution<'_> {
-    fn substitute(&self, object: &Object) -> Result<Object, String> {
+    fn substitute(self, object: &Object) -> Result<Object, String> {
         let text = yaml::write(&Value::Object(object.as_map().clone()));
-        let text = (self.substitute)(&text)?;
+        let is_secret = object.group().is_empty() && object.kind() == "Secret";
+        let template = Template::parse_in(&text, Dialect::Components).map_err(|error| {
+            // An excerpt of a Secret may contain its values.
+            let fault = error.faults.first().filter(|_| is_secret);
+            fault.map_or_else(|| error.to_string(), |it| format!("{}: {}", it.position, it.kind))
+        })?;
+        let text = template
+            .render(&mut |name| Some(self.variables.get(name).map_or("", String::as_str).into()))
+            .map_err(|error| if is_secret { "a value is invalid".to_owned() } else { error.to_string() })?;
         let value = yaml::read_value(&text, &YamlLimits::default())
             .map_err(|error| format!("the result is no YAML: line {}: {}", error.line, error.kind))?;
         Object::try_from(value).map_err(|_| "the result is no object".to_owned())

@@ -15,7 +15,7 @@ const MAX_ENTRIES: usize = 100_000;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ArchiveError {
-    #[error("the archive cannot be read: {0}")]
+    #[error("the archive cannot be read")]
     Unreadable(#[from] io::Error),
     #[error("archive must not contain entries with absolute paths ({path})")]
     AbsolutePath { path: String },

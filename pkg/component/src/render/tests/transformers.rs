@@ -13,15 +13,30 @@ fn substitution_leaves_out_objects_that_disable_it() {
     let disabled = format!(
         "{{kind: B, metadata: {{name: '${{N}}', annotations: {{{RECONCILER}/disableSubstitution: 'true'}}}}}}"
     );
-    let substitute = |text: &str| {
-        if text.contains("broken") { Err("no brace".to_owned()) } else { Ok(text.replace("${N}", "web")) }
-    };
-    let substitution = Substitution { substitute: &substitute };
+    let variables = [("N".to_owned(), "web".to_owned())].into();
+    let substitution = Substitution { variables: &variables };
     let changed = substitution.transform(objects(&["{kind: A, metadata: {name: '${N}'}}", &disabled]));
     let changed = changed.expect("objects");
     assert_eq!(changed.iter().map(Object::name).collect::<Vec<_>>(), ["web", "${N}"]);
-    let broken = ["{kind: A, metadata: {name: broken}}", "{kind: B, metadata: {name: broken}}"];
+    let broken = ["{kind: A, metadata: {name: '${'}}", "{kind: B, metadata: {name: '${-'}}"];
     assert_eq!(substitution.transform(objects(&broken)).expect_err("two problems").problems.len(), 2);
+}
+
+#[test]
+fn a_failed_substitution_does_not_show_a_secret() {
+    let variables = [("N".to_owned(), "hidden: [".to_owned())].into();
+    let substitution = Substitution { variables: &variables };
+    let secret = |password: &str| {
+        let text = format!("{{apiVersion: v1, kind: Secret, stringData: {{password: '{password}'}}}}");
+        substitution.transform(objects(&[&text])).expect_err("a problem").to_string()
+    };
+    snapbox::assert_data_eq!(
+        [secret("${hidden"), secret("${N}")].join("\n"),
+        snapbox::str![[r#"
+cannot substitute the variables of Secret without name: line 4, column 13: expected `}` or an operator after the name
+cannot substitute the variables of Secret without name: the result is no YAML: line 4: a mapping value is not allowed here
+"#]]
+    );
 }
 
 #[test]

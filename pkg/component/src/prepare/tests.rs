@@ -1,0 +1,220 @@
+use apply::{ConnectionOptions, Credentials, Server, ServerOptions};
+use manifest::{YamlLimits, read_stream};
+use snapbox::{assert_data_eq, str};
+use support::fixture::Fixture;
+use tokio::runtime::Handle;
+
+use super::*;
+use crate::{ArtifactReference, LocalObjects, ServerLookup, check_component, server_capabilities};
+
+/// A Secret of SOPS for a key of this test only.
+const ENCRYPTED: &str = include_str!("tests/secret.yaml");
+
+/// Secrets of a Component: values, variables and the key of `ENCRYPTED`.
+const SECRETS: &str = "
+apiVersion: v1
+kind: Secret
+metadata: {name: values}
+stringData: {values: '{who: world, kept: 1}'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: variables}
+stringData: {GREETING: hello}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: keys}
+stringData: {a.agekey: AGE-SECRET-KEY-199DZMUDUT5AH9YKALASJZ5NCGF02P67VN74SNUMJ09R7H2M8L4TSUKUQZ9}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: repo}
+status:
+  conditions: [{type: Ready, status: 'True'}]
+  artifact: {url: 'http://host/a.tgz', digest: 'sha256:1', revision: main@1}
+";
+
+fn read(text: &str) -> Vec<Object> {
+    read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects
+}
+
+fn component(spec: &str) -> Component {
+    let text = format!(
+        "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: web, namespace: shop}}\nspec:\n  sourceRef: {{fluxGitRepository: {{name: repo}}}}\n{spec}"
+    );
+    check_component(&read(&text)[0]).unwrap().component
+}
+
+/// Returns settings whose source has some files.
+fn given(files: &[(&str, &str)]) -> Preparation {
+    let artifact = ArtifactReference { digest: "given".to_owned(), ..ArtifactReference::default() };
+    let files = files.iter().map(|(path, content)| (path, content.as_bytes().to_vec())).collect();
+    let source = SourceState { artifact, digest: "given".to_owned(), files: Some(files) };
+    Preparation { source: Some(source), ..Preparation::default() }
+}
+
+async fn prepare(preparation: &Preparation, spec: &str) -> Result<RenderedComponent, String> {
+    let hub = LocalObjects::new(read(SECRETS), "shop");
+    let resolved = preparation.resolve(component(spec), &hub).await;
+    let rendered = match resolved {
+        Ok(resolved) => preparation.render(resolved, TemplateCluster::default()).await,
+        Err(error) => Err(error),
+    };
+    rendered.map_err(|error| {
+        let chain = api::error_chain(&error);
+        [chain.lines, chain.hints].concat().join("\n")
+    })
+}
+
+// Row: CMP-46, CMP-48, CMP-51, CMP-53
+#[tokio::test]
+async fn files_are_decrypted_rendered_substituted_and_patched() {
+    let rendered = prepare(
+        &given(&[("/secret.yaml", ENCRYPTED)]),
+        "  valuesFrom: [{name: values}]
+  decryption: {secretRef: {name: keys}}
+  postBuild:
+    substituteFrom: [{name: variables}]
+    patches: [{target: {kind: Secret}, patch: '[{op: add, path: /type, value: Opaque}]'}]\n",
+    )
+    .await;
+    assert_data_eq!(
+        manifest::write_stream(&rendered.unwrap().objects),
+        str![[r#"
+apiVersion: v1
+kind: Secret
+metadata:
+  name: password
+stringData:
+  password: hello world
+type: Opaque
+"#]]
+    );
+}
+
+// Row: D-418
+#[tokio::test]
+async fn an_encrypted_file_without_its_key_is_an_error() {
+    let files = given(&[("/secret.yaml", ENCRYPTED)]);
+    let no_key = prepare(&files, "  decryption: {secretRef: {name: variables}}\n").await.unwrap_err();
+    let no_secret = prepare(&files, "  decryption: {secretRef: {name: gone}}\n").await.unwrap_err();
+    assert_data_eq!(
+        format!("{no_key}\n\n{no_secret}\n"),
+        str![[r#"
+cannot render Component `shop/web`
+cannot decrypt `/secret.yaml`: cannot get the data key: no given key matches the recipients `age12y9gn2gau2y4f33lmuq6jswsh7vu8sw85phs83uzzaqzsz86wv4qt720c4`
+give the private key of a recipient, in a file named `*.agekey` or `*.asc`
+
+cannot resolve the references of Component `shop/web`
+spec.decryption.secretRef: error loading secret shop/gone: secrets "gone" not found
+
+"#]]
+    );
+}
+
+#[tokio::test]
+async fn given_values_override_those_of_the_component() {
+    let mut preparation = given(&[("/a.yaml", "{kind: A, metadata: {name: '{{ .who }}-{{ .kept }}'}}")]);
+    preparation.values.insert("who".to_owned(), "me".into());
+    let rendered = prepare(&preparation, "  valuesFrom: [{name: values}]\n  values: {who: you}\n").await;
+    assert_eq!(rendered.unwrap().objects[0].name(), "me-1");
+}
+
+// Row: CMP-33, CMP-34
+#[tokio::test]
+async fn a_given_source_does_not_replace_the_checks_of_the_known_source() {
+    let files = given(&[("/a.yaml", "{kind: A, metadata: {name: a}}")]);
+    let rendered = prepare(&files, "  revision: main@1\n").await.unwrap();
+    assert_eq!((rendered.objects.len(), &*rendered.source.artifact.digest), (1, "given"));
+    assert_data_eq!(
+        prepare(&files, "  revision: main@2\n").await.unwrap_err(),
+        str![[r#"
+cannot resolve the references of Component `shop/web`
+spec.revision: source revision (main@1) does not match specified revision (main@2)
+"#]]
+    );
+}
+
+// Row: D-419
+#[tokio::test]
+async fn all_unresolved_references_are_reported_at_once() {
+    let spec = "  valuesFrom: [{name: gone}, {name: variables}]\n  digest: other\n";
+    assert_data_eq!(
+        prepare(&Preparation::default(), spec).await.unwrap_err(),
+        str![[r#"
+cannot resolve the references of Component `shop/web`
+spec.valuesFrom[0]: error loading secret shop/gone: secrets "gone" not found
+spec.valuesFrom[1]: no matching key found in secret shop/variables (tried values, values.yaml, values.yml)
+spec.digest: source digest (sha256:1) does not match specified digest (other)
+"#]]
+    );
+}
+
+#[tokio::test]
+async fn any_change_of_what_a_component_refers_to_changes_its_digest() {
+    let digest =
+        async |preparation: &Preparation, spec: &str| prepare(preparation, spec).await.unwrap().digest;
+    let files = given(&[]);
+    let before = digest(&files, "").await;
+    assert_eq!(digest(&files, "").await, before);
+    let mut other = given(&[]);
+    other.values.insert("a".to_owned(), 1.into());
+    let digests = [
+        digest(&files, "  values: {a: 1}\n").await,
+        digest(&files, "  postBuild: {substitute: {A: b}}\n").await,
+        digest(&files, "  decryption: {secretRef: {name: keys}}\n").await,
+        digest(&other, "").await,
+        before,
+    ];
+    assert_eq!(digests.iter().collect::<std::collections::BTreeSet<_>>().len(), digests.len());
+}
+
+#[tokio::test]
+async fn templates_see_the_cluster() {
+    let fixture = Fixture::start().await;
+    fixture
+        .apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: m, labels: {a: b}}, data: {x: seen}}")
+        .await;
+    let connection = ConnectionOptions {
+        credentials: Credentials::Client(fixture.client()),
+        impersonation: None,
+        user_agent: "test".to_owned(),
+    };
+    let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
+    let text = r#"
+kind: A
+metadata: {name: a}
+found: {{ (mustLookup "v1" "ConfigMap" "default" "m").data.x }}
+local: {{ len (localLookupList "v1" "ConfigMap" "" "a=b") }}
+none: {{ len (lookup "v1" "ConfigMap" "default" "gone") }}
+unknown: {{ len (lookup "x.io/v1" "Toy" "default" "t") }}
+version: {{ kubernetesVersion.Minor }}
+other: {{ (mustLookupWithKubeConfig "v1" "ConfigMap" "default" "m" .kubeconfig).data.x }}
+"#;
+    let mut preparation = given(&[("/a.yaml", text)]);
+    let kubeconfig = std::fs::read_to_string(fixture.kubeconfig().await).unwrap();
+    preparation.values.insert("kubeconfig".to_owned(), kubeconfig.into());
+    let hub = LocalObjects::default();
+    let resolved = preparation.resolve(component(""), &hub).await.unwrap();
+    let cluster = TemplateCluster {
+        capabilities: server_capabilities(&server).await.unwrap(),
+        reader: Some(Arc::new(ServerLookup::new(server.clone(), server, Handle::current()))),
+    };
+    assert!(cluster.capabilities.api_versions.contains(&"apps/v1/Deployment".to_owned()));
+    let rendered = preparation.render(resolved, cluster).await.unwrap();
+    assert_data_eq!(
+        manifest::write_stream(&rendered.objects),
+        str![[r#"
+found: seen
+kind: A
+local: 1
+metadata:
+  name: a
+none: 0
+other: seen
+unknown: 0
+version: 36
+"#]]
+    );
+}
