@@ -42,7 +42,7 @@ fn a_component_is_rendered_with_its_values_and_those_of_files() {
     };
     world.write("web.yaml", component("values: {a: one, b: two}"));
     world.write("b.yaml", "b: three\n");
-    world.write("patched.yaml", component("postBuild: {substitute: {A: x}}"));
+    world.write("patched.yaml", component("postBuild: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {c: d}}'}]}"));
     world.write("wrong.yaml", component("timeout: soon"));
     assert_data_eq!(
         world.screens([
@@ -63,10 +63,16 @@ metadata:
   name: web
 
 $ capstan component render patched.yaml --source source
-exit 1
---- stderr
-error: cannot render Component `web`
-  cause: `spec.postBuild` is not supported yet
+exit 0
+--- stdout
+apiVersion: v1
+data:
+  a: null
+  b: null
+  c: d
+kind: ConfigMap
+metadata:
+  name: web
 
 $ capstan component render wrong.yaml --source source
 exit 1

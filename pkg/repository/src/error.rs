@@ -21,6 +21,12 @@ pub enum Error {
         #[source]
         source: LocationError,
     },
+    #[error("`{reference}` is not a reference to an artifact")]
+    ArtifactReference {
+        reference: String,
+        #[source]
+        source: LocationError,
+    },
     #[error("`{version}` in the provider URL `{place}` is neither a semantic version nor `latest`")]
     DefaultVersion { version: String, place: String },
     #[error("cannot list the versions in `{place}`")]

@@ -40,6 +40,7 @@ impl Explain for Error {
                 ErrorExplanation::hint(format!("add a version after a colon, such as `{listed_by}`"))
             }
             Self::Location { .. }
+            | Self::ArtifactReference { .. }
             | Self::DefaultVersion { .. }
             | Self::NoVersions { .. }
             | Self::RemoteUrl { .. } => ErrorExplanation::default(),

@@ -75,7 +75,7 @@ pub use lock::{
     LockError, LockFile, LockMismatch, LockSettings, LockedFile, LockedFileOrigin, LockedProvider,
     UnlockedPolicy,
 };
-pub use oci::{OciError, find_published};
+pub use oci::{OciError, PackedArtifact, fetch_packed, find_published};
 pub use open::open;
 pub use overrides::{Overrides, RepositoryWithOverrides};
 pub use repository::Repository;

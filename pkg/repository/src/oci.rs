@@ -11,6 +11,7 @@ pub(crate) mod artifact;
 mod error;
 mod file_names;
 mod key;
+mod packed;
 mod signature;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::{Error, File, FileSource, OciLocation, Repository, RepositoryContext,
 
 pub use error::OciError;
 pub(crate) use file_names::CERT_MANAGER_LABEL;
+pub use packed::{PackedArtifact, fetch_packed};
 
 use artifact::Artifact;
 use file_names::FileNames;

@@ -156,7 +156,7 @@ async fn read_layers(
     Ok(files)
 }
 
-fn is_packed(media_type: &str) -> bool {
+pub(super) fn is_packed(media_type: &str) -> bool {
     media_type.ends_with(".tar+gzip") || media_type.ends_with(".tar.gzip")
 }
 

@@ -92,7 +92,7 @@ impl Delete {
         }
         let namespace = self.server.kube.namespace(self.namespace.as_deref(), session.environment())?;
         let found = read_components(&self.files, &namespace, session)?;
-        Ok(found.iter().map(|one| ComponentKey::of(&one.component)).collect())
+        Ok(found.components.iter().map(|one| ComponentKey::of(&one.component)).collect())
     }
 }
 

@@ -1,9 +1,9 @@
-//! Components in files.
+//! Components and other objects in files.
 
 use std::{fs, path::Path};
 
-use component::{CheckedComponent, KIND, check_component};
-use manifest::{YamlLimits, read_stream, yaml};
+use component::{CheckedComponent, ComponentKey, KIND, LocalObjects, check_component};
+use manifest::{Object, YamlLimits, read_stream, yaml};
 use transport::disk::read_limited;
 
 use crate::{Failure, session::Session};
@@ -11,15 +11,31 @@ use crate::{Failure, session::Session};
 /// The largest file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Reads the Components of files and folders, `-` for stdin. Other objects are ignored. Components without a namespace are in `namespace`.
+/// The objects of some files.
+#[derive(Debug, Default)]
+pub(super) struct ComponentFiles {
+    /// The Components, in the order of files and documents.
+    pub(super) components: Vec<CheckedComponent>,
+    /// All other objects, such as Secrets and sources of Flux.
+    pub(super) others: Vec<Object>,
+}
+
+impl ComponentFiles {
+    /// Returns the objects that a Component may refer to. Objects without a namespace are in that of the Component.
+    pub(super) fn objects_for(&self, component: &CheckedComponent) -> LocalObjects {
+        LocalObjects::new(self.others.iter().cloned(), component.component.namespace())
+    }
+}
+
+/// Reads files and folders, `-` for stdin. Components without a namespace are in `namespace`.
 /// # Errors
 /// All problems of all Components, with file and line.
 pub(super) fn read_components(
     places: &[String],
     namespace: &str,
     session: &mut Session,
-) -> Result<Vec<CheckedComponent>, Failure> {
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
+) -> Result<ComponentFiles, Failure> {
+    let (mut found, mut problems) = (ComponentFiles::default(), Vec::new());
     for (name, text) in read_texts(places, session)? {
         let stream = match read_stream(text.as_bytes(), &YamlLimits::default()) {
             Ok(stream) => stream,
@@ -30,6 +46,7 @@ pub(super) fn read_components(
         };
         for (mut object, line) in stream.objects.into_iter().zip(stream.lines) {
             if object.kind() != KIND || object.group() != component::GROUP {
+                found.others.push(object);
                 continue;
             }
             if object.namespace().is_empty() {
@@ -42,7 +59,12 @@ pub(super) fn read_components(
                         let text = format!("{}: unknown field `{field}`, ignored", position(field));
                         session.messages().warning(text);
                     }
-                    found.push(checked);
+                    let key = ComponentKey::of(&checked.component);
+                    if found.components.iter().any(|other| ComponentKey::of(&other.component) == key) {
+                        problems
+                            .push(format!("{}: Component `{key}` is defined twice", position("metadata")));
+                    }
+                    found.components.push(checked);
                 }
                 Err(rejected) => problems.extend(
                     rejected.iter().map(|one| format!("{}: {}: {one}", position(&one.field), object.name())),
@@ -51,7 +73,7 @@ pub(super) fn read_components(
         }
     }
     match problems.len() {
-        0 if found.is_empty() => {
+        0 if found.components.is_empty() => {
             Err(Failure::user(format!("there is no Component in {}", places.join(", "))))
         }
         0 => Ok(found),
@@ -60,6 +82,18 @@ pub(super) fn read_components(
             Err(problems.into_iter().fold(Failure::user(message), Failure::cause))
         }
     }
+}
+
+/// Reads all objects of files, such as Secrets.
+pub(super) fn read_objects(places: &[String], session: &mut Session) -> Result<Vec<Object>, Failure> {
+    let mut objects = Vec::new();
+    for (name, text) in read_texts(places, session)? {
+        let stream = read_stream(text.as_bytes(), &YamlLimits::default());
+        let stream = stream
+            .map_err(|error| Failure::user(format!("cannot read `{name}`")).cause(error.to_string()))?;
+        objects.extend(stream.objects);
+    }
+    Ok(objects)
 }
 
 /// Returns the texts of files and of the YAML and JSON files in folders, with names for messages.

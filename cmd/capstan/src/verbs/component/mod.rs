@@ -10,6 +10,7 @@ mod render;
 mod source;
 mod status;
 mod template;
+mod values;
 mod wait;
 
 use crate::{Failure, session::Session};

@@ -1,31 +1,47 @@
-use component::{CheckedComponent, Component, RenderRequest, render};
-use manifest::{type_name, write_stream};
-use serde_json::{Map, Value};
+use component::{Preparation, PrepareError, TemplateCluster};
+use manifest::write_stream;
+use repository::RepositoryContext;
 
 use super::{
-    files::read_components,
-    source::{ValueFlags, capabilities, now, read_folder},
+    files::{read_components, read_objects},
+    source::SourceFlag,
+    values::{ValueFlags, capabilities},
 };
-use crate::{Failure, WithContext as _, session::Session};
+use crate::{Failure, session::Session};
 
-/// Print the objects of a Component
+/// Print the objects of Components
 ///
-/// Renders the chart or the kustomization in a folder with `spec.values` of a Component. Does not contact a cluster.
+/// Renders the charts and kustomizations of Components with their values, and changes the objects as `spec.postBuild` says.
+/// Does not contact a cluster: Secrets and sources come from files, and `lookup` finds nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component render component.yaml --source ./manifests
-  {bin} component render component.yaml --source . --values values.yaml")]
-pub(crate) struct Render {
-    /// File with the Component
-    #[arg(value_name = "FILE")]
-    file: String,
+  {bin} component render component.yaml --source app.tgz --secret secrets.yaml
 
-    /// Folder with the files of the source
-    #[arg(long, value_name = "DIR")]
-    source: String,
+  # With the artifact of a source of Flux
+  {bin} component render component.yaml git-repository.yaml
+
+  # With the files of a Git repository or a registry
+  {bin} component render web.yaml --source git+https://git.example/web//deploy
+  {bin} component render web.yaml --source oci://registry.example/web:1.0.0")]
+pub(crate) struct Render {
+    /// Files or folders with Components, their Secrets and sources; `-` for stdin
+    #[arg(value_name = "FILE|DIR", required = true)]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    source: SourceFlag,
+
+    /// File with Secrets that Components refer to; repeatable
+    #[arg(long, value_name = "FILE")]
+    secret: Vec<String>,
 
     #[command(flatten)]
     values: ValueFlags,
+
+    /// Namespace of Components without one
+    #[arg(short, long, value_name = "NAME", default_value = "default")]
+    namespace: String,
 
     /// Version of Kubernetes that templates see
     #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
@@ -37,18 +53,25 @@ pub(crate) struct Render {
 }
 
 pub(super) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
-    let CheckedComponent { component, object, .. } = read_component(&args.file, session)?;
-    let context = || format!("cannot render Component `{}`", component.name());
-    check_fields(&component).with_context(context)?;
-    let tree = read_folder(&session.environment().resolve(&args.source))?;
-    let mut request =
-        RenderRequest::new(&tree, component.deployment_name(), component.deployment_namespace());
-    request.path = component.spec.path.as_deref().unwrap_or_default();
-    request.values = args.values.read(own_values(&component).with_context(context)?, session)?;
-    request.capabilities = capabilities(&args.kube_version, args.api_versions.as_deref(), session)?;
-    request.now = now();
-    request.component = object.into_value();
-    let objects = render(&request).with_context(context)?;
+    let mut files = read_components(&args.files, &args.namespace, session)?;
+    files.others.extend(read_objects(&args.secret, session)?);
+    let source = args.source.read(session)?;
+    let repositories =
+        if source.is_some() { RepositoryContext::default() } else { session.repositories()? };
+    let values = args.values.read(session)?;
+    let preparation = Preparation { repositories, source, values };
+    let capabilities = capabilities(&args.kube_version, args.api_versions.as_deref(), session)?;
+    let cluster = TemplateCluster { capabilities, reader: None };
+    let mut objects = Vec::new();
+    for checked in &files.components {
+        let hub = files.objects_for(checked);
+        let prepared = async {
+            let resolved = preparation.resolve(checked.component.clone(), &hub).await?;
+            preparation.render(resolved, cluster.clone()).await
+        };
+        let rendered = session.block_on(async { Ok::<_, Failure>(prepared.await) })?;
+        objects.extend(rendered.map_err(failure)?.objects);
+    }
     let mut text = write_stream(&objects);
     if !text.is_empty() {
         text.push('\n');
@@ -56,33 +79,13 @@ pub(super) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     session.printer().write(text)
 }
 
-/// Reads the only Component of a file.
-fn read_component(file: &str, session: &mut Session) -> Result<CheckedComponent, Failure> {
-    let mut found = read_components(&[file.to_owned()], "default", session)?;
-    match found.pop() {
-        Some(only) if found.is_empty() => Ok(only),
-        _ => Err(Failure::user(format!("`{file}` has {} Components, expected one", found.len() + 1))),
+/// Names the flags for missing references.
+fn failure(error: PrepareError) -> Failure {
+    let is_missing = matches!(error, PrepareError::References { .. });
+    let failure = Failure::from(error);
+    if is_missing {
+        failure.hint("add files with the objects, `--secret FILE` for Secrets, or `--source` for the source")
+    } else {
+        failure
     }
-}
-
-fn own_values(component: &Component) -> Result<Map<String, Value>, Failure> {
-    match &component.spec.values {
-        Some(Value::Object(values)) => Ok(values.clone()),
-        None | Some(Value::Null) => Ok(Map::new()),
-        Some(other) => {
-            Err(Failure::user(format!("`spec.values` must be a mapping, not {}", type_name(other))))
-        }
-    }
-}
-
-/// Refuses Components whose objects depend on more than the folder and the values.
-fn check_fields(component: &Component) -> Result<(), Failure> {
-    let spec = &component.spec;
-    let field = match () {
-        () if !spec.values_from.is_empty() => "valuesFrom",
-        () if spec.decryption.is_some() => "decryption",
-        () if spec.post_build.is_some() => "postBuild",
-        () => return Ok(()),
-    };
-    Err(Failure::user(format!("`spec.{field}` is not supported yet")))
 }

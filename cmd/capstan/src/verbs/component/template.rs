@@ -2,8 +2,9 @@ use std::path::Path;
 
 use chart::MemoryTree;
 use component::{RenderRequest, render_template};
+use jiff::Timestamp;
 
-use super::source::{ValueFlags, capabilities, now, read_file};
+use super::values::{ValueFlags, capabilities, read_file};
 use crate::{Failure, WithContext as _, session::Session};
 
 /// Print one template of a Component
@@ -40,9 +41,9 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     let name = Path::new(&args.file).file_name().and_then(|name| name.to_str()).unwrap_or("template");
     let tree: MemoryTree = [(format!("/{name}"), content)].into_iter().collect();
     let mut request = RenderRequest::new(&tree, &args.name, &args.namespace);
-    request.values = args.values.read(serde_json::Map::new(), session)?;
+    request.values = args.values.read(session)?.into();
     request.capabilities = capabilities(&args.kube_version, None, session)?;
-    request.now = now();
+    request.now = Timestamp::now();
     let printed =
         render_template(&request, name).with_context(|| format!("cannot render `{}`", args.file))?;
     session.printer().write(&printed)
