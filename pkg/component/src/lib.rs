@@ -25,6 +25,7 @@
 //!
 //! Deliberately absent: files, the environment, printing.
 
+mod batch;
 mod check;
 mod definition;
 mod dependencies;
@@ -43,6 +44,7 @@ mod store;
 mod targets;
 mod transition;
 
+pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose};
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, GROUP, KIND, definition};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use apply::{
-    ApiError, Blocker, Engine, EngineError, EngineOutcome, InUseCheck, InvalidObject, PlanError, PlannedSet,
-    PruneTiming, ReadByName, RunOptions, SaveAt, ServedKinds, Server, build_desired_set,
+    ApiError, ApplyOptions, ApplySet, Blocker, DesiredSet, Engine, EngineError, EngineOutcome, InUseCheck,
+    InvalidObject, LiveObjects, ObservationTarget, OwnershipMarks, PlanError, PlannedSet, PruneTiming,
+    ReadByName, ReadDetail, RunOptions, SaveAt, ServedKinds, Server, build_desired_set,
 };
 use jiff::Timestamp;
 use manifest::Object;
@@ -42,6 +43,18 @@ pub struct ComponentPlan {
     pub target: Server,
     /// The planned objects.
     pub objects: PlannedSet,
+}
+
+/// The desired objects of a Component, before the existing objects are read.
+pub(crate) struct PlanDraft {
+    key: ComponentKey,
+    component: Component,
+    source: SourceState,
+    digest: String,
+    marks: OwnershipMarks,
+    options: ApplyOptions,
+    set: ApplySet,
+    desired: DesiredSet,
 }
 
 /// The reason why a Component cannot be applied or deleted.
@@ -100,18 +113,36 @@ impl ComponentRuns<'_> {
         kinds: &ServedKinds,
         by_name: ReadByName,
     ) -> Result<ComponentPlan, RunError> {
+        let draft = self.draft(rendered, kinds)?;
+        let live = target.observe_all(&[draft.observation_target()], by_name, ReadDetail::Full).await?;
+        draft.plan(target, live.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the desired objects of a Component, before the existing objects are read.
+    pub(crate) fn draft(
+        &self,
+        rendered: RenderedComponent,
+        kinds: &ServedKinds,
+    ) -> Result<PlanDraft, RunError> {
         let RenderedComponent { component, source, digest, objects } = rendered;
         let key = ComponentKey::of(&component);
         let (marks, options) = (marks(self.hub, &key), options(&component, &digest));
         let desired = build_desired_set(objects, kinds, &marks, &options)
             .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
-        let engine = Engine { server: &target, marks: &marks, options: &options };
         let set = component.applied()?;
-        let live = engine.observe(&set, &desired, by_name).await?;
-        let objects = engine
-            .plan(set, desired, live)
-            .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
-        Ok(ComponentPlan { key, component, source, digest, target, objects })
+        Ok(PlanDraft { key, component, source, digest, marks, options, set, desired })
+    }
+
+    /// Validates the changes of a plan by a dry run of the server, and drops updates that change nothing.
+    /// # Errors
+    /// `Engine` with all refused objects.
+    pub async fn dry_run(&self, plan: &mut ComponentPlan) -> Result<(), RunError> {
+        let (marks, options) = (marks(self.hub, &plan.key), options(&plan.component, &plan.digest));
+        let engine = Engine { server: &plan.target, marks: &marks, options: &options };
+        let tried = Box::pin(engine.dry_run(&mut plan.objects, |_| true)).await;
+        tried.map_err(|source| RunError::Engine { component: plan.key.clone(), source: Box::new(source) })?;
+        plan.objects.keep_unchanged();
+        Ok(())
     }
 
     /// Applies a plan and waits until all objects are ready, at most for the timeout of the Component.
@@ -123,7 +154,8 @@ impl ComponentRuns<'_> {
         let started_at = Instant::now();
         let timeout = crate::Intervals::of(&component.spec).timeout;
         begin(&mut component, &plan.source, &plan.digest);
-        self.record(&mut component, &Outcome::Processing).await?;
+        // The engine stores this status with the inventory, before the first write.
+        note(&mut component, &Outcome::Processing);
         let inventory = InventoryStore::new(self.store, component);
         let run = RunOptions {
             store: &inventory,
@@ -206,18 +238,52 @@ impl ComponentRuns<'_> {
         }
     }
 
-    /// Records an outcome in the status of a Component.
-    async fn record(&self, component: &mut Component, outcome: &Outcome) -> Result<(), ApiError> {
-        let run = Circumstances {
-            spec: &component.spec.clone(),
-            generation: component.generation(),
-            is_deleting: matches!(outcome, Outcome::Deleting | Outcome::DeletionBlocked { .. }),
-            attempts: 0,
-            now: Timestamp::now(),
-        };
-        record_outcome(&mut component.status, outcome, run);
+    /// Records an outcome in the status of a Component, and stores it.
+    pub(crate) async fn record(&self, component: &mut Component, outcome: &Outcome) -> Result<(), ApiError> {
+        note(component, outcome);
         self.store.save_status(component).await
     }
+}
+
+impl PlanDraft {
+    /// The objects that a plan reads.
+    pub(crate) fn observation_target(&self) -> ObservationTarget<'_> {
+        ObservationTarget { marks: &self.marks, set: &self.set, desired: &self.desired }
+    }
+
+    /// Plans the desired objects over the existing objects.
+    /// # Errors
+    /// All problems of all objects.
+    pub(crate) fn plan(self, target: Server, live: LiveObjects) -> Result<ComponentPlan, RunError> {
+        let Self { key, component, source, digest, marks, options, set, desired } = self;
+        let engine = Engine { server: &target, marks: &marks, options: &options };
+        let objects = engine
+            .plan(set, desired, live)
+            .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
+        Ok(ComponentPlan { key, component, source, digest, target, objects })
+    }
+}
+
+impl ComponentPlan {
+    /// True if the last run completed exactly this plan.
+    pub fn is_complete(&self) -> bool {
+        let status = &self.component.status;
+        self.objects.plan.is_empty()
+            && status.is_ready(self.component.generation())
+            && status.last_processing_digest == self.digest
+    }
+}
+
+/// Notes an outcome in the status of a Component.
+fn note(component: &mut Component, outcome: &Outcome) {
+    let run = Circumstances {
+        spec: &component.spec,
+        generation: component.generation(),
+        is_deleting: matches!(outcome, Outcome::Deleting | Outcome::DeletionBlocked { .. }),
+        attempts: 0,
+        now: Timestamp::now(),
+    };
+    record_outcome(&mut component.status, outcome, run);
 }
 
 /// Records in the status what is applied.

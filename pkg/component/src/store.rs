@@ -160,8 +160,28 @@ impl ComponentStore {
     /// `Unreadable` if the stored Component cannot be read, or the failure of the server.
     pub async fn save(&self, object: &Object) -> Result<Component, StoreError> {
         let key = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
-        self.create_namespace(&key.namespace).await?;
         let former = self.get(&key).await?;
+        self.save_over(object, former.as_ref()).await
+    }
+
+    /// Stores the desired state of a Component like [`ComponentStore::save`]. `former` is the stored Component.
+    /// # Errors
+    /// Those of [`ComponentStore::save`].
+    pub async fn save_over(
+        &self,
+        object: &Object,
+        former: Option<&Component>,
+    ) -> Result<Component, StoreError> {
+        match self.store(object, former).await {
+            Err(StoreError::Api(error)) if error.is_not_found() => {
+                self.create_namespace(object.namespace()).await?;
+                self.store(object, former).await
+            }
+            stored => stored,
+        }
+    }
+
+    async fn store(&self, object: &Object, former: Option<&Component>) -> Result<Component, StoreError> {
         let Some(kind) = &self.kind else {
             let component = renewed(object, former);
             self.save_status(&component).await?;
@@ -180,9 +200,9 @@ impl ComponentStore {
         let is_new = component.status.inventory.is_empty();
         if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
             // The record of a Component that was applied before the kind was installed.
-            component.status = former.status;
+            component.status.clone_from(&former.status);
             self.save_status(&component).await?;
-            self.delete_record(&key).await?;
+            self.delete_record(&ComponentKey::of(&component)).await?;
         }
         Ok(component)
     }
@@ -436,13 +456,13 @@ fn record_name(key: &ComponentKey) -> String {
 }
 
 /// Returns the Component of a file with the status of its record. A changed spec has a new generation.
-fn renewed(object: &Object, former: Option<Component>) -> Component {
+fn renewed(object: &Object, former: Option<&Component>) -> Component {
     let mut component = check_component(object).map(|checked| checked.component).unwrap_or_default();
     let generation = match former {
         None => 1,
         Some(former) => {
             let generation = former.generation() + i64::from(former.spec != component.spec);
-            component.status = former.status;
+            component.status.clone_from(&former.status);
             generation
         }
     };

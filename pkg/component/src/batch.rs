@@ -1,0 +1,383 @@
+//! Several Components, planned and applied in the order of their dependencies.
+//!
+//! ```text
+//! inputs ─► order ─► resolve ─► dependencies ready? ─► render ─► plan, one read for all of a cluster
+//! plans ─► in order: plan again after a changed dependency ─► save the Component ─► apply, wait
+//! ```
+
+mod error;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    sync::Arc,
+};
+
+use apply::{ApiError, ObjectKey, PlanStep, ReadByName, ReadDetail, ServedKinds, Server, defined_kinds};
+use chart::Capabilities;
+use futures::{FutureExt as _, future::BoxFuture};
+use manifest::Object;
+use tokio::runtime::Handle;
+
+use crate::{
+    CheckedComponent, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus, LocalObjects,
+    ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, RunError, ServerLookup,
+    TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
+};
+
+pub use error::{BatchError, ComponentProblem};
+
+/// A Component of a file, with the other objects of its files.
+#[derive(Clone, Debug)]
+pub struct ComponentInput {
+    /// The Component of the file.
+    pub checked: CheckedComponent,
+    /// Objects that the Component may refer to. They take the place of those of the cluster.
+    pub files: LocalObjects,
+}
+
+/// Several Components and the means to plan and apply them.
+#[derive(Clone, Copy)]
+pub struct ComponentBatch<'a> {
+    /// The runs on the cluster of the Components.
+    pub runs: ComponentRuns<'a>,
+    /// The settings for preparing Components.
+    pub preparation: &'a Preparation,
+    /// The Components, in any order.
+    pub inputs: &'a [ComponentInput],
+}
+
+/// The purpose of plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanPurpose {
+    /// Show the plans. Every object is read, and the server validates the changes in a dry run.
+    Show,
+    /// Execute the plans at once. A Component that needs objects of its dependencies is planned after them.
+    Execute,
+}
+
+/// The plans of Components, in the order of their dependencies.
+#[derive(Clone, Debug, Default)]
+pub struct BatchPlan {
+    steps: Vec<BatchStep>,
+}
+
+/// The part of one Component.
+#[derive(Clone, Debug)]
+struct BatchStep {
+    /// The position of the Component among the inputs.
+    input: usize,
+    /// True if the cluster has the Component as it is in the file.
+    is_stored: bool,
+    action: BatchAction,
+}
+
+#[derive(Clone, Debug)]
+enum BatchAction {
+    /// The plan is executed.
+    Apply(Box<ComponentPlan>),
+    /// The Component is planned after its dependencies.
+    PlanLater,
+    /// The Component is stored only.
+    Suspend(Box<Component>),
+}
+
+impl BatchPlan {
+    /// The plans of the Components.
+    pub fn plans(&self) -> impl Iterator<Item = &ComponentPlan> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            BatchAction::Apply(plan) => Some(&**plan),
+            BatchAction::PlanLater | BatchAction::Suspend(_) => None,
+        })
+    }
+
+    /// The suspended Components, whose objects stay as they are.
+    pub fn suspended(&self) -> impl Iterator<Item = ComponentKey> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            BatchAction::Suspend(component) => Some(ComponentKey::of(component)),
+            BatchAction::PlanLater | BatchAction::Apply(_) => None,
+        })
+    }
+}
+
+/// The objects of files over those of a cluster.
+struct LayeredObjects<'a> {
+    files: &'a LocalObjects,
+    hub: &'a Server,
+}
+
+impl ObjectReader for LayeredObjects<'_> {
+    fn read<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<Option<Object>, ApiError>> {
+        async move {
+            if let Some(found) = self.files.read(key).await? {
+                return Ok(Some(found));
+            }
+            match self.hub.kinds().await?.preferred(&key.group_kind()) {
+                Some(kind) => self.hub.get(kind, &key.namespace, &key.name).await,
+                None => Ok(None),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// A rendered Component and its position among the inputs.
+struct RenderedStep {
+    input: usize,
+    is_stored: bool,
+    rendered: RenderedComponent,
+}
+
+/// The distinction between clusters and users: a kubeconfig, or a namespace and a service account.
+type ClusterKey = (Option<Vec<u8>>, Option<(String, String)>);
+
+/// The cluster of some Components, as templates see it, and these Components.
+struct ClusterSteps {
+    server: Server,
+    capabilities: Capabilities,
+    rendered: Vec<RenderedStep>,
+}
+
+impl ComponentBatch<'_> {
+    /// Plans all Components. Writes nothing.
+    /// # Errors
+    /// A cycle of dependencies, or all problems of all Components.
+    pub async fn plan(&self, purpose: PlanPurpose) -> Result<BatchPlan, BatchError> {
+        let components: Vec<Component> =
+            self.inputs.iter().map(|input| input.checked.component.clone()).collect();
+        let order = dependency_order(&components)?;
+        self.plan_some(&order, purpose).await
+    }
+
+    /// Applies plans in order, and waits for each Component. A Component whose dependencies changed is planned again,
+    /// unless the plans were `reviewed`: then exactly these plans are executed.
+    /// # Errors
+    /// The first problem. Components before it are applied, and Components after it are not.
+    pub async fn apply(&self, batch: &mut BatchPlan, reviewed: bool) -> Result<(), BatchError> {
+        let mut changed = BTreeSet::new();
+        for step in &mut batch.steps {
+            let component = &self.inputs[step.input].checked.component;
+            let is_stale = !reviewed && dependencies(component).any(|key| changed.contains(&key));
+            if is_stale || matches!(step.action, BatchAction::PlanLater) {
+                let again = Box::pin(self.plan_some(&[step.input], PlanPurpose::Execute)).await?;
+                batch_step(step, again);
+            }
+            if self.execute(step).await? {
+                changed.insert(ComponentKey::of(component));
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes a step. Returns true if anything may have changed.
+    async fn execute(&self, step: &mut BatchStep) -> Result<bool, BatchError> {
+        let object = &self.inputs[step.input].checked.object;
+        match &mut step.action {
+            BatchAction::PlanLater => Ok(false),
+            BatchAction::Apply(plan) if step.is_stored && plan.is_complete() => Ok(false),
+            BatchAction::Apply(plan) => {
+                plan.component = self.runs.store.save_over(object, Some(&plan.component)).await?;
+                self.runs.apply(plan).await?;
+                Ok(true)
+            }
+            BatchAction::Suspend(component) => {
+                let mut saved = self.runs.store.save_over(object, Some(component)).await?;
+                self.runs.record(&mut saved, &Outcome::Suspended).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Plans the Components at some positions, in this order.
+    async fn plan_some(&self, order: &[usize], purpose: PlanPurpose) -> Result<BatchPlan, BatchError> {
+        let stored = self.runs.store.list().await?.readable()?;
+        let stored: BTreeMap<ComponentKey, Component> =
+            stored.into_iter().map(|one| (ComponentKey::of(&one), one)).collect();
+        let mut clusters: BTreeMap<ClusterKey, ClusterSteps> = BTreeMap::new();
+        let (mut actions, mut problems) = (BTreeMap::new(), Vec::new());
+        for at in order {
+            let input = &self.inputs[*at];
+            let former = stored.get(&ComponentKey::of(&input.checked.component));
+            let component = preview(&input.checked, former);
+            let is_stored = former == Some(&component);
+            if component.spec.suspend {
+                let action = BatchAction::Suspend(Box::new(component));
+                actions.insert(*at, BatchStep { input: *at, is_stored, action });
+                continue;
+            }
+            let can_wait = purpose == PlanPurpose::Execute && order.len() > 1 && self.waits_for_others(*at);
+            match self.render(input, component, &stored, &mut clusters).await {
+                Ok((cluster, rendered)) => {
+                    cluster.rendered.push(RenderedStep { input: *at, is_stored, rendered });
+                }
+                Err(_) if can_wait => {
+                    let step = BatchStep { input: *at, is_stored, action: BatchAction::PlanLater };
+                    actions.insert(*at, step);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        for cluster in clusters.into_values() {
+            for planned in self.plan_on(cluster, purpose).await? {
+                match planned {
+                    Ok(step) => drop(actions.insert(step.input, step)),
+                    Err(problem) => problems.push(problem.into()),
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(BatchError::Problems { problems });
+        }
+        Ok(BatchPlan { steps: order.iter().filter_map(|at| actions.remove(at)).collect() })
+    }
+
+    /// True if a Component depends on another one of the batch.
+    fn waits_for_others(&self, at: usize) -> bool {
+        let is_input = |key: ComponentKey| {
+            self.inputs.iter().any(|input| ComponentKey::of(&input.checked.component) == key)
+        };
+        dependencies(&self.inputs[at].checked.component).any(is_input)
+    }
+
+    /// Renders a Component that may be applied now. Returns it with its cluster.
+    async fn render<'c>(
+        &self,
+        input: &ComponentInput,
+        component: Component,
+        stored: &BTreeMap<ComponentKey, Component>,
+        clusters: &'c mut BTreeMap<ClusterKey, ClusterSteps>,
+    ) -> Result<(&'c mut ClusterSteps, RenderedComponent), ComponentProblem> {
+        let key = ComponentKey::of(&component);
+        if component.metadata.contains_key("deletionTimestamp") {
+            return Err(ComponentProblem::Deleting { component: key });
+        }
+        let hub = self.runs.targets.hub();
+        let objects = LayeredObjects { files: &input.files, hub };
+        let resolved = self.preparation.resolve(component, &objects).await?;
+        let waiting = self.unready_dependencies(&resolved, stored);
+        if !waiting.is_empty() {
+            return Err(ComponentProblem::Dependencies { component: key, waiting });
+        }
+        let spec = &resolved.component.spec;
+        let account = spec.service_account_name.clone().map(|name| (key.namespace.clone(), name));
+        let cluster = match clusters.entry((resolved.references.kubeconfig.clone(), account)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                let kubeconfig = resolved.references.kubeconfig.as_deref();
+                let server = self.runs.targets.connect(&resolved.component, kubeconfig).await?;
+                let capabilities = server_capabilities(&server).await?;
+                free.insert(ClusterSteps { server, capabilities, rendered: Vec::new() })
+            }
+        };
+        let lookup = ServerLookup::new(cluster.server.clone(), hub.clone(), Handle::current());
+        let capabilities = cluster.capabilities.clone();
+        let templates = TemplateCluster { capabilities, reader: Some(Arc::new(lookup)) };
+        Ok((cluster, self.preparation.render(resolved, templates).await?))
+    }
+
+    /// Returns the dependencies outside of the batch that are not ready.
+    fn unready_dependencies(
+        &self,
+        resolved: &ResolvedComponent,
+        stored: &BTreeMap<ComponentKey, Component>,
+    ) -> Vec<String> {
+        let component = &resolved.component;
+        let of_batch: BTreeSet<_> =
+            self.inputs.iter().map(|input| ComponentKey::of(&input.checked.component)).collect();
+        let mut waiting = Vec::new();
+        for dependency in &component.spec.dependencies {
+            let key = ComponentKey::of_dependency(dependency, component);
+            if !of_batch.contains(&key) {
+                let checked = check_dependency(component, &resolved.source, dependency, stored.get(&key));
+                waiting.extend(checked.err());
+            }
+        }
+        waiting
+    }
+
+    /// Plans all Components of a cluster. Their objects are read together.
+    async fn plan_on(
+        &self,
+        cluster: ClusterSteps,
+        purpose: PlanPurpose,
+    ) -> Result<Vec<Result<BatchStep, RunError>>, ApiError> {
+        let kinds = kinds_with_definitions(&cluster).await?;
+        let ClusterSteps { server, rendered, .. } = cluster;
+        let (mut planned, mut drafts) = (Vec::new(), Vec::new());
+        for step in rendered {
+            match self.runs.draft(step.rendered, &kinds) {
+                Ok(draft) => drafts.push((step.input, step.is_stored, draft)),
+                Err(problem) => planned.push(Err(problem)),
+            }
+        }
+        let by_name = match purpose {
+            PlanPurpose::Show => ReadByName::All,
+            // Only new objects are created, so a write finds the others.
+            PlanPurpose::Execute => ReadByName::Applied,
+        };
+        let targets: Vec<_> = drafts.iter().map(|(.., draft)| draft.observation_target()).collect();
+        let live = server.observe_all(&targets, by_name, ReadDetail::Full).await?;
+        let mut namespaces = BTreeSet::new();
+        for ((input, is_stored, draft), live) in drafts.into_iter().zip(live) {
+            let plan = match draft.plan(server.clone(), live) {
+                Ok(mut plan) => match purpose {
+                    PlanPurpose::Show => self.runs.dry_run(&mut plan).await.map(|()| plan),
+                    PlanPurpose::Execute => Ok(plan),
+                },
+                Err(problem) => Err(problem),
+            };
+            planned.push(plan.map(|mut plan| {
+                // The first Component creates a missing namespace.
+                let is_first = |step: &PlanStep| !step.unowned || namespaces.insert(step.key.clone());
+                plan.objects.plan.steps.retain(is_first);
+                let action = BatchAction::Apply(Box::new(plan));
+                BatchStep { input, is_stored, action }
+            }));
+        }
+        Ok(planned)
+    }
+}
+
+fn batch_step(step: &mut BatchStep, again: BatchPlan) {
+    if let Some(planned) = again.steps.into_iter().next() {
+        *step = planned;
+    }
+}
+
+fn dependencies(component: &Component) -> impl Iterator<Item = ComponentKey> {
+    component.spec.dependencies.iter().map(|one| ComponentKey::of_dependency(one, component))
+}
+
+/// Returns the kinds of a cluster, and those that the Components define.
+async fn kinds_with_definitions(cluster: &ClusterSteps) -> Result<Arc<ServedKinds>, ApiError> {
+    let mut kinds = cluster.server.kinds().await?;
+    let objects = cluster.rendered.iter().flat_map(|step| &step.rendered.objects);
+    for kind in objects.flat_map(defined_kinds) {
+        if kinds.version(&kind.group_kind(), &kind.version).is_none() {
+            Arc::make_mut(&mut kinds).add(kind);
+        }
+    }
+    Ok(kinds)
+}
+
+/// Returns a Component of a file as the cluster will store it.
+fn preview(checked: &CheckedComponent, former: Option<&Component>) -> Component {
+    let mut component = checked.component.clone();
+    for field in
+        ["generation", "resourceVersion", "uid", "managedFields", "creationTimestamp", "deletionTimestamp"]
+    {
+        component.metadata.remove(field);
+    }
+    let mut generation = 1;
+    component.status = ComponentStatus::default();
+    if let Some(former) = former {
+        generation = former.generation() + i64::from(former.spec != component.spec);
+        let own = std::mem::replace(&mut component.metadata, former.metadata.clone());
+        merge(&mut component.metadata, own);
+        component.status.clone_from(&former.status);
+    }
+    component.metadata.insert("generation".to_owned(), generation.into());
+    component
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use api::{ErrorExplanation, Explain, error_chain, output::ErrorKind};
+use apply::ApiError;
+
+use crate::{ComponentKey, DependencyCycle, PrepareError, RunError, StoreError, TargetError};
+
+/// The reason why Components cannot be planned or applied.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// Components depend on each other.
+    #[error(transparent)]
+    Cycle(#[from] DependencyCycle),
+    /// The problems of some Components.
+    #[error("cannot apply {}", count(.problems))]
+    #[allow(missing_docs)]
+    Problems { problems: Vec<ComponentProblem> },
+    /// The failure of a run. Components before it are applied.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The failure of the storage of Components.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The failure of the server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// The reason why one Component cannot be planned.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ComponentProblem {
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error("Component `{component}` waits for other Components")]
+    Dependencies { component: ComponentKey, waiting: Vec<String> },
+    #[error("Component `{component}` is being deleted")]
+    Deleting { component: ComponentKey },
+}
+
+fn count(problems: &[ComponentProblem]) -> String {
+    match problems.len() {
+        1 => "1 Component".to_owned(),
+        several => format!("{several} Components"),
+    }
+}
+
+impl Explain for BatchError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Cycle(error) => error.explain(),
+            Self::Problems { problems } => match problems.as_slice() {
+                [only] => ErrorExplanation::cause(only),
+                several => explain_all(several),
+            },
+            Self::Run(error) => error.explain(),
+            Self::Store(error) => error.explain(),
+            Self::Api(error) => error.explain(),
+        }
+    }
+}
+
+/// Explains several problems, each with its causes on one line.
+fn explain_all(problems: &[ComponentProblem]) -> ErrorExplanation<'_> {
+    let chains: Vec<_> = problems.iter().map(|problem| error_chain(problem)).collect();
+    let mut hints: Vec<String> = Vec::new();
+    for hint in chains.iter().flat_map(|chain| &chain.hints) {
+        if !hints.contains(hint) {
+            hints.push(hint.clone());
+        }
+    }
+    let explained = ErrorExplanation::texts(chains.iter().map(|chain| chain.lines.join(": ")));
+    let kind = chains.iter().find_map(|chain| chain.kind);
+    let explained = hints.into_iter().fold(explained, ErrorExplanation::with_hint);
+    match kind {
+        Some(kind) => explained.with_kind(kind),
+        None => explained,
+    }
+}
+
+impl Explain for ComponentProblem {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Prepare(error) => error.explain(),
+            Self::Target(error) => error.explain(),
+            Self::Run(error) => error.explain(),
+            Self::Api(error) => error.explain(),
+            Self::Dependencies { waiting, .. } => ErrorExplanation::texts(waiting.iter().cloned())
+                .with_hint(
+                    "apply the dependencies with the same command, or wait with `capstan component wait`",
+                )
+                .with_kind(ErrorKind::Conflict),
+            Self::Deleting { .. } => ErrorExplanation::hint(
+                "complete the deletion with `capstan component delete`, then apply again",
+            )
+            .with_kind(ErrorKind::Conflict),
+        }
+    }
+}
