@@ -32,6 +32,9 @@ pub struct SavedPlan {
     pub cert_manager: CertManagerPlan,
     /// Providers in execution order.
     pub providers: Vec<SavedProvider>,
+    /// Components in execution order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<SavedComponent>,
 }
 
 /// The request of a plan: enough data to plan again.
@@ -73,6 +76,24 @@ pub enum SavedRequest {
         /// True if the command also deletes namespaces.
         include_namespaces: bool,
     },
+    /// `component apply`
+    Components(SavedComponents),
+}
+
+/// The request to apply Components.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedComponents {
+    /// Absolute paths of files and folders with Components.
+    pub files: Vec<String>,
+    /// The absolute path or the URL of the source, if one replaces those of the Components.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Absolute paths of files with values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+    /// The namespace of Components without one.
+    pub namespace: String,
 }
 
 /// Options of an upgrade.
@@ -123,6 +144,24 @@ pub struct SavedProvider {
     pub from: Option<String>,
     /// The planned version. None if the provider is deleted.
     pub to: Option<String>,
+    /// Objects in plan order.
+    pub objects: Vec<SavedObject>,
+}
+
+/// The planned actions on one Component.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedComponent {
+    /// The namespace of the Component.
+    pub namespace: String,
+    /// The name of the Component.
+    pub name: String,
+    /// The digest of the Component in its file.
+    pub desired: String,
+    /// The revision of its source.
+    pub revision: String,
+    /// The digest of its source.
+    pub digest: String,
     /// Objects in plan order.
     pub objects: Vec<SavedObject>,
 }
@@ -206,7 +245,7 @@ impl SavedRequest {
     pub fn kustomizations(&self) -> &[SavedKustomization] {
         match self {
             Self::Init { kustomizations, .. } | Self::Upgrade { kustomizations, .. } => kustomizations,
-            Self::Delete { .. } => &[],
+            Self::Delete { .. } | Self::Components(_) => &[],
         }
     }
 
@@ -216,6 +255,7 @@ impl SavedRequest {
             Self::Init { .. } => "init",
             Self::Upgrade { .. } => "upgrade apply",
             Self::Delete { .. } => "delete",
+            Self::Components(_) => "component apply",
         }
     }
 }
@@ -242,6 +282,7 @@ mod tests {
             salt: None,
             cert_manager: CertManagerPlan::install("v1.21.1", None),
             providers: Vec::new(),
+            components: Vec::new(),
         }
     }
 

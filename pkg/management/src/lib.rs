@@ -70,8 +70,9 @@ pub use delete::{DeleteError, DeleteRequest, ProviderSelectionError, delete_prov
 pub use error::{LifecycleError, UnfinishedRun};
 pub use init::{InitRequest, init, plan_init};
 pub use plan::{
-    DiffDetail, LifecyclePlan, LifecycleVerb, ObjectDifference, PlanDifference, PlanOrigin, ProviderPlan,
-    RandomBytesError, UnfinishedPolicy, plan_differences, plan_origin, report_steps,
+    DiffDetail, LifecyclePlan, LifecycleVerb, ObjectDifference, PlanDifference, PlanOrigin, PlannedComponent,
+    ProviderPlan, RandomBytesError, UnfinishedPolicy, new_salt, plan_differences, plan_origin, report_steps,
+    save_component,
 };
 pub use readiness::{NotReady, WaitOptions};
 pub use render::{RenderError, RenderedPart, render_installation};

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 pub use report::{DiffDetail, report_steps};
 pub use saved::{
-    ObjectDifference, PlanDifference, PlanOrigin, RandomBytesError, plan_differences, plan_origin,
+    ObjectDifference, PlanDifference, PlanOrigin, PlannedComponent, RandomBytesError, new_salt,
+    plan_differences, plan_origin, save_component,
 };
 
 /// The command that a plan belongs to.

@@ -7,10 +7,11 @@ use std::{
 
 use api::{
     output::CertManagerPlan,
-    plan::{ObservedState, SavedObject, SavedPlan, SavedProvider, SavedRequest},
+    plan::{ObservedState, SavedComponent, SavedObject, SavedPlan, SavedProvider, SavedRequest},
 };
 use apply::{
-    ApiError, DesiredObject, LiveObjects, ObjectKey, ObjectRevision, Observation, PlanStep, StepAction,
+    ApiError, DesiredObject, LiveObjects, ObjectKey, ObjectRevision, Observation, PlanStep, PlannedSet,
+    StepAction,
 };
 use inventory::ManagementCluster;
 use manifest::{Map, Object, Value};
@@ -54,6 +55,15 @@ pub enum PlanDifference {
         /// The provider in the saved plan. `None` if the saved plan lacks it.
         saved: Option<String>,
         /// The provider in the current plan. `None` if the provider does not change.
+        now: Option<String>,
+    },
+    /// A Component or its source differs, or only one of the plans contains the Component.
+    Component {
+        /// The namespace and name of the Component.
+        component: String,
+        /// The revision in the saved plan. `None` if the saved plan lacks the Component.
+        saved: Option<String>,
+        /// The current revision. `None` if the Component is not planned any more.
         now: Option<String>,
     },
     /// An object differs.
@@ -103,6 +113,12 @@ impl fmt::Display for PlanDifference {
             Self::Provider { provider, saved, now } => {
                 write!(f, "`{provider}`: planned {}, now {}", or_nothing(saved), or_nothing(now))
             }
+            Self::Component { component, saved, now } if saved == now => {
+                write!(f, "Component `{component}` has a different manifest")
+            }
+            Self::Component { component, saved, now } => {
+                write!(f, "Component `{component}`: planned {}, now {}", or_nothing(saved), or_nothing(now))
+            }
             Self::Object { object, what } => write!(f, "{object} {what}"),
         }
     }
@@ -149,9 +165,7 @@ impl LifecyclePlan {
     /// # Errors
     /// Fails if the system provides no random bytes.
     pub fn save(&self, request: SavedRequest, origin: PlanOrigin) -> Result<SavedPlan, RandomBytesError> {
-        let mut salt = [0; 32];
-        SystemRandom::new().fill(&mut salt).map_err(|_| RandomBytesError)?;
-        Ok(self.with_salt(request, origin, Some(hex(&salt))))
+        Ok(self.with_salt(request, origin, Some(new_salt()?)))
     }
 
     /// Returns the current plan in its saved form with the salt of a saved plan, so that equal Secrets have
@@ -174,23 +188,62 @@ impl LifecyclePlan {
             user: origin.user,
             cert_manager: self.cert_manager.clone(),
             providers: self.providers.iter().map(save).collect(),
+            components: Vec::new(),
             salt,
         }
     }
 }
 
+/// Returns a new key for digests of Secrets.
+/// # Errors
+/// Fails if the system provides no random bytes.
+pub fn new_salt() -> Result<String, RandomBytesError> {
+    let mut salt = [0; 32];
+    SystemRandom::new().fill(&mut salt).map_err(|_| RandomBytesError)?;
+    Ok(hex(&salt))
+}
+
+/// A planned Component. Its manifest counts as secret, because its values may be.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedComponent<'a> {
+    /// The Component in its file.
+    pub manifest: &'a Object,
+    /// The revision of its source.
+    pub revision: &'a str,
+    /// The digest of its source.
+    pub digest: &'a str,
+    /// Its planned objects.
+    pub objects: &'a PlannedSet,
+}
+
+/// Returns a planned Component in its saved form.
+pub fn save_component(component: PlannedComponent<'_>, salt: &str) -> SavedComponent {
+    let PlannedComponent { manifest, revision, digest, objects } = component;
+    SavedComponent {
+        namespace: manifest.namespace().to_owned(),
+        name: manifest.name().to_owned(),
+        desired: secret_digest(manifest.as_map().clone(), Some(salt)),
+        revision: revision.to_owned(),
+        digest: digest.to_owned(),
+        objects: save_objects(objects, Some(salt)),
+    }
+}
+
 fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
-    let desired: BTreeMap<&ObjectKey, &DesiredObject> =
-        provider.objects.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
-    let save =
-        |step: &PlanStep| save_object(step, desired.get(&step.key).copied(), &provider.objects.live, salt);
     SavedProvider {
         provider: provider.id.clone(),
         namespace: provider.namespace.clone(),
         from: provider.from.clone(),
         to: provider.to.clone(),
-        objects: provider.objects.plan.steps.iter().map(save).collect(),
+        objects: save_objects(&provider.objects, salt),
     }
+}
+
+fn save_objects(objects: &PlannedSet, salt: Option<&str>) -> Vec<SavedObject> {
+    let desired: BTreeMap<&ObjectKey, &DesiredObject> =
+        objects.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
+    let save = |step: &PlanStep| save_object(step, desired.get(&step.key).copied(), &objects.live, salt);
+    objects.plan.steps.iter().map(save).collect()
 }
 
 fn save_object(
@@ -304,7 +357,47 @@ pub fn plan_differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<PlanDifferenc
     for provider in now.providers.iter().filter(|provider| find_provider(provider, saved).is_none()) {
         provider_differences(None, Some(provider), &mut differences);
     }
+    component_differences(&saved.components, &now.components, &mut differences);
     differences
+}
+
+fn component_differences(
+    saved: &[SavedComponent],
+    now: &[SavedComponent],
+    differences: &mut Vec<PlanDifference>,
+) {
+    for was in saved {
+        component_difference(Some(was), find_component(was, now), differences);
+    }
+    for is in now.iter().filter(|is| find_component(is, saved).is_none()) {
+        component_difference(None, Some(is), differences);
+    }
+}
+
+fn find_component<'c>(component: &SavedComponent, all: &'c [SavedComponent]) -> Option<&'c SavedComponent> {
+    let is_same =
+        |one: &&SavedComponent| (&one.namespace, &one.name) == (&component.namespace, &component.name);
+    all.iter().find(is_same)
+}
+
+fn component_difference(
+    saved: Option<&SavedComponent>,
+    now: Option<&SavedComponent>,
+    differences: &mut Vec<PlanDifference>,
+) {
+    if let (Some(was), Some(is)) = (saved, now)
+        && (&was.desired, &was.revision, &was.digest) == (&is.desired, &is.revision, &is.digest)
+    {
+        return object_differences(&was.objects, &is.objects, differences);
+    }
+    let Some(SavedComponent { namespace, name, .. }) = saved.or(now) else { return };
+    let component = format!("{namespace}/{name}");
+    let revision = |one: &SavedComponent| one.revision.clone();
+    differences.push(PlanDifference::Component {
+        component,
+        saved: saved.map(revision),
+        now: now.map(revision),
+    });
 }
 
 /// Finds a provider by label and namespace, because a provider may be installed in several namespaces.
@@ -327,11 +420,15 @@ fn provider_differences(
         return;
     }
     let (Some(saved), Some(now)) = (saved, now) else { return };
-    let by_key = |provider: &SavedProvider| -> BTreeMap<ObjectKey, SavedObject> {
-        provider.objects.iter().map(|object| (object_key(object), object.clone())).collect()
+    object_differences(&saved.objects, &now.objects, differences);
+}
+
+fn object_differences(saved: &[SavedObject], now: &[SavedObject], differences: &mut Vec<PlanDifference>) {
+    let by_key = |objects: &[SavedObject]| -> BTreeMap<ObjectKey, SavedObject> {
+        objects.iter().map(|object| (object_key(object), object.clone())).collect()
     };
     let (before, after) = (by_key(saved), by_key(now));
-    for object in &saved.objects {
+    for object in saved {
         let key = object_key(object);
         let what = match after.get(&key) {
             Some(now) => object_difference(object, now),
