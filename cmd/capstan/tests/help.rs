@@ -39,7 +39,7 @@ Commands:
   lock        Lock the versions and files of providers, or verify the lock
   kustomize   Build and check kustomizations
   chart       Render and check Helm charts without helm and without a cluster
-  component   Render, show and delete Components of component-operator
+  component   Render, apply, show and delete Components of component-operator
   explain     Show the origin of a value or a file
   config      Show the configuration
   provider    List and configure providers

@@ -10,6 +10,7 @@ mod charts;
 mod cluster_pair;
 mod clusterctl_files;
 mod completion;
+mod component_apply;
 mod component_render;
 mod component_templates;
 mod components;

@@ -74,6 +74,8 @@ pub const CONFIG_MAP: Kind = core("ConfigMap", "configmaps");
 pub const NAMESPACE: Kind = core("Namespace", "namespaces").cluster_scoped();
 /// A Secret.
 pub const SECRET: Kind = core("Secret", "secrets");
+/// A Deployment.
+pub const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 /// A CustomResourceDefinition.
 pub const CUSTOM_RESOURCE_DEFINITION: Kind =
     Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions")

@@ -76,6 +76,7 @@ pages! {
     images "docs/guide/images.md"
     install "docs/guide/install.md"
     charts "docs/guide/charts.md"
+    components "docs/guide/components.md"
     kustomize "docs/guide/kustomize.md"
     lock "docs/guide/lock.md"
     management_cluster "docs/guide/management-cluster.md"

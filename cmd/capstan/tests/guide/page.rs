@@ -84,7 +84,9 @@ impl Machine {
             fs::create_dir_all(folder).unwrap();
         }
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_capstan"), machine.bin().join("capstan")).unwrap();
-        copy(&project("e2e/fixtures"), &machine.clone_of_project().join("e2e/fixtures"));
+        for folder in ["e2e/fixtures", "docs/examples"] {
+            copy(&project(folder), &machine.clone_of_project().join(folder));
+        }
         machine
     }
 

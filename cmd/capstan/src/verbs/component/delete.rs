@@ -1,19 +1,17 @@
-use std::fmt::Write as _;
-
-use api::output::{ComponentRunReport, ComponentSteps};
 use component::{Component, ComponentKey, ComponentPlan, deletion_blocker, dependency_order};
 use management::DiffDetail;
 
 use super::{
     files::read_components,
     hub::{Hub, component_keys},
+    report::{print, report},
 };
 use crate::{
     Failure,
     failure::Kind,
     session::Session,
-    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
-    verbs::lifecycle::{ShowFlags, parse_duration, steps_text},
+    settings::{self, LeaseFlags, ServerFlags},
+    verbs::lifecycle::{ShowFlags, parse_duration},
 };
 
 /// Delete Components and their objects
@@ -119,45 +117,4 @@ async fn plan(hub: &Hub, keys: &[ComponentKey]) -> Result<Vec<ComponentPlan>, Fa
         plans.push(hub.runs().plan_deletion(selected[at].clone()).await?);
     }
     Ok(plans)
-}
-
-/// Returns plans in their printed form.
-pub(super) fn report(
-    command: &str,
-    plans: &[ComponentPlan],
-    diffs: DiffDetail,
-    carried_out: bool,
-) -> ComponentRunReport {
-    let one = |plan: &ComponentPlan| ComponentSteps {
-        namespace: plan.key.namespace.clone(),
-        name: plan.key.name.clone(),
-        revision: plan.source.artifact.revision.clone(),
-        digest: plan.source.artifact.digest.clone(),
-        steps: management::report_steps(&plan.objects, diffs),
-    };
-    let components: Vec<ComponentSteps> = plans.iter().map(one).collect();
-    let changes = components.iter().flat_map(|one| &one.steps).any(|step| step.action.is_change());
-    ComponentRunReport { command: command.to_owned(), carried_out, changes, components }
-}
-
-/// Prints plans: a block with the changes for each Component.
-pub(super) fn print(
-    report: &ComponentRunReport,
-    diffs: DiffDetail,
-    format: OutputFormat,
-    session: &mut Session,
-) -> Result<(), Failure> {
-    session.print(format, report, |report, width| {
-        let mut text = String::new();
-        for one in &report.components {
-            let revision =
-                if one.revision.is_empty() { String::new() } else { format!(" at {}", one.revision) };
-            let _ = writeln!(text, "{}/{}{revision}", one.namespace, one.name);
-            text.push_str(&steps_text(&one.steps, diffs, width));
-        }
-        if !report.changes {
-            text.push_str("nothing would change\n");
-        }
-        text
-    })
 }

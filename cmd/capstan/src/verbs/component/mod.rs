@@ -1,12 +1,16 @@
 //! `component`: Components in files and on clusters.
 
+mod apply;
 mod definition;
 mod delete;
+mod diff;
 mod files;
 mod hub;
+mod inputs;
 mod list;
 mod listing;
 mod render;
+mod report;
 mod source;
 mod status;
 mod template;
@@ -15,10 +19,19 @@ mod wait;
 
 use crate::{Failure, session::Session};
 
-/// Render, show and delete Components of component-operator
+/// Render, apply, show and delete Components of component-operator
 #[derive(clap::Subcommand)]
 pub(crate) enum ComponentVerb {
     Render(Box<render::Render>),
+    Apply(Box<apply::Apply>),
+    /// Show what `component apply` would do, and write nothing
+    ///
+    /// Takes the flags of `component apply`. The API server validates every object in a dry run.
+    #[command(after_help = "Examples:
+  {bin} component plan components/
+  {bin} component plan web.yaml --diff --out plan.json")]
+    Plan(Box<apply::Apply>),
+    Diff(Box<diff::Diff>),
     Template(Box<template::Template>),
     Delete(Box<delete::Delete>),
     List(list::List),
@@ -31,6 +44,9 @@ impl ComponentVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Render(args) => render::run(&args, session),
+            Self::Apply(args) => apply::run(&args, session),
+            Self::Plan(args) => apply::run(&args.without_writing(), session),
+            Self::Diff(args) => diff::run(&args, session),
             Self::Template(args) => template::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),
             Self::List(args) => list::run(&args, session),

@@ -38,10 +38,25 @@ pub(super) struct SourceFlag {
 impl SourceFlag {
     /// Reads the source. `None` without the flag.
     pub(super) fn read(&self, session: &Session) -> Result<Option<SourceState>, Failure> {
-        let Some(place) = &self.source else { return Ok(None) };
-        let context = || format!("cannot read the source `{}`", redact_text(place));
-        read_source(place, session).map(Some).with_context(context)
+        self.source.as_deref().map(|place| read_given(place, session)).transpose()
     }
+
+    /// The URL or the absolute path of the source.
+    pub(super) fn resolved(&self, session: &Session) -> Option<String> {
+        let place = self.source.as_deref()?;
+        let is_url = place.contains("://");
+        Some(if is_url { place.to_owned() } else { absolute(place, session) })
+    }
+}
+
+/// Returns the absolute path of a file or folder.
+pub(super) fn absolute(place: &str, session: &Session) -> String {
+    session.environment().resolve(place).display().to_string()
+}
+
+/// Reads a source that replaces those of Components.
+pub(super) fn read_given(place: &str, session: &Session) -> Result<SourceState, Failure> {
+    read_source(place, session).with_context(|| format!("cannot read the source `{}`", redact_text(place)))
 }
 
 fn read_source(place: &str, session: &Session) -> Result<SourceState, Failure> {

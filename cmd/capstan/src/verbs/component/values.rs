@@ -19,21 +19,31 @@ pub(super) struct ValueFlags {
 impl ValueFlags {
     /// Merges the values of all files.
     pub(super) fn read(&self, session: &Session) -> Result<Map<String, Value>, Failure> {
-        let mut values = Map::new();
-        for file in &self.values {
-            match read_yaml(file, session)? {
-                Value::Object(table) => merge(&mut values, table),
-                Value::Null => {}
-                other => {
-                    let found = type_name(&other);
-                    return Err(Failure::user(format!(
-                        "`{file}` has no values: expected a mapping, found {found}"
-                    )));
-                }
+        read_values(&self.values, session)
+    }
+
+    /// The files.
+    pub(super) fn files(&self) -> &[String] {
+        &self.values
+    }
+}
+
+/// Merges the values of files. Later files win.
+pub(super) fn read_values(files: &[String], session: &Session) -> Result<Map<String, Value>, Failure> {
+    let mut values = Map::new();
+    for file in files {
+        match read_yaml(file, session)? {
+            Value::Object(table) => merge(&mut values, table),
+            Value::Null => {}
+            other => {
+                let found = type_name(&other);
+                return Err(Failure::user(format!(
+                    "`{file}` has no values: expected a mapping, found {found}"
+                )));
             }
         }
-        Ok(values)
     }
+    Ok(values)
 }
 
 /// Reads a file that a flag names, up to the limit of files.

@@ -182,7 +182,7 @@ fn save(
 }
 
 /// Fails if a reviewed plan is no longer valid. Such a plan is executed unchanged or not at all.
-fn check_unchanged(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
+pub(crate) fn check_unchanged(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
     /// The limit of differences that are shown. The others are counted.
     const MAX_SHOWN: usize = 20;
     let differences = management::plan_differences(saved, now);

@@ -137,7 +137,7 @@ impl ShowFlags {
 #[command(next_help_heading = PLAN)]
 pub(crate) struct PlanFlags {
     #[command(flatten)]
-    pub(super) show: ShowFlags,
+    pub(crate) show: ShowFlags,
 
     /// File to save the plan in; nothing is written to the cluster
     #[arg(long, value_name = "FILE")]
@@ -167,7 +167,7 @@ impl PlanFlags {
         self.is_plan_only() || self.plan.is_some()
     }
 
-    pub(super) fn allows_any_user(&self) -> bool {
+    pub(crate) fn allows_any_user(&self) -> bool {
         self.any_user
     }
 
@@ -192,7 +192,7 @@ impl PlanFlags {
         Ok(Some(plan))
     }
 
-    pub(super) fn write_plan(
+    pub(crate) fn write_plan(
         &self,
         plan: impl FnOnce() -> Result<SavedPlan, Failure>,
         session: &Session,

@@ -13,7 +13,8 @@ mod text;
 mod unfinished;
 
 pub(crate) use change::{
-    ChangeResult, LifecycleChange, ReleaseSources, ResultWords, print_executed, result_text, run,
+    ChangeResult, LifecycleChange, ReleaseSources, ResultWords, check_unchanged, print_executed, result_text,
+    run,
 };
 pub(crate) use flags::{
     PlanFlags, ShowFlags, WaitFlags, check_plan_alone, parse_duration, planned_references, providers_request,

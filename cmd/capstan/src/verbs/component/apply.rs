@@ -1,0 +1,176 @@
+use api::{
+    output::CertManagerPlan,
+    plan::{SavedComponents, SavedPlan, SavedRequest},
+};
+use component::{BatchPlan, PlanPurpose};
+use inventory::ManagementCluster;
+use management::{DiffDetail, PlannedComponent, new_salt, plan_origin, save_component};
+
+use super::{
+    hub::Hub,
+    inputs::{InputFlags, Inputs, warn_suspended},
+    report::{print, report},
+};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    ui::format_count,
+    verbs::lifecycle::{self, PlanFlags},
+};
+
+const COMMAND: &str = "component apply";
+
+/// Apply Components, and wait until their objects are ready
+///
+/// Renders Components and applies their objects, each Component after its dependencies. Secrets and sources in the files take
+/// the place of those of the cluster. Objects that left a Component are deleted last. Re-run the command to resume an interrupted
+/// run.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} component apply components/
+  {bin} component apply web.yaml --dry-run --diff
+
+  # Files of a folder instead of spec.sourceRef
+  {bin} component apply web.yaml --source ./manifests
+
+  # Review a plan, then execute it
+  {bin} component apply components/ --out plan.json
+  {bin} component apply --plan plan.json")]
+pub(crate) struct Apply {
+    #[command(flatten)]
+    inputs: InputFlags,
+
+    #[command(flatten)]
+    plan: PlanFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+impl Apply {
+    pub(super) fn without_writing(mut self) -> Self {
+        self.plan = self.plan.with_dry_run();
+        self
+    }
+}
+
+pub(super) fn run(args: &Apply, session: &mut Session) -> Result<(), Failure> {
+    let format = args.plan.show.format()?;
+    let saved = args.plan.read_saved_plan(COMMAND, session)?;
+    let request = request(args, saved.as_ref(), session)?;
+    let inputs = Inputs::read(&request, session)?;
+    let run = ApplyRun { args, format, saved, request, inputs };
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    if args.plan.is_plan_only() {
+        return run.show(&cluster, session);
+    }
+    // Planning happens under the lease, so that the plan includes changes by the previous run.
+    let result = args
+        .lease
+        .hold(COMMAND, &[&cluster], session, |clusters, session| run.execute(&clusters[0], session))?;
+    session.show_cluster_result(args.server.pace.progress, result);
+    Ok(())
+}
+
+/// Returns the request of the flags, or of a saved plan.
+fn request(args: &Apply, saved: Option<&SavedPlan>, session: &Session) -> Result<SavedComponents, Failure> {
+    match saved.map(|saved| &saved.request) {
+        None => args.inputs.request(&args.server.kube, session),
+        Some(SavedRequest::Components(request)) => {
+            let names_anything = !args.inputs.is_empty(session);
+            lifecycle::check_plan_alone(names_anything, "files, `--source`, `--values` or `--namespace`")?;
+            Ok(request.clone())
+        }
+        Some(other) => Err(lifecycle::wrong_command(other)),
+    }
+}
+
+struct ApplyRun<'a> {
+    args: &'a Apply,
+    format: OutputFormat,
+    saved: Option<SavedPlan>,
+    request: SavedComponents,
+    inputs: Inputs,
+}
+
+impl ApplyRun<'_> {
+    fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
+        let (hub, plan) = self.plan(cluster, PlanPurpose::Show, session)?;
+        self.args.plan.write_plan(|| self.save(&hub, &plan, new_salt()?, session), session)?;
+        let diffs = self.args.plan.show.diffs(self.format);
+        print(&report(COMMAND, plan.plans(), diffs, false), diffs, self.format, session)
+    }
+
+    fn execute(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<String, Failure> {
+        let purpose = if self.saved.is_some() { PlanPurpose::Show } else { PlanPurpose::Execute };
+        let (hub, mut plan) = self.plan(cluster, purpose, session)?;
+        let work = self.inputs.batch(&hub);
+        let applied = async { work.apply(&mut plan, self.saved.is_some()).await.map_err(Failure::from) };
+        session.execute(applied, "re-run the same command to resume")?;
+        let report = report(COMMAND, plan.plans(), DiffDetail::Hidden, true);
+        session.print(self.format, &report, |_, _| String::new())?;
+        let count = format_count(report.components.len(), "Component");
+        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        Ok(if report.changes { format!("applied {count}{writes}") } else { format!("{count} unchanged") })
+    }
+
+    /// Plans, and checks that a saved plan is still valid.
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        purpose: PlanPurpose,
+        session: &Session,
+    ) -> Result<(Hub, BatchPlan), Failure> {
+        let hub = session.block_on(Hub::open(cluster))?;
+        let work = self.inputs.batch(&hub);
+        let plan = session.block_on(async { Box::pin(work.plan(purpose)).await.map_err(Failure::from) })?;
+        if let Some(saved) = &self.saved {
+            let salt = saved.salt.clone().unwrap_or_default();
+            let mut now = self.save(&hub, &plan, salt, session)?;
+            if self.args.plan.allows_any_user() {
+                now.user.clone_from(&saved.user);
+            }
+            lifecycle::check_unchanged(saved, &now)?;
+        }
+        warn_suspended(&plan, session);
+        Ok((hub, plan))
+    }
+
+    fn save(
+        &self,
+        hub: &Hub,
+        plan: &BatchPlan,
+        salt: String,
+        session: &Session,
+    ) -> Result<SavedPlan, Failure> {
+        if self.request.files.iter().any(|file| file == "-") {
+            return Err(Failure::user("a plan cannot be saved for Components of stdin")
+                .hint("write the Components to a file first"));
+        }
+        let origin = session.block_on(plan_origin(&hub.cluster))?;
+        let one = |plan: &component::ComponentPlan| {
+            let input = self.inputs.component(plan)?;
+            let planned = PlannedComponent {
+                manifest: &input.checked.object,
+                revision: &plan.source.artifact.revision,
+                digest: &plan.source.artifact.digest,
+                objects: &plan.objects,
+            };
+            Some(save_component(planned, &salt))
+        };
+        Ok(SavedPlan {
+            format: SavedPlan::FORMAT,
+            request: SavedRequest::Components(self.request.clone()),
+            cluster: origin.cluster,
+            user: origin.user,
+            cert_manager: CertManagerPlan::default(),
+            providers: Vec::new(),
+            components: plan.plans().filter_map(one).collect(),
+            salt: Some(salt),
+        })
+    }
+}

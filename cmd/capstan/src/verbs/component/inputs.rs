@@ -1,0 +1,94 @@
+//! The Components of a command line, with their files, sources and values.
+
+use api::plan::SavedComponents;
+use component::{BatchPlan, ComponentBatch, ComponentInput, Preparation};
+
+use super::{
+    files::read_components,
+    hub::Hub,
+    source::{SourceFlag, absolute, read_given},
+    values::{ValueFlags, read_values},
+};
+use crate::{Failure, session::Session, settings::KubeFlags};
+
+/// The flags that name Components.
+#[derive(clap::Args)]
+pub(super) struct InputFlags {
+    /// Files or folders with Components, their Secrets and sources; `-` for stdin
+    #[arg(value_name = "FILE|DIR")]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    source: SourceFlag,
+
+    #[command(flatten)]
+    values: ValueFlags,
+
+    /// Namespace of Components without one [default: that of the context]
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+}
+
+impl InputFlags {
+    /// True without any flag.
+    pub(super) fn is_empty(&self, session: &Session) -> bool {
+        self.files.is_empty()
+            && self.source.resolved(session).is_none()
+            && self.values.files().is_empty()
+            && self.namespace.is_none()
+    }
+
+    /// Returns the request, with absolute paths.
+    pub(super) fn request(&self, kube: &KubeFlags, session: &Session) -> Result<SavedComponents, Failure> {
+        if self.files.is_empty() {
+            return Err(Failure::user("no Components are given")
+                .hint("name files or folders with Components, such as `web.yaml` or `components/`"));
+        }
+        let path = |place: &String| if place == "-" { place.clone() } else { absolute(place, session) };
+        Ok(SavedComponents {
+            files: self.files.iter().map(path).collect(),
+            source: self.source.resolved(session),
+            values: self.values.files().iter().map(|file| absolute(file, session)).collect(),
+            namespace: kube.namespace(self.namespace.as_deref(), session.environment())?,
+        })
+    }
+}
+
+/// Components with their sources and values.
+pub(super) struct Inputs {
+    components: Vec<ComponentInput>,
+    preparation: Preparation,
+}
+
+impl Inputs {
+    /// Reads the files of a request.
+    pub(super) fn read(request: &SavedComponents, session: &mut Session) -> Result<Self, Failure> {
+        let files = read_components(&request.files, &request.namespace, session)?;
+        let source = request.source.as_deref().map(|place| read_given(place, session)).transpose()?;
+        let values = read_values(&request.values, session)?;
+        let input = |checked| ComponentInput { files: files.objects_for(checked), checked: checked.clone() };
+        let components = files.components.iter().map(input).collect();
+        let preparation = Preparation { repositories: session.repositories()?, source, values };
+        Ok(Self { components, preparation })
+    }
+
+    /// Returns the Components for the runs of a cluster.
+    pub(super) fn batch<'a>(&'a self, hub: &'a Hub) -> ComponentBatch<'a> {
+        ComponentBatch { runs: hub.runs(), preparation: &self.preparation, inputs: &self.components }
+    }
+
+    /// Returns the Component of a plan.
+    pub(super) fn component(&self, plan: &component::ComponentPlan) -> Option<&ComponentInput> {
+        let is_same = |one: &&ComponentInput| component::ComponentKey::of(&one.checked.component) == plan.key;
+        self.components.iter().find(is_same)
+    }
+}
+
+/// Warns about suspended Components.
+pub(super) fn warn_suspended(plan: &BatchPlan, session: &Session) {
+    for component in plan.suspended() {
+        session
+            .messages()
+            .warning(format!("Component `{component}` is suspended: its objects stay as they are"));
+    }
+}
