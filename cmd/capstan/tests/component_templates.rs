@@ -83,3 +83,73 @@ error: invalid Components: 1 problem
 "#]]
     );
 }
+
+#[test]
+fn a_file_without_encryption_is_printed_as_it_is_and_needs_no_key() {
+    let world = world();
+    world.write("plain.yaml", "a: ENC[not really]\n");
+    world.write("keys/readme.txt", "no key\n");
+    world.write("damaged/a.agekey", "AGE-SECRET-KEY-1WRONG\n");
+    assert_data_eq!(
+        world.screens([
+            "component decrypt plain.yaml --keys keys",
+            "component decrypt plain.yaml --keys damaged",
+            "component decrypt plain.yaml --keys none",
+        ]),
+        str![[r#"
+$ capstan component decrypt plain.yaml --keys keys
+exit 0
+--- stdout
+a: ENC[not really]
+
+$ capstan component decrypt plain.yaml --keys damaged
+exit 1
+--- stderr
+error: cannot read the key file `a.agekey`: line 1 is no age identity (`AGE-SECRET-KEY-1…`)
+
+$ capstan component decrypt plain.yaml --keys none
+exit 1
+--- stderr
+error: cannot read `[CWD]/none`
+  cause: No such file or directory (os error 2)
+
+"#]]
+    );
+}
+
+#[test]
+fn all_wrong_substitutions_of_a_file_are_named_with_their_lines() {
+    let world = world();
+    world.write("map.yaml", "a: ${A:=one} ${B^^}\nb: $${C} ${D-x}\nc: ${\n");
+    world.write("right.yaml", "a: ${A:=one} ${B^^} $${C}\n");
+    world.write("vars.yaml", "B: b\n");
+    world.write("number.yaml", "B: 1\n");
+    assert_data_eq!(
+        world.screens([
+            "component substitute map.yaml --vars vars.yaml",
+            "component substitute right.yaml --vars vars.yaml",
+            "component substitute right.yaml --vars number.yaml",
+        ]),
+        str![[r#"
+$ capstan component substitute map.yaml --vars vars.yaml
+exit 1
+--- stderr
+error: cannot substitute the variables in `map.yaml`
+  cause: `${D-x}` at line 2, column 10: expected `}` or an operator after the name
+  cause: `${` at line 3, column 4: expected a name after `${`
+
+$ capstan component substitute right.yaml --vars vars.yaml
+exit 0
+--- stdout
+a: one B ${C}
+
+$ capstan component substitute right.yaml --vars number.yaml
+exit 1
+--- stderr
+error: cannot read the variables in `number.yaml`
+  cause: `B` must be a string, not a number
+hint: put quotes around the value of `B`
+
+"#]]
+    );
+}

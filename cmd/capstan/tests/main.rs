@@ -11,6 +11,7 @@ mod cluster_pair;
 mod clusterctl_files;
 mod completion;
 mod component_apply;
+mod component_corpus;
 mod component_render;
 mod component_templates;
 mod components;

@@ -1,6 +1,7 @@
 //! `component`: Components in files and on clusters.
 
 mod apply;
+mod decrypt;
 mod definition;
 mod delete;
 mod diff;
@@ -13,6 +14,7 @@ mod render;
 mod report;
 mod source;
 mod status;
+mod substitute;
 mod template;
 mod values;
 mod wait;
@@ -33,6 +35,8 @@ pub(crate) enum ComponentVerb {
     Plan(Box<apply::Apply>),
     Diff(Box<diff::Diff>),
     Template(Box<template::Template>),
+    Decrypt(decrypt::Decrypt),
+    Substitute(substitute::Substitute),
     Delete(Box<delete::Delete>),
     List(list::List),
     Status(status::Status),
@@ -48,6 +52,8 @@ impl ComponentVerb {
             Self::Plan(args) => apply::run(&args.without_writing(), session),
             Self::Diff(args) => diff::run(&args, session),
             Self::Template(args) => template::run(&args, session),
+            Self::Decrypt(args) => decrypt::run(&args, session),
+            Self::Substitute(args) => substitute::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),
             Self::List(args) => list::run(&args, session),
             Self::Status(args) => status::run(&args, session),

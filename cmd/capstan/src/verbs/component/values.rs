@@ -53,7 +53,7 @@ pub(super) fn read_file(file: &str, session: &Session) -> Result<Vec<u8>, Failur
 }
 
 /// Reads the first document of a file.
-fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
+pub(super) fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
     let text = read_file(file, session)?;
     yaml::read_value(&String::from_utf8_lossy(&text), &YamlLimits::default())
         .map_err(|error| Failure::user(format!("cannot read `{file}`: line {}: {}", error.line, error.kind)))
