@@ -40,6 +40,7 @@ Commands:
   kustomize   Build and check kustomizations
   chart       Render and check Helm charts without helm and without a cluster
   component   Render, apply, show and delete Components of component-operator
+  controller  Run the controller of Components
   explain     Show the origin of a value or a file
   config      Show the configuration
   provider    List and configure providers

@@ -17,6 +17,7 @@ mod component_templates;
 mod components;
 mod config_repositories;
 mod configuration;
+mod controller;
 mod convert;
 mod customise;
 mod customise_cluster;

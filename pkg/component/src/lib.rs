@@ -51,7 +51,9 @@ pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion
 pub use lookup::{ServerLookup, server_capabilities};
 pub use ownership::{RECONCILER, component_digest, marks, options};
 pub use prepare::{Preparation, PrepareError, ResolvedComponent, TemplateCluster};
-pub use reconcile::{ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs};
+pub use reconcile::{
+    ClusterRenderer, ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs,
+};
 pub use references::{
     LocalObjects, ObjectReader, ReferenceError, References, load_kubeconfig, load_references, merge,
 };
@@ -75,4 +77,4 @@ pub use store::{
     ComponentStore, InventoryError, InventoryStore, StoreError, StoredComponents, UnreadableComponent,
 };
 pub use targets::{TargetError, Targets};
-pub use transition::{Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};
+pub use transition::{AT_ONCE, Circumstances, Intervals, Outcome, REFERENCE_RETRY, record_outcome};

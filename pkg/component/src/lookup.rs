@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use apply::{ApiError, ApiKind, ConnectionOptions, Credentials, GroupKind, ListQuery, Server};
+use apply::{ApiError, ApiKind, ConnectionOptions, Credentials, GroupKind, ListQuery, ServedKinds, Server};
 use chart::{Capabilities, KubeVersion};
 use data_encoding::HEXLOWER;
 use manifest::{Object, Value};
@@ -106,13 +106,17 @@ async fn kind(server: &Server, query: &ObjectQuery<'_>) -> Result<Option<ApiKind
 /// The failure of the server.
 pub async fn server_capabilities(server: &Server) -> Result<Capabilities, ApiError> {
     let version = server.version().await?.git_version;
-    let kinds = server.kinds().await?;
+    Ok(capabilities(&version, &*server.kinds().await?))
+}
+
+/// Returns a version and served kinds for templates.
+pub(crate) fn capabilities(version: &str, kinds: &ServedKinds) -> Capabilities {
     let mut served = BTreeSet::new();
     for kind in kinds.versions() {
         let api_version = kind.api_version();
         served.insert(format!("{api_version}/{}", kind.kind));
         served.insert(api_version);
     }
-    let kube_version = KubeVersion::parse(&version).unwrap_or_default();
-    Ok(Capabilities { kube_version, api_versions: served.into_iter().collect() })
+    let kube_version = KubeVersion::parse(version).unwrap_or_default();
+    Capabilities { kube_version, api_versions: served.into_iter().collect() }
 }

@@ -11,6 +11,7 @@
 mod event;
 mod inventory;
 mod problem;
+mod renderer;
 
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ use crate::{
 };
 
 pub use event::ComponentEvent;
+pub use renderer::ClusterRenderer;
 
 /// Renders the objects of Components.
 pub trait ComponentRenderer: Send + Sync {

@@ -126,7 +126,7 @@ impl ComponentStore {
         let mut stored = StoredComponents::default();
         if let Some(kind) = &self.kind {
             for object in self.server.list(kind, &ListQuery::default()).await? {
-                stored.add(read(object));
+                stored.add(Component::from_server(object));
             }
         }
         // Components that were applied before the kind was installed.
@@ -148,7 +148,7 @@ impl ComponentStore {
         if let Some(kind) = &self.kind
             && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
         {
-            return Ok(Some(read(found)?));
+            return Ok(Some(Component::from_server(found)?));
         }
         let record = self.server.get(&self.secrets, &key.namespace, &record_name(key)).await?;
         Ok(record.as_ref().map(read_record).transpose()?)
@@ -196,7 +196,7 @@ impl ComponentStore {
             metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
         }
         let stored = self.server.apply(kind, &desired, MANAGER, ApplyRequest::default()).await?;
-        let mut component = read(stored)?;
+        let mut component = Component::from_server(stored)?;
         let is_new = component.status.inventory.is_empty();
         if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
             // The record of a Component that was applied before the kind was installed.
@@ -383,6 +383,17 @@ impl ApplySetStore for InventoryStore<'_> {
 }
 
 impl Component {
+    /// Reads a Component that a server returned.
+    /// # Errors
+    /// A field has another type than this program knows.
+    pub fn from_server(object: Object) -> Result<Self, UnreadableComponent> {
+        // Server objects were checked by the schema of the cluster, which may be newer than ours.
+        let component =
+            ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
+        serde_json::from_value(object.into_value())
+            .map_err(|error| UnreadableComponent { component, problem: error.to_string() })
+    }
+
     /// Returns the applied objects.
     /// # Errors
     /// An item of the inventory cannot be read.
@@ -407,14 +418,6 @@ pub(crate) fn inventory(set: &ApplySet) -> Vec<Value> {
     let whole = items(set);
     let bytes: usize = whole.iter().map(|item| item.to_string().len()).sum();
     if bytes > MAX_BYTES_WITH_FIELDS { items(&set.without_fields()) } else { whole }
-}
-
-/// Reads a Component from a server.
-fn read(object: Object) -> Result<Component, UnreadableComponent> {
-    // Server objects were checked by the schema of the cluster, which may be newer than ours.
-    let component = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
-    serde_json::from_value(object.into_value())
-        .map_err(|error| UnreadableComponent { component, problem: error.to_string() })
 }
 
 fn read_record(secret: &Object) -> Result<Component, UnreadableComponent> {

@@ -13,7 +13,7 @@ use crate::{ComponentSpec, ComponentStatus, Condition, State};
 /// The delay after errors of references, sources and pins.
 pub const REFERENCE_RETRY: Duration = Duration::from_secs(10);
 /// The delay before a run that only had to record something.
-const AT_ONCE: Duration = Duration::from_millis(1);
+pub const AT_ONCE: Duration = Duration::from_millis(1);
 /// The default of `requeueInterval`.
 const DEFAULT_REQUEUE: Duration = Duration::from_mins(10);
 /// The default of `reapplyInterval`.

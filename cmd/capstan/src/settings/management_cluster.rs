@@ -91,6 +91,15 @@ pub(crate) fn watched_management_cluster(
     connect(kube, &events, session, settings)
 }
 
+/// Connects for a controller, which takes failed steps again itself.
+pub(crate) fn controller_cluster(kube: &KubeFlags, session: &Session) -> Result<ManagementCluster, Failure> {
+    /// The time for retries of one request.
+    const RETRY_FOR: Duration = Duration::from_secs(10);
+    let events = session.cluster_events(ProgressFormat::default());
+    let settings = ServerOptions { retry_for: RETRY_FOR, ..ServerOptions::default() };
+    connect(kube, &events, session, settings)
+}
+
 /// Connects for a verb that also works without the cluster. The wait is short.
 pub(crate) fn optional_management_cluster(
     kube: &KubeFlags,

@@ -31,8 +31,8 @@ pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
-    PaceFlags, ServerFlags, completion_cluster, management_cluster, management_cluster_hiding_warnings,
-    optional_management_cluster, watched_management_cluster,
+    PaceFlags, ServerFlags, completion_cluster, controller_cluster, management_cluster,
+    management_cluster_hiding_warnings, optional_management_cluster, watched_management_cluster,
 };
 pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
 pub(crate) use repositories::{overrides, repositories};

@@ -8,6 +8,7 @@ mod chart;
 mod completion;
 mod component;
 mod config;
+mod controller;
 mod convert;
 mod delete;
 mod describe;
@@ -71,6 +72,7 @@ pub(crate) enum Verb {
     Chart(chart::ChartVerb),
     #[command(subcommand)]
     Component(component::ComponentVerb),
+    Controller(Box<controller::Controller>),
     #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
@@ -115,6 +117,7 @@ impl Verb {
             Self::Kustomize(verb) => verb.run(session),
             Self::Chart(verb) => verb.run(session),
             Self::Component(verb) => verb.run(session),
+            Self::Controller(args) => controller::run(&args, session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),

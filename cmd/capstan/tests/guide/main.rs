@@ -17,9 +17,10 @@ use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
 use support::skip::program;
 
 /// The pages with commands that do not run, the number of their `console,ignore` blocks, and the reason.
-const IGNORED: [(&str, usize, &str); 11] = [
+const IGNORED: [(&str, usize, &str); 12] = [
     ("README.md", 4, "builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
+    ("docs/guide/controller.md", 2, "runs until it is stopped"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),
     ("docs/guide/install.md", 2, "builds the project, and needs zsh"),

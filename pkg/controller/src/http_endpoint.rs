@@ -1,0 +1,73 @@
+//! The HTTP endpoints for metrics and probes.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
+use http_body_util::Full;
+use hyper::{
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{net::TcpListener, sync::Semaphore};
+
+use crate::Metrics;
+
+/// The limit of connections at a time.
+const MAX_CONNECTIONS: usize = 32;
+/// The time limit for the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The content type of the text format of Prometheus.
+const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The purpose of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// `/metrics`
+    Metrics,
+    /// `/healthz` and `/readyz`
+    Probes,
+}
+
+impl Endpoint {
+    /// Returns the answer for a path.
+    pub fn answer(self, path: &str, metrics: &Metrics) -> Response<Full<Bytes>> {
+        let (status, kind, body) = match (self, path) {
+            (Self::Metrics, "/metrics") => (StatusCode::OK, METRICS_TYPE, metrics.to_text()),
+            (Self::Probes, "/healthz" | "/readyz") => (StatusCode::OK, "text/plain", "ok".to_owned()),
+            _ => (StatusCode::NOT_FOUND, "text/plain", "not found\n".to_owned()),
+        };
+        let mut answer = Response::new(Full::new(Bytes::from(body)));
+        *answer.status_mut() = status;
+        answer.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(kind));
+        answer
+    }
+}
+
+/// Answers requests to an endpoint until it is dropped.
+pub async fn serve(listener: TcpListener, endpoint: Endpoint, metrics: Arc<Metrics>) -> Infallible {
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { continue };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Such as too many open files.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            continue;
+        };
+        let metrics = Arc::clone(&metrics);
+        connections.spawn(async move {
+            let _permit = permit;
+            let answer = service_fn(move |request: Request<Incoming>| {
+                let answer = endpoint.answer(request.uri().path(), &metrics);
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            let mut server = http1::Builder::new();
+            server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+            // The peer sees a broken connection itself.
+            let _ = server.serve_connection(TokioIo::new(stream), answer).await;
+        });
+    }
+}

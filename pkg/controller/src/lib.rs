@@ -1,0 +1,37 @@
+//! A controller that reconciles the Components of one cluster until it is stopped.
+//!
+//! ```text
+//! watch of Components ─► index ─┐
+//! watches of sources ───────────┼─► queue ─► Reconciler::step ─► status, event, next delay ─► queue
+//! Component became ready, gone ─┘
+//! ```
+//!
+//! ```
+//! use controller::{Endpoint, Metrics};
+//!
+//! let metrics = Metrics::default();
+//! let answer = Endpoint::Probes.answer("/readyz", &metrics);
+//! assert_eq!(answer.status(), 200);
+//! assert_eq!(Endpoint::Metrics.answer("/readyz", &metrics).status(), 404);
+//! ```
+//!
+//! All requests go through [`apply::Server`]: its watches survive interrupted connections, and its writes need the
+//! lease of the controller.
+//!
+//! Deliberately absent: files, the environment, signals, printing.
+
+mod event;
+mod events;
+mod hints;
+mod http_endpoint;
+mod index;
+mod metrics;
+mod queue;
+mod reconciliation;
+mod run;
+mod sources;
+
+pub use event::ControllerEvent;
+pub use http_endpoint::{Endpoint, serve};
+pub use metrics::Metrics;
+pub use run::{Controller, ControllerError, ControllerOptions, lease_name};
