@@ -198,7 +198,9 @@ impl ComponentBatch<'_> {
             let input = &self.inputs[*at];
             let former = stored.get(&ComponentKey::of(&input.checked.component));
             let component = preview(&input.checked, former);
-            let is_stored = former == Some(&component);
+            // A Component that was applied before its definition is still in a Secret.
+            let is_object = component.metadata.contains_key("uid");
+            let is_stored = former == Some(&component) && is_object == self.runs.store.has_definition();
             if component.spec.suspend {
                 let action = BatchAction::Suspend(Box::new(component));
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });
