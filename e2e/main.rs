@@ -4,6 +4,7 @@
 mod backup;
 mod bundle;
 mod cache;
+mod components;
 mod corpus;
 mod first_cluster;
 mod git;
