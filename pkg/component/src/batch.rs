@@ -206,14 +206,17 @@ impl ComponentBatch<'_> {
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });
                 continue;
             }
-            let can_wait = purpose == PlanPurpose::Execute && order.len() > 1 && self.waits_for_others(*at);
+            let waits = order.len() > 1 && self.waits_for_others(*at);
             match self.render(input, component, &stored, &mut clusters).await {
                 Ok((cluster, rendered)) => {
                     cluster.rendered.push(RenderedStep { input: *at, is_stored, rendered });
                 }
-                Err(_) if can_wait => {
+                Err(_) if waits && purpose == PlanPurpose::Execute => {
                     let step = BatchStep { input: *at, is_stored, action: BatchAction::PlanLater };
                     actions.insert(*at, step);
+                }
+                Err(ComponentProblem::Prepare(error)) if waits => {
+                    problems.push(ComponentProblem::BeforeDependencies(error));
                 }
                 Err(problem) => problems.push(problem),
             }

@@ -30,6 +30,9 @@ pub enum BatchError {
 pub enum ComponentProblem {
     #[error(transparent)]
     Prepare(#[from] PrepareError),
+    /// A Component that may need objects of its dependencies, which are only planned.
+    #[error(transparent)]
+    BeforeDependencies(PrepareError),
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
@@ -86,6 +89,9 @@ impl Explain for ComponentProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Prepare(error) => error.explain(),
+            Self::BeforeDependencies(error) => error
+                .explain()
+                .with_last_hint("if it needs objects of its dependencies, apply the dependencies first"),
             Self::Target(error) => error.explain(),
             Self::Run(error) => error.explain(),
             Self::Api(error) => error.explain(),

@@ -106,6 +106,7 @@ async fn a_component_sees_the_objects_of_its_dependencies() {
         let files = [("/db/a.yaml", DB), ("/web/a.yaml", WEB)];
         let shown = lab.plan(&texts, &files).await.unwrap_err();
         assert!(shown.contains("\"db\" not found"), "{shown}");
+        assert!(shown.contains("apply the dependencies first"), "{shown}");
         let applied = lab.apply(&texts, &files).await.unwrap();
         let order: Vec<&str> = applied.plans().map(|plan| plan.key.name.as_str()).collect();
         assert_eq!(order, ["db", "web"]);
