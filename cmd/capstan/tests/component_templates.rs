@@ -11,7 +11,8 @@ fn a_template_is_printed_with_the_values_of_all_files() {
     );
     world.write("one.yaml", "a: {b: 1, c: 2}\nnum: 4\n");
     world.write("two.yaml", "a: {c: yes}\n");
-    let run = world.run_line("component template map.yaml -f one.yaml --values two.yaml --name web -n shop");
+    let run =
+        world.run_line("component template map.yaml --values one.yaml --values two.yaml --name web -n shop");
     assert_eq!(
         (run.status, run.stdout.as_str(), run.stderr.as_str()),
         (0, "web/shop: 1 true 5\n", ""),
@@ -46,12 +47,12 @@ fn a_component_is_rendered_with_its_values_and_those_of_files() {
     world.write("wrong.yaml", component("timeout: soon"));
     assert_data_eq!(
         world.screens([
-            "component render web.yaml --source source -f b.yaml",
+            "component render web.yaml --source source --values b.yaml",
             "component render patched.yaml --source source",
             "component render wrong.yaml --source source",
         ]),
         str![[r#"
-$ capstan component render web.yaml --source source -f b.yaml
+$ capstan component render web.yaml --source source --values b.yaml
 exit 0
 --- stdout
 apiVersion: v1

@@ -28,7 +28,7 @@ const COMMAND: &str = "component apply";
 /// run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} component apply components/
+  {bin} component apply -f components/
   {bin} component apply web.yaml --dry-run --diff
 
   # Files of a folder instead of spec.sourceRef

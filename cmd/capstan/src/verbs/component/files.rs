@@ -11,6 +11,36 @@ use crate::{Failure, session::Session};
 /// The largest file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
+/// The flags that name files with Components.
+#[derive(clap::Args)]
+pub(super) struct FileFlags {
+    /// Files or folders with Components, their Secrets and sources; `-` for stdin
+    #[arg(value_name = "FILE|DIR")]
+    places: Vec<String>,
+
+    /// File or folder as above; repeatable
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR")]
+    filenames: Vec<String>,
+}
+
+impl FileFlags {
+    /// True if no file is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.filenames.is_empty()
+    }
+
+    /// Returns the files and folders.
+    /// # Errors
+    /// None is given.
+    pub(super) fn places(&self) -> Result<Vec<String>, Failure> {
+        if self.is_empty() {
+            return Err(Failure::user("no Components are given")
+                .hint("name files or folders with Components, such as `web.yaml` or `components/`"));
+        }
+        Ok([&*self.places, &*self.filenames].concat())
+    }
+}
+
 /// The objects of some files.
 #[derive(Debug, Default)]
 pub(super) struct ComponentFiles {

@@ -4,7 +4,7 @@ use api::plan::SavedComponents;
 use component::{BatchPlan, ComponentBatch, ComponentInput, Preparation};
 
 use super::{
-    files::read_components,
+    files::{FileFlags, read_components},
     hub::Hub,
     source::{SourceFlag, absolute, read_given},
     values::{ValueFlags, read_values},
@@ -14,9 +14,8 @@ use crate::{Failure, session::Session, settings::KubeFlags};
 /// The flags that name Components.
 #[derive(clap::Args)]
 pub(super) struct InputFlags {
-    /// Files or folders with Components, their Secrets and sources; `-` for stdin
-    #[arg(value_name = "FILE|DIR")]
-    files: Vec<String>,
+    #[command(flatten)]
+    files: FileFlags,
 
     #[command(flatten)]
     source: SourceFlag,
@@ -40,13 +39,9 @@ impl InputFlags {
 
     /// Returns the request, with absolute paths.
     pub(super) fn request(&self, kube: &KubeFlags, session: &Session) -> Result<SavedComponents, Failure> {
-        if self.files.is_empty() {
-            return Err(Failure::user("no Components are given")
-                .hint("name files or folders with Components, such as `web.yaml` or `components/`"));
-        }
-        let path = |place: &String| if place == "-" { place.clone() } else { absolute(place, session) };
+        let path = |place: String| if place == "-" { place } else { absolute(&place, session) };
         Ok(SavedComponents {
-            files: self.files.iter().map(path).collect(),
+            files: self.files.places()?.into_iter().map(path).collect(),
             source: self.source.resolved(session),
             values: self.values.files().iter().map(|file| absolute(file, session)).collect(),
             namespace: kube.namespace(self.namespace.as_deref(), session.environment())?,

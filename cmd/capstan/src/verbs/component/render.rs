@@ -3,7 +3,7 @@ use manifest::write_stream;
 use repository::RepositoryContext;
 
 use super::{
-    files::{read_components, read_objects},
+    files::{FileFlags, read_components, read_objects},
     source::SourceFlag,
     values::{ValueFlags, capabilities},
 };
@@ -25,9 +25,8 @@ use crate::{Failure, session::Session};
   {bin} component render web.yaml --source git+https://git.example/web//deploy
   {bin} component render web.yaml --source oci://registry.example/web:1.0.0")]
 pub(crate) struct Render {
-    /// Files or folders with Components, their Secrets and sources; `-` for stdin
-    #[arg(value_name = "FILE|DIR", required = true)]
-    files: Vec<String>,
+    #[command(flatten)]
+    files: FileFlags,
 
     #[command(flatten)]
     source: SourceFlag,
@@ -53,7 +52,7 @@ pub(crate) struct Render {
 }
 
 pub(super) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
-    let mut files = read_components(&args.files, &args.namespace, session)?;
+    let mut files = read_components(&args.files.places()?, &args.namespace, session)?;
     files.others.extend(read_objects(&args.secret, session)?);
     let source = args.source.read(session)?;
     let repositories =

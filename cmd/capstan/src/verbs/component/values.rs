@@ -12,7 +12,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 pub(super) struct ValueFlags {
     /// YAML file with values; repeatable, later files win
-    #[arg(short = 'f', long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     values: Vec<String>,
 }
 
