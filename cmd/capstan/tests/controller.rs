@@ -142,3 +142,32 @@ async fn a_second_controller_waits_for_the_first() {
     second.wait_for("started", "");
     assert_eq!(second.terminate(), Some(0));
 }
+
+// Row: CMP-77
+#[test]
+fn manifests_name_the_image_and_the_namespace() {
+    let world = crate::world();
+    let printed =
+        world.run(["controller", "manifests", "--image", "registry.example/capstan:v1", "-n", "operators"]);
+    assert_eq!(printed.status, 0, "{printed}");
+    let objects = manifest::read_stream(printed.stdout.as_bytes(), &manifest::YamlLimits::default());
+    let objects = objects.unwrap().objects;
+    let kinds: Vec<&str> = objects.iter().map(manifest::Object::kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            "CustomResourceDefinition",
+            "Namespace",
+            "ServiceAccount",
+            "ClusterRoleBinding",
+            "Service",
+            "PodDisruptionBudget",
+            "NetworkPolicy",
+            "Deployment"
+        ]
+    );
+    assert_eq!(objects[1].name(), "operators");
+    assert!(printed.stdout.contains("image: registry.example/capstan:v1\n"), "{printed}");
+    let refused = world.run(["controller", "manifests", "--image", "i", "-n", "No_Namespace"]);
+    assert_eq!(refused.status, 1, "{refused}");
+}

@@ -25,6 +25,7 @@ mod events;
 mod hints;
 mod http_endpoint;
 mod index;
+mod manifests;
 mod metrics;
 mod queue;
 mod reconciliation;
@@ -33,5 +34,6 @@ mod sources;
 
 pub use event::ControllerEvent;
 pub use http_endpoint::{Endpoint, serve};
+pub use manifests::{DeploymentSettings, manifests};
 pub use metrics::Metrics;
 pub use run::{Controller, ControllerError, ControllerOptions, lease_name};

@@ -1,5 +1,7 @@
 //! `controller`: reconciles the Components of a cluster.
 
+mod manifests;
+
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use apply::{EventSink, HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest, Server};
@@ -24,10 +26,16 @@ use crate::{
 /// Reconciles the Components of a cluster until it is stopped, as the controller of component-operator does. Do not run both on
 /// one cluster. Logs one JSON object a line. In a pod, it uses the service account of the pod.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    subcommand_value_name = "COMMAND",
+    after_help = "Examples:
   {bin} controller
-  {bin} controller --leader-elect --namespace component-operator-system")]
+  {bin} controller --leader-elect --namespace component-operator-system"
+)]
 pub(crate) struct Controller {
+    #[command(subcommand)]
+    verb: Option<ControllerVerb>,
+
     /// Address of `/metrics`; 0 for none
     #[arg(long, value_name = "ADDRESS", default_value = ":8080")]
     metrics_bind_address: String,
@@ -60,6 +68,11 @@ pub(crate) struct Controller {
     kube: KubeFlags,
 }
 
+#[derive(clap::Subcommand)]
+enum ControllerVerb {
+    Manifests(manifests::Manifests),
+}
+
 /// A level of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 enum LogLevel {
@@ -71,6 +84,9 @@ enum LogLevel {
 }
 
 pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failure> {
+    if let Some(ControllerVerb::Manifests(args)) = &args.verb {
+        return manifests::run(args, session);
+    }
     let addresses = [
         (parse_address(&args.metrics_bind_address, "metrics-bind-address")?, Endpoint::Metrics),
         (parse_address(&args.health_probe_bind_address, "health-probe-bind-address")?, Endpoint::Probes),
