@@ -132,7 +132,7 @@ exit 1
 --- stderr
 error: cannot load chart `web`
   cause: cannot fetch chart `https://files.example.org/charts/web-1.2.0.tgz`
-  cause: `https://files.example.org/charts/web-1.2.0.tgz` has digest sha256:7d2f5e7b6f5be0587505a4d00dc33beac5ad94201b18abca8ed4c0abc375d3ba, expected sha256:3ab30010ca80fb409ba7d959522582accccb01ee57c217331351793cb441a367
+  cause: `https://files.example.org/charts/web-1.2.0.tgz` has digest sha256:83a2bf2e7a8c850392d6e2d3e7bbb5de14058cc3dadf140dda0bfe691a58ea5d, expected sha256:e2dc90b6494c03544663973107df3a5c9f5cd982e5720f69f32465a78dd309a1
 hint: check whether the host or a proxy changed the content; nothing was used
 
 $ capstan chart template shop web --repo https://files.example.org/charts --version 3.x

@@ -78,6 +78,7 @@ pages! {
     install "docs/guide/install.md"
     charts "docs/guide/charts.md"
     components "docs/guide/components.md"
+    controller "docs/guide/controller.md"
     kustomize "docs/guide/kustomize.md"
     lock "docs/guide/lock.md"
     management_cluster "docs/guide/management-cluster.md"

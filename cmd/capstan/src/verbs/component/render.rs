@@ -15,15 +15,15 @@ use crate::{Failure, session::Session};
 /// Does not contact a cluster: Secrets and sources come from files, and `lookup` finds nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} component render component.yaml --source ./manifests
-  {bin} component render component.yaml --source app.tgz --secret secrets.yaml
+  {bin} component render web.yaml --source ./manifests
+  {bin} component render web.yaml --source app.tgz --secret secrets.yaml
 
   # With the artifact of a source of Flux
-  {bin} component render component.yaml git-repository.yaml
+  {bin} component render web.yaml git-repository.yaml
 
   # With the files of a Git repository or a registry
-  {bin} component render web.yaml --source git+https://git.example/web//deploy
-  {bin} component render web.yaml --source oci://registry.example/web:1.0.0")]
+  {bin} component render web.yaml --source git+https://git.example/web//app
+  {bin} component render web.yaml --source oci://registry.example/web:1.0")]
 pub(crate) struct Render {
     #[command(flatten)]
     files: FileFlags,

@@ -9,8 +9,8 @@ use crate::{Failure, session::Session};
 /// Components may contain objects of every kind. Does not contact a cluster.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} controller manifests --image registry.example/capstan:v1 > operator.yaml
-  {bin} controller manifests --image registry.example/capstan:v1 --replicas 2")]
+  {bin} controller manifests --image host.example/capstan:v1 > all.yaml
+  {bin} controller manifests --image host.example/capstan:v1 --replicas 2")]
 pub(crate) struct Manifests {
     /// Image whose entry point is capstan
     #[arg(long, value_name = "IMAGE")]
