@@ -367,3 +367,20 @@ async fn requests_of_many_components_stay_few() {
     let requests = counter.requests().len();
     assert!(requests <= 40, "{requests} requests\n{}", counter.all());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_with_a_password_in_its_source_is_not_saved() {
+    let lab = lab().await;
+    let run =
+        lab.run("component plan shop --source https://me:pa55@files.example.org/web.tgz --out plan.json");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: a plan cannot be saved with a password in the URL of `--source`
+hint: remove the password from the URL, and configure credentials of the host
+
+"#]]
+    );
+}

@@ -62,6 +62,9 @@ pub(super) fn run(args: &Apply, session: &mut Session) -> Result<(), Failure> {
     let format = args.plan.show.format()?;
     let saved = args.plan.read_saved_plan(COMMAND, session)?;
     let request = request(args, saved.as_ref(), session)?;
+    if args.plan.is_saved() {
+        check_savable(&request)?;
+    }
     let inputs = Inputs::read(&request, session)?;
     let run = ApplyRun { args, format, saved, request, inputs };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
@@ -87,6 +90,26 @@ fn request(args: &Apply, saved: Option<&SavedPlan>, session: &Session) -> Result
         }
         Some(other) => Err(lifecycle::wrong_command(other)),
     }
+}
+
+/// Refuses requests that a later run could not repeat, or that have secrets.
+fn check_savable(request: &SavedComponents) -> Result<(), Failure> {
+    if request.files.iter().any(|file| file == "-") {
+        return Err(Failure::user("a plan cannot be saved for Components of stdin")
+            .hint("write the Components to a file first"));
+    }
+    if request.source.as_deref().is_some_and(has_password) {
+        return Err(Failure::user("a plan cannot be saved with a password in the URL of `--source`")
+            .hint("remove the password from the URL, and configure credentials of the host"));
+    }
+    Ok(())
+}
+
+/// True if a URL has a password. A user name alone is no secret.
+fn has_password(place: &str) -> bool {
+    let rest = place.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
 struct ApplyRun<'a> {
@@ -147,10 +170,6 @@ impl ApplyRun<'_> {
         salt: String,
         session: &Session,
     ) -> Result<SavedPlan, Failure> {
-        if self.request.files.iter().any(|file| file == "-") {
-            return Err(Failure::user("a plan cannot be saved for Components of stdin")
-                .hint("write the Components to a file first"));
-        }
         let origin = session.block_on(plan_origin(&hub.cluster))?;
         let one = |plan: &component::ComponentPlan| {
             let input = self.inputs.component(plan)?;

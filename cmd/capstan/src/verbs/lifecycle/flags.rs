@@ -158,6 +158,11 @@ impl PlanFlags {
         Self { show: self.show.with_dry_run(), ..self }
     }
 
+    /// True if the plan is saved in a file.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.out.is_some()
+    }
+
     /// True if the run writes nothing to the cluster.
     pub(crate) fn is_plan_only(&self) -> bool {
         self.show.is_show_only() || self.out.is_some()
