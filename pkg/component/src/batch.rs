@@ -372,10 +372,9 @@ fn preview(checked: &CheckedComponent, former: Option<&Component>) -> Component 
     {
         component.metadata.remove(field);
     }
-    let mut generation = 1;
+    let generation = component.generation_after(former);
     component.status = ComponentStatus::default();
     if let Some(former) = former {
-        generation = former.generation() + i64::from(former.spec != component.spec);
         let own = std::mem::replace(&mut component.metadata, former.metadata.clone());
         merge(&mut component.metadata, own);
         component.status.clone_from(&former.status);

@@ -18,8 +18,9 @@ use sops::DecryptionKeys;
 use crate::{
     ClusterReader, Component, ComponentKey, DecryptError, KustomizeTransformer, ObjectReader, ReferenceError,
     References, RenderError, RenderRequest, RenderedComponent, SourceState, Substitution, Transformer as _,
-    check_pins, component_digest, fetch_artifact, http_state, load_references, merge, render,
-    source::find_source, source_object,
+    check_pins, component_digest, fetch_artifact, load_references, merge, render,
+    source::{current_source, find_source},
+    source_object,
 };
 
 pub use error::PrepareError;
@@ -115,14 +116,7 @@ impl Preparation {
     ) -> Result<SourceState, ReferenceError> {
         let spec = &component.spec;
         let Some(given) = &self.source else {
-            let state = match (
-                source_object(&spec.source_ref, component.namespace()),
-                &spec.source_ref.http_repository,
-            ) {
-                (Some(key), _) => crate::read_source(&key, hub).await?,
-                (None, Some(repository)) => http_state(repository, &self.repositories).await?,
-                (None, None) => return Err(ReferenceError::new("spec.sourceRef", "no source is given")),
-            };
+            let state = current_source(component, hub, &self.repositories).await?;
             check_pins(component, &state.artifact)?;
             return Ok(state);
         };

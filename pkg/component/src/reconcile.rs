@@ -30,8 +30,8 @@ use self::{
 use crate::{
     Circumstances, Component, ComponentKey, ComponentRuns, InventoryError, ObjectReader, Outcome, RECONCILER,
     REFERENCE_RETRY, ReferenceError, References, RenderedComponent, SourceState, State, StoreError,
-    TargetError, check_dependency, check_pins, component_digest, deletion_blocker, http_state,
-    load_references, marks, options, read_source, record_outcome, run::begin, source_object,
+    TargetError, check_dependency, check_pins, component_digest, deletion_blocker, load_references, marks,
+    options, record_outcome, run::begin, source::current_source,
 };
 
 pub use event::ComponentEvent;
@@ -157,10 +157,9 @@ impl Reconciler<'_> {
 
     /// Returns the source. With `sticky`, the artifact of a run that is not complete stays.
     async fn source(&self, component: &Component) -> Result<SourceState, ReferenceError> {
-        let reference = &component.spec.source_ref;
         if let Some(kept) = &component.status.source_ref
             && component.spec.sticky
-            && reference.blueprint.is_none()
+            && component.spec.source_ref.blueprint.is_none()
             && component.status.state == Some(State::Processing)
         {
             return Ok(SourceState {
@@ -169,11 +168,7 @@ impl Reconciler<'_> {
                 files: None,
             });
         }
-        match (source_object(reference, component.namespace()), &reference.http_repository) {
-            (Some(key), _) => read_source(&key, self.sources).await,
-            (None, Some(repository)) => http_state(repository, self.repositories).await,
-            (None, None) => Err(ReferenceError::new("spec.sourceRef", "missing source reference")),
-        }
+        current_source(component, self.sources, self.repositories).await
     }
 
     async fn check_dependencies(&self, component: &Component, source: &SourceState) -> Result<(), Stop> {

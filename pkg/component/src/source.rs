@@ -6,6 +6,7 @@ mod fetch;
 use apply::{GroupKind, ObjectKey};
 use chart::MemoryTree;
 use manifest::{Object, Value};
+use repository::RepositoryContext;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -76,6 +77,22 @@ pub async fn read_source(key: &ObjectKey, hub: &dyn ObjectReader) -> Result<Sour
     let found = find_source(key, hub).await?;
     let missing = || format!("{} not found", named(&key.group_kind(), &key.name));
     found.ok_or_else(|| ReferenceError::new(FIELD, missing()))
+}
+
+/// Reads the source of a Component as it is now: an object, or the answer of a URL.
+/// # Errors
+/// The source does not exist or is not ready. A later run may succeed.
+pub(crate) async fn current_source(
+    component: &Component,
+    objects: &dyn ObjectReader,
+    repositories: &RepositoryContext,
+) -> Result<SourceState, ReferenceError> {
+    let reference = &component.spec.source_ref;
+    match (source_object(reference, component.namespace()), &reference.http_repository) {
+        (Some(key), _) => read_source(&key, objects).await,
+        (None, Some(repository)) => http_state(repository, repositories).await,
+        (None, None) => Err(ReferenceError::new(FIELD, "missing source reference")),
+    }
 }
 
 /// Reads the source object of a Component, like [`read_source`]. `None` if the object does not exist.

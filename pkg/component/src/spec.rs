@@ -40,6 +40,11 @@ impl Component {
         self.metadata.get("generation").and_then(Value::as_i64).unwrap_or_default()
     }
 
+    /// Returns the generation that a cluster gives the Component when it takes the place of another one.
+    pub(crate) fn generation_after(&self, former: Option<&Self>) -> i64 {
+        former.map_or(1, |former| former.generation() + i64::from(former.spec != self.spec))
+    }
+
     /// The name that the renderer receives.
     pub fn deployment_name(&self) -> &str {
         self.spec.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.name())

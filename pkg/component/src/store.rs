@@ -461,14 +461,10 @@ fn record_name(key: &ComponentKey) -> String {
 /// Returns the Component of a file with the status of its record. A changed spec has a new generation.
 fn renewed(object: &Object, former: Option<&Component>) -> Component {
     let mut component = check_component(object).map(|checked| checked.component).unwrap_or_default();
-    let generation = match former {
-        None => 1,
-        Some(former) => {
-            let generation = former.generation() + i64::from(former.spec != component.spec);
-            component.status.clone_from(&former.status);
-            generation
-        }
-    };
+    let generation = component.generation_after(former);
+    if let Some(former) = former {
+        component.status.clone_from(&former.status);
+    }
     component.metadata.insert("generation".to_owned(), generation.into());
     component
 }

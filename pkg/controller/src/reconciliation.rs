@@ -15,7 +15,7 @@ const CONFLICT_DELAY: Duration = Duration::from_secs(1);
 /// The longest delay after a failure of the server.
 const MAX_FAILURE_DELAY: Duration = Duration::from_mins(1);
 
-/// What steps need.
+/// The reconciler, and the receivers of the results of its steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Reconciliation<'a> {
     pub(crate) store: &'a ComponentStore,
