@@ -8,28 +8,9 @@ use std::{
 };
 
 use serde_json::Value;
-use support::fixture::Fixture;
+use support::{fixture::Fixture, kind::BLUEPRINT};
 
 use crate::management::Management;
-
-const BLUEPRINTS: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: blueprints.core.cs.sap.com}
-spec:
-  group: core.cs.sap.com
-  names: {kind: Blueprint, plural: blueprints}
-  scope: Namespaced
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: shop}
-";
 
 const WEB: &str = "
 apiVersion: core.cs.sap.com/v1alpha1
@@ -109,7 +90,8 @@ fn get(port: u16, path: &str) -> String {
 async fn a_controller_reconciles_until_it_is_stopped() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.apply(&lab.run("component definition").stdout).await;
-    lab.fixture.apply(BLUEPRINTS).await;
+    lab.fixture.define(BLUEPRINT).await;
+    lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
     lab.fixture.wait_until_idle().await;
     lab.fixture.apply(WEB).await;
     let mut controller = Controller::start(&lab, "--leader-elect --namespace kube-system");

@@ -42,6 +42,8 @@ mod spec;
 mod status;
 mod store;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod transition;
 
 pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose};

@@ -100,6 +100,30 @@ impl Fixture {
         self.client.apply_all(yaml).await;
     }
 
+    /// Serves a kind whose objects may have any fields and a status.
+    pub async fn define(&self, kind: Kind) {
+        let Kind { group, version, kind, plural, namespaced } = kind;
+        let scope = if namespaced { "Namespaced" } else { "Cluster" };
+        self.apply(&format!(
+            "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.{group}}}
+spec:
+  group: {group}
+  names: {{kind: {kind}, plural: {plural}}}
+  scope: {scope}
+  versions:
+  - name: {version}
+    served: true
+    storage: true
+    subresources: {{status: {{}}}}
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+"
+        ))
+        .await;
+    }
+
     /// Applies all documents of a file.
     pub async fn apply_file(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();

@@ -74,6 +74,11 @@ pub const CONFIG_MAP: Kind = core("ConfigMap", "configmaps");
 pub const NAMESPACE: Kind = core("Namespace", "namespaces").cluster_scoped();
 /// A Secret.
 pub const SECRET: Kind = core("Secret", "secrets");
+/// A GitRepository of Flux.
+pub const GIT_REPOSITORY: Kind =
+    Kind::new("source.toolkit.fluxcd.io", "v1", "GitRepository", "gitrepositories");
+/// A Blueprint of component-operator.
+pub const BLUEPRINT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Blueprint", "blueprints");
 /// A Deployment.
 pub const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 /// A CustomResourceDefinition.

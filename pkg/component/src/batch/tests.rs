@@ -1,11 +1,13 @@
-use apply::{ConnectionOptions, Credentials, ServerOptions};
 use manifest::{YamlLimits, read_stream};
 use serde_json::Map;
 use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 
 use super::*;
-use crate::{ArtifactReference, ComponentStore, SourceState, State, Targets, check_component, definition};
+use crate::{
+    ArtifactReference, ComponentStore, SourceState, State, Targets, check_component, definition,
+    tests::connect,
+};
 
 /// A sandbox with the storage of Components.
 struct Lab {
@@ -18,12 +20,7 @@ struct Lab {
 impl Lab {
     async fn start() -> Self {
         let fixture = Fixture::start().await;
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "test".to_owned(),
-        };
-        let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
+        let server = connect(&fixture).await;
         let store = ComponentStore::open(&server).await.unwrap();
         Self { fixture, targets: Targets::new(server.clone()), store, server }
     }

@@ -1,11 +1,12 @@
-use apply::{ConnectionOptions, Credentials, Server, ServerOptions};
 use manifest::{YamlLimits, read_stream};
 use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 use tokio::runtime::Handle;
 
 use super::*;
-use crate::{ArtifactReference, LocalObjects, ServerLookup, check_component, server_capabilities};
+use crate::{
+    ArtifactReference, LocalObjects, ServerLookup, check_component, server_capabilities, tests::connect,
+};
 
 /// A Secret of SOPS for a key of this test only.
 const ENCRYPTED: &str = include_str!("tests/secret.yaml");
@@ -176,12 +177,7 @@ async fn templates_see_the_cluster() {
     fixture
         .apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: m, labels: {a: b}}, data: {x: seen}}")
         .await;
-    let connection = ConnectionOptions {
-        credentials: Credentials::Client(fixture.client()),
-        impersonation: None,
-        user_agent: "test".to_owned(),
-    };
-    let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
+    let server = connect(&fixture).await;
     let text = r#"
 kind: A
 metadata: {name: a}

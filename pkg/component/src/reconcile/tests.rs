@@ -1,31 +1,15 @@
 use std::fmt::Write as _;
 
-use apply::{ConnectionOptions, Credentials, GroupKind, ListQuery, PatchTarget, ServerOptions, WatchEvent};
+use apply::{GroupKind, ListQuery, PatchTarget, WatchEvent};
 use futures::{FutureExt as _, StreamExt as _, stream::BoxStream};
 use manifest::{Value, YamlLimits, read_stream};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
-use support::fixture::Fixture;
+use support::{fixture::Fixture, kind::GIT_REPOSITORY};
 use tokio::time::timeout;
 
 use super::*;
-use crate::{ComponentStore, Targets, definition};
-
-const SOURCES: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gitrepositories.source.toolkit.fluxcd.io}
-spec:
-  group: source.toolkit.fluxcd.io
-  names: {kind: GitRepository, plural: gitrepositories}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-";
+use crate::{ComponentStore, Targets, definition, tests::connect};
 
 /// Renders a ConfigMap for each name in the value `maps`.
 struct Maps;
@@ -83,15 +67,10 @@ impl Lab {
     async fn start() -> Self {
         let fixture = Fixture::start().await;
         fixture.apply(&manifest::write_stream(&[definition()])).await;
-        fixture.apply(SOURCES).await;
+        fixture.define(GIT_REPOSITORY).await;
         fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: ns}}").await;
         fixture.wait_until_idle().await;
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "test".to_owned(),
-        };
-        let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
+        let server = connect(&fixture).await;
         let store = ComponentStore::open(&server).await.unwrap();
         let repositories = RepositoryContext::default();
         let components = server.kind(&GroupKind::new(crate::GROUP, crate::KIND)).await.unwrap();

@@ -1,10 +1,10 @@
-use apply::{ConnectionOptions, Credentials, ServerOptions, StepAction};
+use apply::StepAction;
 use manifest::{Value, YamlLimits, read_stream};
 use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 
 use super::*;
-use crate::{ArtifactReference, State, check_component, definition};
+use crate::{ArtifactReference, State, check_component, definition, tests::connect};
 
 /// A sandbox with a Component store.
 struct Lab {
@@ -16,12 +16,7 @@ struct Lab {
 impl Lab {
     async fn start() -> Self {
         let fixture = Fixture::start().await;
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "test".to_owned(),
-        };
-        let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
+        let server = connect(&fixture).await;
         Self { fixture, targets: Targets::new(server.clone()), server }
     }
 

@@ -8,30 +8,10 @@ use component::{RenderInputs, State, definition};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
 use serde_json::json;
-use support::fixture::Fixture;
+use support::{fixture::Fixture, kind::GIT_REPOSITORY};
 use tokio::{sync::Notify, time::sleep};
 
 use super::*;
-
-const SOURCES: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gitrepositories.source.toolkit.fluxcd.io}
-spec:
-  group: source.toolkit.fluxcd.io
-  names: {kind: GitRepository, plural: gitrepositories}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: ns}
-";
 
 /// Renders as many ConfigMaps as the value `maps` says, with the revision of the source.
 struct Maps;
@@ -75,7 +55,8 @@ impl Lab {
     async fn start() -> Self {
         let fixture = Fixture::start().await;
         fixture.apply(&manifest::write_stream(&[definition()])).await;
-        fixture.apply(SOURCES).await;
+        fixture.define(GIT_REPOSITORY).await;
+        fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: ns}}").await;
         fixture.wait_until_idle().await;
         let requests = Arc::new(RequestCount::default());
         let counted = Arc::clone(&requests);
