@@ -47,6 +47,11 @@ impl Cipher {
     }
 }
 
+/// True if a text has the form of an encrypted value.
+pub(crate) fn is_encrypted(text: &[u8]) -> bool {
+    EncryptedValue::parse(text).is_ok()
+}
+
 struct EncryptedValue<'a> {
     data: Secret,
     iv: Vec<u8>,

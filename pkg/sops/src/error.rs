@@ -10,6 +10,9 @@ pub enum SopsError {
     /// The file has no encrypted MAC of SOPS.
     #[error("the file is not encrypted with SOPS")]
     NotEncrypted,
+    /// The file has encrypted values, but no MAC: it was cut off.
+    #[error("the file has encrypted values of SOPS, but no MAC: it was cut off")]
+    NoMac,
     /// A file exceeds the size limit.
     #[error("{size_bytes} bytes exceed the limit of {limit_bytes} bytes for a file of SOPS")]
     TooLarge { size_bytes: usize, limit_bytes: usize },

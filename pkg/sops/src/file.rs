@@ -2,11 +2,11 @@
 
 use memchr::memmem;
 
-use crate::cipher::Cipher;
+use crate::cipher::{self, Cipher};
 use crate::data_key;
 use crate::format::{Format, single_data};
 use crate::metadata::{self, Metadata};
-use crate::tree::{Branch, Value};
+use crate::tree::{Branch, Entry, Value};
 use crate::walk::{decrypt_all, is_same_mac};
 use crate::{DecryptionKeys, SopsError, Zeroizing};
 
@@ -15,8 +15,9 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// True if a file is encrypted with SOPS: it has metadata with an encrypted MAC, in any format.
 ///
-/// A plain file that merely contains such words is not encrypted, for example a manual or a template. A file that has the
-/// entry `sops` with an encrypted MAC, but cannot be parsed, counts as encrypted, so that [`decrypt`] reports it.
+/// A plain file that merely contains such words is not encrypted, for example a manual or a template. Damaged files count as
+/// encrypted, so that [`decrypt`] reports them: those with a MAC that cannot be parsed, and those with encrypted values
+/// but without MAC, which were cut off.
 pub fn is_encrypted(bytes: &[u8]) -> bool {
     !matches!(EncryptedFile::read(bytes), Ok(None))
 }
@@ -26,7 +27,7 @@ pub fn is_encrypted(bytes: &[u8]) -> bool {
 /// If the only entry of the file is the text `data`, the result is this text, whatever the name.
 ///
 /// # Errors
-/// `NotEncrypted` for a file without encrypted MAC. Otherwise as the variants of [`SopsError`] say.
+/// `NotEncrypted` for a plain file, `NoMac` for one that was cut off. Otherwise as the variants of [`SopsError`] say.
 pub fn decrypt(
     file_name: &str,
     bytes: &[u8],
@@ -59,7 +60,7 @@ impl EncryptedFile {
     /// Reads a file; `None` if it is not encrypted.
     fn read(bytes: &[u8]) -> Result<Option<Self>, SopsError> {
         let has = |text: &[u8]| memmem::find(bytes, text).is_some();
-        if !(has(b"ENC[AES256_GCM,") && has(b"sops") && has(b"mac")) {
+        if !has(b"ENC[AES256_GCM,") {
             return Ok(None);
         }
         let Ok(text) = str::from_utf8(bytes) else { return Ok(None) };
@@ -77,8 +78,27 @@ impl EncryptedFile {
                 return Ok(Some(Self { documents, metadata }));
             }
         }
-        Ok(None)
+        if bytes.len() <= MAX_BYTES && has_encrypted_values(text) { Err(SopsError::NoMac) } else { Ok(None) }
     }
+}
+
+/// True if a value of a text is encrypted. Texts that only mention such a value are not.
+fn has_encrypted_values(text: &str) -> bool {
+    fn is_encrypted(value: &Value) -> bool {
+        match value {
+            Value::List(elements) => elements.iter().any(is_encrypted),
+            Value::Branch(branch) => has_encrypted(branch),
+            Value::Text(text) => cipher::is_encrypted(text),
+            _ => false,
+        }
+    }
+    fn has_encrypted(branch: &[Entry]) -> bool {
+        branch.iter().filter_map(Entry::as_field).any(|(_, value)| is_encrypted(value))
+    }
+    [Format::Json, Format::Yaml, Format::Dotenv, Format::Ini]
+        .into_iter()
+        .find_map(|format| format.read(text).ok())
+        .is_some_and(|documents| documents.iter().any(|document| has_encrypted(document)))
 }
 
 /// True if the lines of a text show an entry `sops` and a MAC at the places of a format.

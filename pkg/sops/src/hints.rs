@@ -13,7 +13,7 @@ impl Explain for SopsError {
             Self::UnsupportedKeys { .. } => {
                 ErrorExplanation::hint("add an age or PGP recipient with `sops rotate --add-age RECIPIENT`")
             }
-            Self::MacMismatch | Self::Value { .. } => ErrorExplanation::hint(
+            Self::NoMac | Self::MacMismatch | Self::Value { .. } => ErrorExplanation::hint(
                 "restore the file from version control, or edit it with `sops edit` only",
             ),
             _ => ErrorExplanation::default(),

@@ -47,6 +47,20 @@ fn every_truncated_or_shortened_file_is_refused_without_a_panic() {
 }
 
 #[test]
+fn a_file_cut_off_between_values_and_mac_is_refused() {
+    let Some((text, keys)) = case("age-yaml", "s.yaml") else { return };
+    for end in ["\nsops:", "    lastmodified:", "    mac: ENC"] {
+        let cut = &text[..=text.find(end).unwrap()];
+        assert!(is_encrypted(cut.as_bytes()), "{cut}");
+        assert!(matches!(decrypt("s.yaml", cut.as_bytes(), &keys), Err(SopsError::NoMac)), "{cut}");
+    }
+    let dotenv = "USER=ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\nsops_version=3.9.0\n";
+    assert!(matches!(decrypt("s.env", dotenv.as_bytes(), &keys), Err(SopsError::NoMac)));
+    let ini = "[user]\nname = ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n";
+    assert!(matches!(decrypt("s.ini", ini.as_bytes(), &keys), Err(SopsError::NoMac)));
+}
+
+#[test]
 fn compact_json_is_encrypted_and_prose_is_not() {
     let Some((text, keys)) = case("age-json", "s.json") else { return };
     let compact = text.replace(['\n', '\t'], "").replace("\": \"", "\":\"");
@@ -56,7 +70,9 @@ fn compact_json_is_encrypted_and_prose_is_not() {
     for prose in [
         "A sops file has a line `mac: ENC[AES256_GCM,data:…`.\n",
         "sops:\n  manual: |\n    mac: ENC[AES256_GCM,data:x]\n",
-        "[sops]\nname = mac\n; ENC[AES256_GCM,\n",
+        "[sops]\nname = mac\n; ENC[AES256_GCM,data:\n",
+        "data:\n  manual: |\n    password: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n",
+        "A password is encrypted.\n\n    password: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n",
     ] {
         assert!(!is_encrypted(prose.as_bytes()), "{prose}");
     }
