@@ -63,27 +63,44 @@ Shared flags, explained by `capstan help flags`:
 
 // Row: D-72
 #[test]
-fn a_verb_shows_its_flags_and_examples() {
+fn a_verb_shows_its_flags_beside_their_descriptions_and_examples() {
     assert_data_eq!(
-        world().run(["help", "config", "repositories"]).to_string(),
+        world().run(["help", "get", "kubeconfig"]).to_string(),
         str![[r#"
 exit 0
 --- stdout
-List the providers and the URLs of their releases
+Print the kubeconfig of a workload cluster
 
-Shows the built-in providers and those in clusterctl.yaml. `provider list` also shows complete URLs
-and the origin of each entry.
+Prints the kubeconfig that the control plane provider stored on the management cluster. `--merge`
+adds it to a kubeconfig instead and prints its context name. The current context and the entries of
+other contexts stay unchanged.
 
-Usage: capstan config repositories [OPTIONS]
+Usage: capstan get kubeconfig [OPTIONS] <NAME>
+
+Arguments:
+  <NAME>                       Workload cluster name
 
 Options:
-  -o, --output <FORMAT>  Output format: text, json or yaml [default: text]
+  -n, --namespace <NAMESPACE>  Namespace of the workload cluster [default: the namespace of the
+                               context]
+      --user                   Use the user kubeconfig of a managed control plane, with a cloud
+                               login
+      --wait                   Wait until the kubeconfig exists
+      --timeout <DURATION>     Maximum time to wait [default: 15m]
+      --merge[=<FILE>]         Add it to a kubeconfig instead [default file: $KUBECONFIG, else
+                               ~/.kube/config]
+      --context-name <NAME>    Name of the merged context [default: the original name]
+      --allow-unsafe-fields    Also merge fields that run commands, read files, or change the proxy
+                               or TLS trust
 
 Examples:
-  capstan config repositories
-  capstan config repositories -o yaml
+  capstan get kubeconfig demo > demo.kubeconfig
+  capstan get kubeconfig demo -n team --wait
+  kubectl --context $(capstan get kubeconfig demo --merge) get nodes
 
 Shared flags, explained by `capstan help flags`:
+  Management cluster  --kubeconfig --kubeconfig-context --sandbox
+                      --max-in-flight --progress
   Global flags        --config --lock --locked --v --color --quiet --offline
                       --refresh --ca-bundle --help
 
