@@ -14,7 +14,7 @@ use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
 use crate::metadata::{Dependency, Metadata};
 use crate::options::RenderOptions;
-use crate::provenance::{Piece, ValueOrigins};
+use crate::provenance::{OutputPieces, ValueOrigins};
 use crate::value_tree::to_map;
 use crate::values::Values;
 use crate::{file_object, objects, schema};
@@ -46,7 +46,7 @@ pub struct Rendered {
     /// The warnings of Helm, such as ignored values.
     pub warnings: Vec<String>,
     /// The pieces of the outputs by their templates, if provenance is recorded.
-    pub(crate) pieces: BTreeMap<String, Vec<Piece>>,
+    pub(crate) pieces: BTreeMap<String, OutputPieces>,
 }
 
 impl Chart {
@@ -96,8 +96,7 @@ impl Chart {
             check_schemas(&root, &values)?;
         }
         self.check_kube_version(options)?;
-        let origins = ValueOrigins { chart: &self.loaded, values: user_values };
-        let outputs = self.execute(&root, &values, options, &origins)?;
+        let outputs = self.execute(&root, &values, options, user_values)?;
         let Outputs { files, notes, pieces } = outputs;
         let Sorted { manifests, hooks, unknown } = Sorted::read(files)?;
         warnings.extend(unknown);
@@ -128,8 +127,7 @@ impl Chart {
             check_schemas(&root, &values)?;
         }
         let options = RenderOptions { lint: true, ..options.clone() };
-        let origins = ValueOrigins { chart: &self.loaded, values: user_values };
-        Ok(Some(self.execute(&root, &values, &options, &origins)?.files))
+        Ok(Some(self.execute(&root, &values, &options, user_values)?.files))
     }
 
     fn check_installable(&self) -> Result<(), ChartError> {
@@ -160,7 +158,7 @@ impl Chart {
         root: &Instance,
         values: &Map,
         options: &RenderOptions,
-        origins: &ValueOrigins<'_>,
+        user_values: &Values,
     ) -> Result<Outputs, ChartError> {
         let mut jobs = Jobs::default();
         let shared =
@@ -177,7 +175,8 @@ impl Chart {
             let spans = std::mem::take(&mut output.spans);
             let output = output.into_text();
             if !spans.is_empty() {
-                let pieces = origins.pieces(&job.name, &output, &spans, &jobs);
+                let origins = ValueOrigins { chart: &self.loaded, values: user_values, jobs: &jobs };
+                let pieces = OutputPieces::new(&job.name, &output, &spans, &origins);
                 outputs.pieces.insert(job.name.clone(), pieces);
             }
             total = total.saturating_add(output.len());
@@ -234,7 +233,7 @@ fn check_schemas(root: &Instance, values: &Map) -> Result<(), ChartError> {
 struct Outputs {
     files: Vec<(String, String)>,
     notes: String,
-    pieces: BTreeMap<String, Vec<Piece>>,
+    pieces: BTreeMap<String, OutputPieces>,
 }
 
 impl Outputs {

@@ -71,7 +71,7 @@ pub use manifest::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
 pub use options::RenderOptions;
 pub use print::{NoSuchTemplate, PrintOptions, RenderedDocument};
-pub use provenance::ObjectsError;
+pub use provenance::{ObjectsError, OutputPieces, TemplateSources};
 pub use release::{Release, ReleaseNameError};
 pub use schema::{SchemaProblem, SchemaReport};
 pub use template::{Limit, Limits, Problem, is_version};

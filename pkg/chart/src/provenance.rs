@@ -5,6 +5,8 @@
 //! spans of an output ─► pieces with their origins ─► ranges of YAML values ─► origins of fields
 //! ```
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use manifest::provenance::FieldOrigin;
@@ -24,11 +26,27 @@ use crate::values::Values;
 static VALUE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\.Values((?:\.\w+)+)").expect("invariant: a valid pattern"));
 
+/// The texts behind the output of a template.
+pub trait TemplateSources {
+    /// Returns the text of a template file.
+    fn text(&self, file: &str) -> Option<Cow<'_, str>>;
+
+    /// Returns the sources of the values that an action reads, such as `values.yaml: image.tag`. `offset` is the position
+    /// of the action in its file.
+    fn values(&self, file: &str, text: &str, offset: usize) -> String;
+}
+
+/// The output of a template in pieces, with the origin of each piece.
+#[derive(Clone, Debug, Default)]
+pub struct OutputPieces(Vec<Piece>);
+
 /// A piece of the output of a template.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+struct Piece {
     /// The first byte that is not blank.
     start: usize,
+    /// The line of the first byte in the template, from 1.
+    line: usize,
     /// `None` for a literal text of the template itself.
     origin: Option<Arc<FieldOrigin>>,
 }
@@ -37,11 +55,12 @@ pub(crate) struct Piece {
 pub(crate) struct ValueOrigins<'a> {
     pub(crate) chart: &'a LoadedChart,
     pub(crate) values: &'a Values,
+    pub(crate) jobs: &'a Jobs,
 }
 
-impl ValueOrigins<'_> {
+impl OutputPieces {
     /// Returns the pieces of an output, given the spans of its template.
-    pub(crate) fn pieces(&self, template: &str, output: &str, spans: &[Span], jobs: &Jobs) -> Vec<Piece> {
+    pub fn new(template: &str, output: &str, spans: &[Span], sources: &dyn TemplateSources) -> Self {
         let mut pieces = Vec::new();
         for span in spans {
             let text = output.get(span.output.clone()).unwrap_or_default();
@@ -50,24 +69,84 @@ impl ValueOrigins<'_> {
                 continue;
             }
             let start = span.output.end - content.len();
-            let source = jobs.source(&span.file);
-            let rest = source.as_deref().map_or("", |source| text_at(source, span));
+            let source = sources.text(&span.file);
+            let source = source.as_deref().unwrap_or_default();
+            let offset = offset_of(source, span);
+            let rest = source.get(offset..).unwrap_or_default();
             let is_literal = rest.trim_start().starts_with(content);
             if is_literal && span.file == template {
-                pieces.push(Piece { start, origin: None });
+                let line = span.line + line_breaks(&rest[..rest.len() - rest.trim_start().len()]);
+                pieces.push(Piece { start, line, origin: None });
                 continue;
             }
-            let action = if is_literal { "" } else { rest.split("}}").next().unwrap_or_default() };
-            let origin = FieldOrigin {
-                file: span.file.clone(),
-                field: format!("line {}", span.line),
-                content: self.sources_of(&span.file, action),
-            };
-            pieces.push(Piece { start, origin: Some(Arc::new(origin)) });
+            let content = if is_literal { String::new() } else { sources.values(&span.file, source, offset) };
+            let origin =
+                FieldOrigin { file: span.file.clone(), field: format!("line {}", span.line), content };
+            pieces.push(Piece { start, line: span.line, origin: Some(Arc::new(origin)) });
         }
-        pieces
+        Self(pieces)
     }
 
+    /// Returns a text that no template wrote as one piece.
+    pub fn literal() -> Self {
+        Self(vec![Piece { start: 0, line: 1, origin: None }])
+    }
+
+    /// Records the origins of the fields of an object, whose document is a range of the output. Fields that the template
+    /// has literally are those of `file`, with their lines.
+    pub fn record(&self, file: &str, output: &str, document: Range<usize>, object: &mut Object) {
+        object.start_provenance(&Arc::new(FieldOrigin { file: file.to_owned(), ..FieldOrigin::default() }));
+        let Some(text) = output.get(document.clone()) else { return };
+        let Some(serde_json::Value::Object(ranges)) = yaml::value_ranges(text) else { return };
+        object.record_marked_provenance(&Object::from_map(ranges), &|range| {
+            let range = absolute(range, document.start)?;
+            let literal = || {
+                let piece = self.0.get(self.first(range.start))?;
+                let between = output.get(piece.start..range.start).unwrap_or_default();
+                let field = format!("line {}", piece.line + line_breaks(between));
+                Some(Arc::new(FieldOrigin { file: file.to_owned(), field, content: String::new() }))
+            };
+            self.origin(&range).or_else(literal)
+        });
+    }
+
+    /// Returns the number of the piece with a byte.
+    fn first(&self, start: usize) -> usize {
+        self.0.partition_point(|piece| piece.start <= start).saturating_sub(1)
+    }
+
+    /// Returns the origin of a range. `None` if the template has it literally.
+    fn origin(&self, range: &Range<usize>) -> Option<Arc<FieldOrigin>> {
+        let first = self.first(range.start);
+        let mut inside = self.0.get(first..)?.iter().take_while(|piece| piece.start < range.end);
+        let origin = inside.find_map(|piece| piece.origin.clone())?;
+        // Several actions may write one value.
+        let others: Vec<&str> = inside
+            .filter_map(|piece| piece.origin.as_ref())
+            .map(|other| other.content.as_str())
+            .filter(|content| !content.is_empty() && *content != origin.content)
+            .collect();
+        if others.is_empty() {
+            return Some(origin);
+        }
+        let contents: Vec<&str> =
+            [origin.content.as_str()].into_iter().filter(|content| !content.is_empty()).collect();
+        let content = [contents, others].concat().join(", ");
+        Some(Arc::new(FieldOrigin { content, ..(*origin).clone() }))
+    }
+}
+
+impl TemplateSources for ValueOrigins<'_> {
+    fn text(&self, file: &str) -> Option<Cow<'_, str>> {
+        self.jobs.source(file)
+    }
+
+    fn values(&self, file: &str, text: &str, offset: usize) -> String {
+        self.sources_of(file, text[offset..].split("}}").next().unwrap_or_default())
+    }
+}
+
+impl ValueOrigins<'_> {
     /// Returns the files and flags that set the values in an action: `production.yaml: image.tag`.
     fn sources_of(&self, file: &str, action: &str) -> String {
         let mut sources: Vec<String> = Vec::new();
@@ -108,10 +187,20 @@ impl ValueOrigins<'_> {
     }
 }
 
-/// Returns the source text from the start of a span.
-fn text_at<'s>(source: &'s str, span: &Span) -> &'s str {
-    let line = source.split_inclusive('\n').take(span.line.saturating_sub(1)).map(str::len).sum::<usize>();
-    source.get(line + span.column..).unwrap_or_default()
+/// Returns the position of a span in its source.
+fn offset_of(source: &str, span: &Span) -> usize {
+    let lines = source.split_inclusive('\n').take(span.line.saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + span.column
+}
+
+fn line_breaks(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+/// Returns the range `START-END` of a document that starts at an offset of the output.
+fn absolute(range: &str, offset: usize) -> Option<Range<usize>> {
+    let (start, end) = range.split_once('-')?;
+    Some(start.parse::<usize>().ok()? + offset..end.parse::<usize>().ok()? + offset)
 }
 
 /// True if a table has a value at a path, or a list or scalar on the way.
@@ -155,31 +244,10 @@ impl Rendered {
         let Some(pieces) = self.pieces.get(document.source) else { return };
         if let Some(serde_json::Value::Object(ranges)) = yaml::value_ranges(&document.content) {
             let ranges = Object::from_map(ranges);
-            object.record_marked_provenance(&ranges, &|range| origin(pieces, range, document.offset));
+            let range = |range: &str| absolute(range, document.offset);
+            object.record_marked_provenance(&ranges, &|text| pieces.origin(&range(text)?));
         }
     }
-}
-
-/// Returns the origin of a range `START-END` of a document that starts at an offset of the output.
-fn origin(pieces: &[Piece], range: &str, offset: usize) -> Option<Arc<FieldOrigin>> {
-    let (start, end) = range.split_once('-')?;
-    let (start, end) = (start.parse::<usize>().ok()? + offset, end.parse::<usize>().ok()? + offset);
-    let first = pieces.partition_point(|piece| piece.start <= start).saturating_sub(1);
-    let mut inside = pieces[first..].iter().take_while(|piece| piece.start < end);
-    let origin = inside.find_map(|piece| piece.origin.clone())?;
-    // Several actions may write one value.
-    let others: Vec<&str> = inside
-        .filter_map(|piece| piece.origin.as_ref())
-        .map(|other| other.content.as_str())
-        .filter(|content| !content.is_empty() && *content != origin.content)
-        .collect();
-    if others.is_empty() {
-        return Some(origin);
-    }
-    let contents: Vec<&str> =
-        [origin.content.as_str()].into_iter().filter(|content| !content.is_empty()).collect();
-    let content = [contents, others].concat().join(", ");
-    Some(Arc::new(FieldOrigin { content, ..(*origin).clone() }))
 }
 
 /// Objects that cannot be read from a rendered chart.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use manifest::Object;
+
 /// The path of a file or folder in a [`Tree`]: absolute, with `/` between names, without `.`, `..` and empty names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(Arc<str>);
@@ -102,6 +104,10 @@ pub trait Tree {
     /// # Errors
     /// `TreeError` if the folder cannot be read.
     fn list(&self, folder: &TreePath) -> Result<Vec<String>, TreeError>;
+
+    /// Starts to record the provenance of the objects of a file that was written by a template. Does nothing for other
+    /// files.
+    fn start_provenance(&self, _file: &TreePath, _objects: &mut [&mut Object]) {}
 }
 
 /// A failure to resolve or read a path.
@@ -117,13 +123,18 @@ pub struct TreeError {
 /// A tree in memory, without links.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTree {
-    files: BTreeMap<TreePath, Arc<[u8]>>,
+    files: Arc<BTreeMap<TreePath, Arc<[u8]>>>,
 }
 
 impl MemoryTree {
+    /// Returns the bytes of all files.
+    pub fn size(&self) -> usize {
+        self.files.values().map(|content| content.len()).sum()
+    }
+
     /// Adds a file to the tree, with its parent folders.
     pub fn insert(&mut self, path: TreePath, content: impl Into<Arc<[u8]>>) {
-        self.files.insert(path, content.into());
+        Arc::make_mut(&mut self.files).insert(path, content.into());
     }
 
     fn is_folder(&self, path: &TreePath) -> bool {
@@ -136,7 +147,7 @@ impl MemoryTree {
 impl<P: AsRef<str>, C: Into<Arc<[u8]>>> FromIterator<(P, C)> for MemoryTree {
     fn from_iter<I: IntoIterator<Item = (P, C)>>(files: I) -> Self {
         let entry = |(path, content): (P, C)| (TreePath::new(path.as_ref()), content.into());
-        Self { files: files.into_iter().map(entry).collect() }
+        Self { files: Arc::new(files.into_iter().map(entry).collect()) }
     }
 }
 

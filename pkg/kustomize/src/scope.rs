@@ -284,7 +284,11 @@ impl<'a> Scope<'_, 'a> {
         file: &TreePath,
         bytes: &[u8],
     ) -> Option<Vec<ParsedObject>> {
-        let objects = self.all_ok(field, objects::parse(file, bytes))?;
+        let mut objects = self.all_ok(field, objects::parse(file, bytes))?;
+        if self.is_traced() {
+            let mut traced: Vec<_> = objects.iter_mut().map(|parsed| &mut parsed.object).collect();
+            self.session.tree.start_provenance(file, &mut traced);
+        }
         for ParsedObject { object, .. } in &objects {
             self.session.schema.record_object(object);
         }

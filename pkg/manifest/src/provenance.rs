@@ -68,6 +68,10 @@ pub struct ChangedField<'a> {
 #[derive(Clone, Debug, Default)]
 struct Node {
     origin: Option<Arc<FieldOrigin>>,
+    /// The setters of former values, oldest first.
+    former: Vec<Arc<FieldOrigin>>,
+    /// True if the setters of the parent set the value before them.
+    is_inherited: bool,
     children: Children,
 }
 
@@ -96,6 +100,17 @@ impl Provenance {
     /// Returns the origin of the object, which set every field without another setter.
     pub fn object_origin(&self) -> &FieldOrigin {
         &self.object_origin
+    }
+
+    /// Returns all setters of a field, oldest first. The path has the names of fields and the numbers of items.
+    pub fn setters(&self, path: &[String]) -> Vec<&FieldOrigin> {
+        let mut setters = vec![&*self.object_origin];
+        let (mut node, mut steps) = (Some(&self.fields), path.iter());
+        while let Some(found) = node {
+            found.add_setters(&mut setters);
+            node = steps.next().and_then(|step| found.child(step));
+        }
+        setters
     }
 
     /// Records `field_origin` for every change since the last call.
@@ -141,19 +156,46 @@ impl Provenance {
     }
 }
 
+impl Children {
+    fn of_fields(fields: BTreeMap<String, Node>) -> Self {
+        if fields.is_empty() { Self::Empty } else { Self::Fields(fields) }
+    }
+
+    fn of_items(items: BTreeMap<usize, Node>) -> Self {
+        if items.is_empty() { Self::Empty } else { Self::Items(items) }
+    }
+}
+
 impl Node {
     fn with_origin(setter: &Arc<FieldOrigin>) -> Self {
-        Self { origin: Some(Arc::clone(setter)), children: Children::Empty }
+        Self { origin: Some(Arc::clone(setter)), ..Self::default() }
     }
 
-    fn of_fields(setter: Option<Arc<FieldOrigin>>, fields: BTreeMap<String, Node>) -> Self {
-        let inner = if fields.is_empty() { Children::Empty } else { Children::Fields(fields) };
-        Self { origin: setter, children: inner }
+    /// Returns the node of a value that replaces the one of this node.
+    fn replaced(mut self, setter: &Arc<FieldOrigin>) -> Self {
+        let is_inherited = self.is_inherited || self.origin.is_none();
+        self.former.extend(self.origin);
+        Self { former: self.former, is_inherited, ..Self::with_origin(setter) }
     }
 
-    fn of_items(setter: Option<Arc<FieldOrigin>>, items: BTreeMap<usize, Node>) -> Self {
-        let inner = if items.is_empty() { Children::Empty } else { Children::Items(items) };
-        Self { origin: setter, children: inner }
+    fn with_children(self, children: Children) -> Self {
+        Self { children, ..self }
+    }
+
+    fn child(&self, step: &str) -> Option<&Self> {
+        match &self.children {
+            Children::Empty => None,
+            Children::Fields(fields) => fields.get(step),
+            Children::Items(items) => items.get(&step.parse().ok()?),
+        }
+    }
+
+    fn add_setters<'a>(&'a self, setters: &mut Vec<&'a FieldOrigin>) {
+        let Some(origin) = &self.origin else { return };
+        if !self.is_inherited {
+            setters.clear();
+        }
+        setters.extend(self.former.iter().chain([origin]).map(|setter| &**setter));
     }
 
     fn is_empty(&self) -> bool {
@@ -161,7 +203,7 @@ impl Node {
     }
 
     fn map_origins(&mut self, map: &mut dyn FnMut(&Arc<FieldOrigin>) -> Arc<FieldOrigin>) {
-        if let Some(setter) = &mut self.origin {
+        for setter in self.former.iter_mut().chain(&mut self.origin) {
             *setter = map(setter);
         }
         match &mut self.children {
@@ -177,20 +219,20 @@ impl Node {
             (Value::Object(before), Value::Object(after)) => self.updated_fields(before, after, setter),
             (Value::Array(before), Value::Array(after)) => self.updated_items(before, after, setter),
             (before, after) if before == after => self,
-            _ => Self::with_origin(setter),
+            _ => self.replaced(setter),
         }
     }
 
     fn updated_fields(
-        self,
+        mut self,
         before: &Map<String, Value>,
         after: &Map<String, Value>,
         setter: &Arc<FieldOrigin>,
     ) -> Self {
         if after.is_empty() && !before.is_empty() {
-            return Self::with_origin(setter);
+            return self.replaced(setter);
         }
-        let mut past = match self.children {
+        let mut past = match std::mem::take(&mut self.children) {
             Children::Fields(fields) => fields,
             Children::Empty | Children::Items(_) => BTreeMap::new(),
         };
@@ -204,14 +246,14 @@ impl Node {
                 fields.insert(key.clone(), node);
             }
         }
-        Self::of_fields(self.origin, fields)
+        self.with_children(Children::of_fields(fields))
     }
 
-    fn updated_items(self, before: &[Value], after: &[Value], setter: &Arc<FieldOrigin>) -> Self {
+    fn updated_items(mut self, before: &[Value], after: &[Value], setter: &Arc<FieldOrigin>) -> Self {
         if after.is_empty() && !before.is_empty() {
-            return Self::with_origin(setter);
+            return self.replaced(setter);
         }
-        let mut past = match self.children {
+        let mut past = match std::mem::take(&mut self.children) {
             Children::Items(items) => items,
             Children::Empty | Children::Fields(_) => BTreeMap::new(),
         };
@@ -225,7 +267,7 @@ impl Node {
                 items.insert(index, node);
             }
         }
-        Self::of_items(self.origin, items)
+        self.with_children(Children::of_items(items))
     }
 }
 

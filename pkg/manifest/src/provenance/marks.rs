@@ -16,7 +16,7 @@ pub(super) fn fields(
         let node = node(value, marked.get(key)?, setter);
         (!node.is_empty()).then(|| (key.clone(), node))
     });
-    Node::of_fields(None, found.collect())
+    Node::default().with_children(Children::of_fields(found.collect()))
 }
 
 fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>) -> Node {
@@ -25,10 +25,10 @@ fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<FieldOr
         (Value::Array(now), Value::Array(marked)) if now.len() == marked.len() => {
             let nodes = now.iter().zip(marked).map(|(now, marked)| node(now, marked, setter));
             let found = nodes.enumerate().filter(|(_, node)| !node.is_empty());
-            Node::of_items(None, found.collect())
+            Node::default().with_children(Children::of_items(found.collect()))
         }
         // The substituted text is a structure: a list or a mapping.
-        (_, marked) => Node { origin: first(marked, setter), children: Children::Empty },
+        (_, marked) => Node { origin: first(marked, setter), ..Node::default() },
     }
 }
 

@@ -37,6 +37,25 @@ fn a_field_is_attributed_to_the_step_that_set_it_last() {
 }
 
 #[test]
+fn all_setters_of_a_field_are_known_since_its_creation() {
+    let object = changed(&[
+        json!({"size": 1, "same": 1, "list": [{"name": "x", "n": 1}, {"name": "y", "n": 1}]}),
+        json!({"size": 2, "same": 1, "list": [{"name": "y", "n": 2}], "new": {"a": 1, "b": 1}}),
+        json!({"size": 3, "same": 1, "list": [{"name": "w"}, {"name": "y", "n": 3}], "new": {"a": 2, "b": 1}}),
+    ]);
+    let setters = |pointer: &str| {
+        let path: Vec<String> = pointer.split('/').map(str::to_owned).collect();
+        let provenance = object.provenance().unwrap();
+        provenance.setters(&path).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(setters("same"), "base");
+    assert_eq!(setters("size"), "base a b");
+    assert_eq!(setters("list/1/n"), "base a b");
+    assert_eq!(setters("list/0/name"), "b");
+    assert_eq!((setters("new/a"), setters("new/b")), ("a b".to_owned(), "a".to_owned()));
+}
+
+#[test]
 fn list_items_keep_their_origin_when_others_change() {
     let container = |name: &str, image: &str| json!({"name": name, "image": image});
     let contents = [
