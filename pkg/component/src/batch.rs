@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! inputs ─► order ─► resolve ─► dependencies ready? ─► render ─► plan, one read for all of a cluster
-//! plans ─► in order: plan again after a changed dependency ─► save the Component ─► apply, wait
+//! plans ─► after their dependencies: plan again if these changed ─► save the Component ─► apply, wait
 //! ```
 
 mod error;
+mod schedule;
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -14,7 +15,7 @@ use std::{
 
 use apply::{ApiError, ObjectKey, PlanStep, ReadByName, ReadDetail, ServedKinds, Server, defined_kinds};
 use chart::Capabilities;
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use manifest::Object;
 use tokio::runtime::Handle;
 
@@ -25,6 +26,7 @@ use crate::{
 };
 
 pub use error::{BatchError, ComponentProblem};
+use schedule::Schedule;
 
 /// A Component of a file, with the other objects of its files.
 #[derive(Clone, Debug)]
@@ -137,6 +139,29 @@ struct ClusterSteps {
     rendered: Vec<RenderedStep>,
 }
 
+/// The Components of the cluster, and those of the batch.
+#[derive(Clone, Copy)]
+struct KnownComponents<'a> {
+    stored: &'a BTreeMap<ComponentKey, Component>,
+    of_batch: &'a BTreeSet<ComponentKey>,
+}
+
+impl KnownComponents<'_> {
+    /// Returns the dependencies outside of the batch that are not ready.
+    fn unready_dependencies(self, resolved: &ResolvedComponent) -> Vec<String> {
+        let component = &resolved.component;
+        let mut waiting = Vec::new();
+        for dependency in &component.spec.dependencies {
+            let key = ComponentKey::of_dependency(dependency, component.namespace());
+            if !self.of_batch.contains(&key) {
+                let live = self.stored.get(&key);
+                waiting.extend(check_dependency(component, &resolved.source, dependency, live).err());
+            }
+        }
+        waiting
+    }
+}
+
 impl ComponentBatch<'_> {
     /// Plans all Components. Writes nothing.
     /// # Errors
@@ -148,24 +173,72 @@ impl ComponentBatch<'_> {
         self.plan_some(&order, purpose).await
     }
 
-    /// Applies plans in order, and waits for each Component. A Component whose dependencies changed is planned again,
-    /// unless the plans were `reviewed`: then exactly these plans are executed.
+    /// Applies plans, and waits for each Component. Each one starts once its dependencies are ready, and so do several at
+    /// the same time. A Component whose dependencies changed is planned again, unless the plans were `reviewed`: then exactly
+    /// these plans are executed.
     /// # Errors
-    /// The first problem. Components before it are applied, and Components after it are not.
+    /// The first problem in the order of the plans. After a problem, no further Component is started.
     pub async fn apply(&self, batch: &mut BatchPlan, reviewed: bool) -> Result<(), BatchError> {
-        let mut changed = BTreeSet::new();
-        for step in &mut batch.steps {
-            let component = &self.inputs[step.input].checked.component;
-            let is_stale = !reviewed && dependencies(component).any(|key| changed.contains(&key));
-            if is_stale || matches!(step.action, BatchAction::PlanLater) {
-                let again = Box::pin(self.plan_some(&[step.input], PlanPurpose::Execute)).await?;
-                batch_step(step, again);
+        let mut schedule = Schedule::new(&self.prerequisites(&batch.steps));
+        let mut steps: Vec<Option<BatchStep>> = batch.steps.drain(..).map(Some).collect();
+        let (mut changed, mut problems) = (BTreeSet::new(), BTreeMap::new());
+        let mut running = FuturesUnordered::new();
+        let limit = self.runs.targets.hub().max_in_flight();
+        loop {
+            while problems.is_empty()
+                && running.len() < limit
+                && let Some(at) = schedule.start()
+                && let Some(step) = steps[at].take()
+            {
+                let component = &self.inputs[step.input].checked.component;
+                let is_stale = !reviewed && dependencies(component).any(|key| changed.contains(&key));
+                running.push(async move { (at, self.run_step(step, is_stale).await) });
             }
-            if self.execute(step).await? {
-                changed.insert(ComponentKey::of(component));
+            let Some((at, (step, executed))) = running.next().await else { break };
+            match executed {
+                Ok(true) => {
+                    changed.insert(ComponentKey::of(&self.inputs[step.input].checked.component));
+                }
+                Ok(false) => {}
+                Err(problem) => drop(problems.insert(at, problem)),
+            }
+            steps[at] = Some(step);
+            schedule.complete(at);
+        }
+        drop(running);
+        batch.steps = steps.into_iter().flatten().collect();
+        problems.into_values().next().map_or(Ok(()), Err)
+    }
+
+    /// Executes a step, after planning it again if it is stale.
+    async fn run_step(&self, mut step: BatchStep, is_stale: bool) -> (BatchStep, Result<bool, BatchError>) {
+        if is_stale || matches!(step.action, BatchAction::PlanLater) {
+            match Box::pin(self.plan_some(&[step.input], PlanPurpose::Execute)).await {
+                Ok(again) => batch_step(&mut step, again),
+                Err(problem) => return (step, Err(problem)),
             }
         }
-        Ok(())
+        let executed = Box::pin(self.execute(&mut step)).await;
+        (step, executed)
+    }
+
+    /// Returns for each step the steps that must be completed before it: those of its dependencies, and earlier ones that
+    /// write objects of the whole cluster, such as namespaces and definitions.
+    fn prerequisites(&self, steps: &[BatchStep]) -> Vec<BTreeSet<usize>> {
+        let component = |step: &BatchStep| &self.inputs[step.input].checked.component;
+        let positions: BTreeMap<ComponentKey, usize> =
+            steps.iter().enumerate().map(|(at, step)| (ComponentKey::of(component(step)), at)).collect();
+        let (mut prerequisites, mut of_cluster) = (Vec::new(), Vec::new());
+        for (at, step) in steps.iter().enumerate() {
+            let needed = dependencies(component(step)).filter_map(|key| positions.get(&key).copied());
+            prerequisites.push(needed.chain(of_cluster.iter().copied()).collect());
+            if let BatchAction::Apply(plan) = &step.action
+                && plan.objects.plan.steps.iter().any(|step| step.key.namespace.is_empty())
+            {
+                of_cluster.push(at);
+            }
+        }
+        prerequisites
     }
 
     /// Executes a step. Returns true if anything may have changed.
@@ -192,6 +265,8 @@ impl ComponentBatch<'_> {
         let stored = self.runs.store.list().await?.readable()?;
         let stored: BTreeMap<ComponentKey, Component> =
             stored.into_iter().map(|one| (ComponentKey::of(&one), one)).collect();
+        let of_batch: BTreeSet<ComponentKey> =
+            self.inputs.iter().map(|input| ComponentKey::of(&input.checked.component)).collect();
         let mut clusters: BTreeMap<ClusterKey, ClusterSteps> = BTreeMap::new();
         let (mut actions, mut problems) = (BTreeMap::new(), Vec::new());
         for at in order {
@@ -206,8 +281,10 @@ impl ComponentBatch<'_> {
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });
                 continue;
             }
-            let waits = order.len() > 1 && self.waits_for_others(*at);
-            match self.render(input, component, &stored, &mut clusters).await {
+            let mut needed = dependencies(&input.checked.component);
+            let waits = order.len() > 1 && needed.any(|key| of_batch.contains(&key));
+            let known = KnownComponents { stored: &stored, of_batch: &of_batch };
+            match self.render(input, component, known, &mut clusters).await {
                 Ok((cluster, rendered)) => {
                     cluster.rendered.push(RenderedStep { input: *at, is_stored, rendered });
                 }
@@ -235,20 +312,12 @@ impl ComponentBatch<'_> {
         Ok(BatchPlan { steps: order.iter().filter_map(|at| actions.remove(at)).collect() })
     }
 
-    /// True if a Component depends on another one of the batch.
-    fn waits_for_others(&self, at: usize) -> bool {
-        let is_input = |key: ComponentKey| {
-            self.inputs.iter().any(|input| ComponentKey::of(&input.checked.component) == key)
-        };
-        dependencies(&self.inputs[at].checked.component).any(is_input)
-    }
-
     /// Renders a Component that may be applied now. Returns it with its cluster.
     async fn render<'c>(
         &self,
         input: &ComponentInput,
         component: Component,
-        stored: &BTreeMap<ComponentKey, Component>,
+        known: KnownComponents<'_>,
         clusters: &'c mut BTreeMap<ClusterKey, ClusterSteps>,
     ) -> Result<(&'c mut ClusterSteps, RenderedComponent), ComponentProblem> {
         let key = ComponentKey::of(&component);
@@ -258,7 +327,7 @@ impl ComponentBatch<'_> {
         let hub = self.runs.targets.hub();
         let objects = LayeredObjects { files: &input.files, hub };
         let resolved = self.preparation.resolve(component, &objects).await?;
-        let waiting = self.unready_dependencies(&resolved, stored);
+        let waiting = known.unready_dependencies(&resolved);
         if !waiting.is_empty() {
             return Err(ComponentProblem::Dependencies { component: key, waiting });
         }
@@ -277,26 +346,6 @@ impl ComponentBatch<'_> {
         let capabilities = cluster.capabilities.clone();
         let templates = TemplateCluster { capabilities, reader: Some(Arc::new(lookup)) };
         Ok((cluster, self.preparation.render(resolved, templates).await?))
-    }
-
-    /// Returns the dependencies outside of the batch that are not ready.
-    fn unready_dependencies(
-        &self,
-        resolved: &ResolvedComponent,
-        stored: &BTreeMap<ComponentKey, Component>,
-    ) -> Vec<String> {
-        let component = &resolved.component;
-        let of_batch: BTreeSet<_> =
-            self.inputs.iter().map(|input| ComponentKey::of(&input.checked.component)).collect();
-        let mut waiting = Vec::new();
-        for dependency in &component.spec.dependencies {
-            let key = ComponentKey::of_dependency(dependency, component);
-            if !of_batch.contains(&key) {
-                let checked = check_dependency(component, &resolved.source, dependency, stored.get(&key));
-                waiting.extend(checked.err());
-            }
-        }
-        waiting
     }
 
     /// Plans all Components of a cluster. Their objects are read together.
@@ -349,7 +398,7 @@ fn batch_step(step: &mut BatchStep, again: BatchPlan) {
 }
 
 fn dependencies(component: &Component) -> impl Iterator<Item = ComponentKey> {
-    component.spec.dependencies.iter().map(|one| ComponentKey::of_dependency(one, component))
+    component.spec.dependencies.iter().map(|one| ComponentKey::of_dependency(one, component.namespace()))
 }
 
 /// Returns the kinds of a cluster, and those that the Components define.

@@ -30,13 +30,10 @@ impl ComponentKey {
         Self { namespace: component.namespace().to_owned(), name: component.name().to_owned() }
     }
 
-    /// Returns the key of a dependency of a Component.
-    pub fn of_dependency(dependency: &ComponentReference, component: &Component) -> Self {
-        let namespace = dependency.namespace.as_deref().filter(|namespace| !namespace.is_empty());
-        Self {
-            namespace: namespace.unwrap_or(component.namespace()).to_owned(),
-            name: dependency.name.clone(),
-        }
+    /// Returns the key of a dependency of a Component in `namespace`.
+    pub fn of_dependency(dependency: &ComponentReference, namespace: &str) -> Self {
+        let own = dependency.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+        Self { namespace: own.unwrap_or(namespace).to_owned(), name: dependency.name.clone() }
     }
 }
 
@@ -63,8 +60,11 @@ pub fn dependency_order(components: &[Component]) -> Result<Vec<usize>, Dependen
     let dependencies: Vec<Vec<usize>> = components
         .iter()
         .map(|component| {
-            let keys =
-                component.spec.dependencies.iter().map(|one| ComponentKey::of_dependency(one, component));
+            let keys = component
+                .spec
+                .dependencies
+                .iter()
+                .map(|one| ComponentKey::of_dependency(one, component.namespace()));
             keys.filter_map(|key| positions.get(&key).copied()).collect()
         })
         .collect();
@@ -131,7 +131,7 @@ pub fn check_dependency(
 pub fn deletion_blocker(component: &Component, all: &[Component]) -> Option<String> {
     let key = ComponentKey::of(component);
     let depends = |other: &&Component| {
-        other.spec.dependencies.iter().any(|one| ComponentKey::of_dependency(one, other) == key)
+        other.spec.dependencies.iter().any(|one| ComponentKey::of_dependency(one, other.namespace()) == key)
     };
     let mut dependents = all.iter().filter(depends).map(ComponentKey::of);
     let first = dependents.next()?;

@@ -173,7 +173,7 @@ impl Reconciler<'_> {
 
     async fn check_dependencies(&self, component: &Component, source: &SourceState) -> Result<(), Stop> {
         for dependency in &component.spec.dependencies {
-            let key = ComponentKey::of_dependency(dependency, component);
+            let key = ComponentKey::of_dependency(dependency, component.namespace());
             let live = self.runs.store.get(&key).await?;
             check_dependency(component, source, dependency, live.as_ref())
                 .map_err(|message| Outcome::Retry { message, after: None })?;

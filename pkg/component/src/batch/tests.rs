@@ -143,6 +143,34 @@ async fn definitions_of_one_component_serve_objects_of_another() {
 }
 
 #[tokio::test]
+async fn independent_components_are_applied_at_the_same_time() {
+    let lab = Lab::start().await;
+    lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
+    lab.fixture.apply("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: toys.x.io}, spec: {group: x.io, names: {kind: Toy, plural: toys}, scope: Namespaced, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}").await;
+    lab.fixture.wait_until_idle().await;
+    lab.server.forget_kinds();
+    let toy = format!(
+        "{{apiVersion: x.io/v1, kind: Toy, metadata: {{name: t, namespace: shop, annotations: {{{}/status-hint: has-ready-condition}}}}}}",
+        crate::RECONCILER
+    );
+    // The toy of the first Component becomes ready after the second Component.
+    let make_ready = async {
+        while lab.fixture.get(support::kind::CONFIG_MAP, "shop/db").await.is_none() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        lab.fixture.apply("{apiVersion: x.io/v1, kind: Toy, metadata: {name: t, namespace: shop}, status: {conditions: [{type: Ready, status: 'True'}]}}").await;
+    };
+    let texts = [component("web", ""), component("db", "")];
+    let files = [("/db/a.yaml", DB), ("/web/a.yaml", toy.as_str())];
+    let run = Box::pin(async { tokio::join!(lab.apply(&texts, &files), make_ready).0 });
+    let applied = tokio::time::timeout(std::time::Duration::from_mins(1), run).await.expect("an end");
+    let plan = applied.unwrap();
+    let order: Vec<&str> = plan.plans().map(|plan| plan.key.name.as_str()).collect();
+    assert_eq!(order, ["web", "db"]);
+    assert!(lab.states().await.iter().all(|(_, state)| *state == Some(State::Ready)));
+}
+
+#[tokio::test]
 async fn all_problems_are_reported_before_anything_is_written() {
     let lab = Lab::start().await;
     lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
