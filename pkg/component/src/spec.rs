@@ -227,7 +227,7 @@ pub struct SourceReference {
 
 const EXACTLY_ONE_RULE: &str = "[has(self.blueprint), has(self.httpRepository), has(self.fluxGitRepository), \
     has(self.fluxOciRepository), has(self.fluxBucket), has(self.fluxHelmChart)].exists_one(x, x)";
-const EXACTLY_ONE_MESSAGE: &str = "Exactly one of 'blueprint' or 'httpRepository' or 'fluxGitRepository' or \
+pub(crate) const EXACTLY_ONE_MESSAGE: &str = "Exactly one of 'blueprint' or 'httpRepository' or 'fluxGitRepository' or \
     'fluxOciRepository' or 'fluxBucket' or 'fluxHelmChart' must be provided";
 
 /// An object in a namespace.

@@ -75,6 +75,18 @@ spec.sourceRef: Required value
 }
 
 #[test]
+fn an_api_server_accepts_the_same_sources() {
+    let names = ["blueprint", "httpRepository", "fluxBucket", "fluxHelmChart"];
+    for choice in 0..1 << names.len() {
+        let chosen = names.iter().enumerate().filter(|(at, _)| choice & (1 << at) != 0);
+        let fields: Vec<String> = chosen.map(|(_, name)| format!("{name}: {{name: a, url: b}}")).collect();
+        let object = component(&format!("{{sourceRef: {{{}}}}}", fields.join(", ")));
+        let by_rule = kube_cel::Validator::new().validate(&SCHEMA, &object.clone().into_value(), None);
+        assert_eq!(check_component(&object).is_ok(), by_rule.is_ok(), "{fields:?}");
+    }
+}
+
+#[test]
 fn all_problems_of_a_component_are_reported_at_once() {
     assert_data_eq!(
         problems(
