@@ -183,7 +183,7 @@ shop/db
 
 // Row: CMP-01
 #[tokio::test(flavor = "multi_thread")]
-async fn the_printed_definition_is_accepted() {
+async fn the_printed_definitions_are_accepted() {
     let lab = Management::start(Fixture::builder()).await;
     let printed = lab.run("component definition");
     assert_eq!(printed.status, 0, "{printed}");
@@ -191,6 +191,9 @@ async fn the_printed_definition_is_accepted() {
     lab.fixture.wait_until_idle().await;
     lab.fixture
         .apply("{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: web, namespace: default}, spec: {sourceRef: {fluxBucket: {name: s}}}}")
+        .await;
+    lab.fixture
+        .apply("{apiVersion: core.cs.sap.com/v1alpha1, kind: Blueprint, metadata: {name: web, namespace: default}, spec: {files: {a.yaml: text}}}")
         .await;
     let list: Value = serde_json::from_str(&lab.run("component list -o json").stdout).unwrap();
     assert_eq!(

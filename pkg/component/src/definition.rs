@@ -1,4 +1,4 @@
-//! The CustomResourceDefinition of Components, made from the types.
+//! The CustomResourceDefinitions of Components and Blueprints, made from the types.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use manifest::Object;
 use schemars::{Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde_json::{Value, json};
 
-use crate::{ComponentSpec, ComponentStatus};
+use crate::{BlueprintSpec, ComponentSpec, ComponentStatus};
 
 /// The API group of Components.
 pub const GROUP: &str = "core.cs.sap.com";
@@ -14,48 +14,79 @@ pub const GROUP: &str = "core.cs.sap.com";
 pub const API_VERSION: &str = "core.cs.sap.com/v1alpha1";
 /// The kind of Components.
 pub const KIND: &str = "Component";
+/// The kind of Blueprints.
+pub const BLUEPRINT_KIND: &str = "Blueprint";
 
 /// The structural schema of Components.
 pub(crate) static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut status = structural::<ComponentStatus>();
     status.insert("default".to_owned(), json!({"observedGeneration": -1}));
+    let mut schema = object_schema(
+        "A set of objects that is rendered from a source and kept on a cluster.",
+        &structural::<ComponentSpec>(),
+    );
+    schema["properties"]["status"] = status.to_value();
+    schema
+});
+
+/// Returns the CustomResourceDefinitions of Components and Blueprints.
+pub fn definitions() -> [Object; 2] {
+    [definition(), blueprint_definition()]
+}
+
+/// Returns the CustomResourceDefinition of Components.
+pub fn definition() -> Object {
+    let column = |name, kind, path| json!({"name": name, "type": kind, "jsonPath": path});
+    let version = json!({
+        "name": "v1alpha1",
+        "served": true,
+        "storage": true,
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            column("State", "string", ".status.state"),
+            column("Reason", "string", ".status.conditions[?(@.type=='Ready')].reason"),
+            column("Age", "date", ".metadata.creationTimestamp"),
+        ],
+        "schema": {"openAPIV3Schema": *SCHEMA},
+    });
+    custom_resource(KIND, &version)
+}
+
+/// Returns the CustomResourceDefinition of Blueprints.
+fn blueprint_definition() -> Object {
+    let schema = object_schema("The files of Components, kept on a cluster.", &structural::<BlueprintSpec>());
+    let version =
+        json!({"name": "v1alpha1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    custom_resource(BLUEPRINT_KIND, &version)
+}
+
+fn object_schema(description: &str, spec: &Schema) -> Value {
     json!({
-        "description": "A set of objects that is rendered from a source and kept on a cluster.",
+        "description": description,
         "type": "object",
         "required": ["spec"],
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": structural::<ComponentSpec>(),
-            "status": status,
+            "spec": spec,
         },
     })
-});
+}
 
-/// Returns the CustomResourceDefinition of Components.
-pub fn definition() -> Object {
-    let column = |name, kind, path| json!({"name": name, "type": kind, "jsonPath": path});
+/// Returns the definition of a namespaced kind with one version.
+fn custom_resource(kind: &str, version: &Value) -> Object {
+    let singular = kind.to_lowercase();
+    let plural = format!("{singular}s");
     let whole = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("components.{GROUP}")},
+        "metadata": {"name": format!("{plural}.{GROUP}")},
         "spec": {
             "group": GROUP,
-            "names": {"kind": KIND, "listKind": "ComponentList", "plural": "components", "singular": "component"},
+            "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": singular},
             "scope": "Namespaced",
-            "versions": [{
-                "name": "v1alpha1",
-                "served": true,
-                "storage": true,
-                "subresources": {"status": {}},
-                "additionalPrinterColumns": [
-                    column("State", "string", ".status.state"),
-                    column("Reason", "string", ".status.conditions[?(@.type=='Ready')].reason"),
-                    column("Age", "date", ".metadata.creationTimestamp"),
-                ],
-                "schema": {"openAPIV3Schema": *SCHEMA},
-            }],
+            "versions": [version],
         },
     });
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
@@ -103,12 +134,13 @@ fn make_structural(schema: &mut Schema) {
 mod tests {
     use snapbox::{assert_data_eq, file};
 
-    use super::definition;
+    use super::definitions;
 
     // Row: CMP-01, CMP-78
     #[test]
-    fn the_definition_in_the_docs_is_made_from_the_types() {
-        let text = manifest::write_stream(&[definition()]) + "\n";
-        assert_data_eq!(text, file!["../component.crd.yaml"].raw());
+    fn the_definitions_in_the_docs_are_made_from_the_types() {
+        let [component, blueprint] = definitions().map(|one| manifest::write_stream(&[one]) + "\n");
+        assert_data_eq!(component, file!["../component.crd.yaml"].raw());
+        assert_data_eq!(blueprint, file!["../blueprint.crd.yaml"].raw());
     }
 }

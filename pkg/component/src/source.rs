@@ -11,10 +11,10 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 pub use archive::{ArchiveError, unpack};
-pub use fetch::{FetchError, fetch_artifact, http_state};
+pub use fetch::{FetchError, UnpackedArchives, fetch_artifact, http_state};
 
 use crate::{
-    ArtifactReference, Component, GROUP, NamespacedReference, SourceReference,
+    ArtifactReference, BLUEPRINT_KIND, Component, GROUP, NamespacedReference, SourceReference,
     references::{ObjectReader, ReferenceError, named},
 };
 
@@ -49,7 +49,7 @@ pub fn source_object(source: &SourceReference, namespace: &str) -> Option<Object
         (flux_oci_repository, FLUX, "OCIRepository"),
         (flux_bucket, FLUX, "Bucket"),
         (flux_helm_chart, FLUX, "HelmChart"),
-        (blueprint, GROUP, "Blueprint"),
+        (blueprint, GROUP, BLUEPRINT_KIND),
     ];
     kinds.into_iter().find_map(|(reference, group, kind)| {
         let reference = reference.as_ref()?;

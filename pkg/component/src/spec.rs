@@ -255,6 +255,13 @@ pub struct HttpRepository {
     pub revision_header: Option<String>,
 }
 
+/// The desired state of a Blueprint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlueprintSpec {
+    /// The content of each file, by its path.
+    pub files: BTreeMap<String, String>,
+}
+
 /// The decryption of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
