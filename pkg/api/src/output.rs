@@ -55,7 +55,9 @@ pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, Mo
 pub use move_state::{MoveAborted, MovePhase, MoveProgress, MoveStatus, OpenSave};
 pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};
 pub use progress::{ProgressEvent, ProgressStep, StepCounts, Written};
-pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
+pub use provenance::{
+    ExplainedField, FieldExplanation, FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport,
+};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};
 pub use status::{

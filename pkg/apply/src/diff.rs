@@ -43,8 +43,12 @@ pub fn diff(change: &ObjectPair) -> String {
     let (mut before, mut after) =
         (comparable_value(change.before.as_ref()), comparable_value(change.after.as_ref()));
     secret::mask(&mut before, &mut after);
-    let (before, after) = (to_yaml(before), to_yaml(after));
-    let lines = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(&before, &after);
+    diff_texts(&to_yaml(before), &to_yaml(after))
+}
+
+/// Shows the differences of two texts as a unified diff, in the shape of [`diff`].
+pub fn diff_texts(before: &str, after: &str) -> String {
+    let lines = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(before, after);
     truncate_lines(lines.unified_diff().context_radius(CONTEXT).to_string(), MAX_LINES)
 }
 
@@ -108,10 +112,10 @@ fn truncate_line(line: &str) -> String {
 }
 
 /// Returns the object with sizes in place of the values of a Secret.
-pub(crate) fn masked_value(object: &Object) -> Value {
+pub fn masked(object: &Object) -> Object {
     let mut tree = Some(object.clone().into_value());
     secret::mask(&mut tree, &mut None);
-    tree.unwrap_or_default()
+    Object::try_from(tree.unwrap_or_default()).expect("invariant: a masked object stays an object")
 }
 
 /// Returns the object without status and without the metadata that servers write.

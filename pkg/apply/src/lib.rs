@@ -76,7 +76,7 @@ pub use access::{AccessReview, DeniedPermission, Permission};
 pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
 pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation, InlineKubeconfigError};
 pub use desired::{DesiredObject, DesiredSet, InvalidObject, build_desired_set};
-pub use diff::{DiffSummary, ObjectPair, diff, summarise};
+pub use diff::{DiffSummary, ObjectPair, diff, diff_texts, masked, summarise};
 pub use engine::{
     Engine, EngineError, EngineOutcome, InUseCheck, ObservationTarget, PruneTiming, ReadByName, ReadDetail,
     RunOptions, SaveAt, WriteError,

@@ -48,16 +48,17 @@ mod transition;
 
 pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose};
 pub use check::{CheckedComponent, FieldProblem, check_component};
-pub use definition::{API_VERSION, GROUP, KIND, definition};
+pub use definition::{API_VERSION, BLUEPRINT_KIND, GROUP, KIND, definition, definitions};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use lookup::{ServerLookup, server_capabilities};
 pub use ownership::{RECONCILER, component_digest, marks, options};
-pub use prepare::{Preparation, PrepareError, ResolvedComponent, TemplateCluster};
+pub use prepare::{Preparation, PrepareError, RenderMode, ResolvedComponent, TemplateCluster};
 pub use reconcile::{
     ClusterRenderer, ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs,
 };
 pub use references::{
-    LocalObjects, ObjectReader, ReferenceError, References, load_kubeconfig, load_references, merge,
+    LocalObjects, ObjectReader, ReferenceError, References, ValueSource, load_kubeconfig, load_references,
+    merge,
 };
 pub use render::{
     ChartGenerator, ClusterReader, DecryptError, Generator, KustomizationGenerator, KustomizeTransformer,
@@ -66,13 +67,14 @@ pub use render::{
 };
 pub use run::{ComponentPlan, ComponentRuns, RenderedComponent, RunError};
 pub use source::{
-    ArchiveError, FetchError, SourceState, check_pins, fetch_artifact, flux_kinds, http_state, read_source,
-    source_object, unpack,
+    ArchiveError, FetchError, SourceState, UnpackedArchives, check_pins, fetch_artifact, flux_kinds,
+    http_state, read_source, source_object, unpack,
 };
 pub use spec::{
-    AdoptionPolicy, Component, ComponentReference, ComponentSpec, Decryption, DeletePolicy, HttpRepository,
-    ImageReplacement, KubeConfig, ManagedTypeReference, MissingNamespacesPolicy, NamespacedReference, Patch,
-    PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference, UpdatePolicy,
+    AdoptionPolicy, BlueprintSpec, Component, ComponentReference, ComponentSpec, Decryption, DeletePolicy,
+    HttpRepository, ImageReplacement, KubeConfig, ManagedTypeReference, MissingNamespacesPolicy,
+    NamespacedReference, Patch, PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference,
+    UpdatePolicy,
 };
 pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
 pub use store::{

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use chart::{Capabilities, MemoryTree};
 use jiff::Timestamp;
-use manifest::{Map, Object, Value};
+use manifest::{Map, Object, Value, provenance::Trace};
 use repository::RepositoryContext;
 use serde_json::json;
 use sops::DecryptionKeys;
@@ -18,7 +18,7 @@ use sops::DecryptionKeys;
 use crate::{
     ClusterReader, Component, ComponentKey, DecryptError, KustomizeTransformer, ObjectReader, ReferenceError,
     References, RenderError, RenderRequest, RenderedComponent, SourceState, Substitution, Transformer as _,
-    check_pins, component_digest, fetch_artifact, load_references, merge, render,
+    UnpackedArchives, check_pins, component_digest, fetch_artifact, load_references, render,
     source::{current_source, find_source},
     source_object,
 };
@@ -30,10 +30,23 @@ pub use error::PrepareError;
 pub struct Preparation {
     /// The access to artifacts.
     pub repositories: RepositoryContext,
+    /// The archives that were unpacked last.
+    pub archives: UnpackedArchives,
     /// The source that replaces those of Components, with its files.
     pub source: Option<SourceState>,
     /// The values over those of Components.
     pub values: Map<String, Value>,
+    /// The mode of rendering.
+    pub mode: RenderMode,
+}
+
+/// The mode of rendering.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RenderMode {
+    /// True to render with a fixed time and fixed random values, so that the same files give the same objects.
+    pub is_repeatable: bool,
+    /// Recording of the provenance of fields.
+    pub trace: Trace,
 }
 
 /// The cluster that templates see.
@@ -80,7 +93,7 @@ impl Preparation {
                 return Err(unresolved(problems));
             }
         };
-        merge(&mut references.values, self.values.clone());
+        references.add_values("--values", self.values.clone());
         let digest = component_digest(&component, &references, &source);
         Ok(ResolvedComponent { component, references, source, digest })
     }
@@ -96,15 +109,17 @@ impl Preparation {
         let component = ComponentKey::of(&resolved.component);
         let tree = match &resolved.source.files {
             Some(files) => files.clone(),
-            None => fetch_artifact(&resolved.source.artifact, &self.repositories)
+            None => fetch_artifact(&resolved.source.artifact, &self.repositories, &self.archives)
                 .await
                 .map_err(|source| PrepareError::Fetch { component, source: Box::new(source) })?,
         };
+        let mode = self.mode;
         if cluster.reader.is_none() {
-            return resolved.render(&tree, cluster);
+            return resolved.render(&tree, cluster, mode);
         }
         // Lookups block.
-        let rendered = tokio::task::spawn_blocking(move || resolved.render(&tree, cluster)).await;
+        let work = move || resolved.render(&tree, cluster, mode);
+        let rendered = tokio::task::spawn_blocking(work).await;
         rendered.expect("invariant: the task is neither cancelled nor does it panic")
     }
 
@@ -132,12 +147,17 @@ impl Preparation {
 
 impl ResolvedComponent {
     /// Renders the objects of the files of the source, and changes them as `spec.postBuild` says.
-    fn render(self, tree: &MemoryTree, cluster: TemplateCluster) -> Result<RenderedComponent, PrepareError> {
+    fn render(
+        self,
+        tree: &MemoryTree,
+        cluster: TemplateCluster,
+        mode: RenderMode,
+    ) -> Result<RenderedComponent, PrepareError> {
         let key = || ComponentKey::of(&self.component);
         let keys = DecryptionKeys::from_files(self.references.decryption_keys.iter().flatten())
             .map_err(|source| PrepareError::Keys { component: key(), source: Box::new(source) })?;
         let objects = self
-            .objects(tree, cluster, &keys)
+            .objects(tree, cluster, &keys, mode)
             .map_err(|source| PrepareError::Render { component: key(), source: Box::new(source) })?;
         let Self { component, source, digest, .. } = self;
         Ok(RenderedComponent { component, source, digest, objects })
@@ -148,6 +168,7 @@ impl ResolvedComponent {
         tree: &MemoryTree,
         cluster: TemplateCluster,
         keys: &DecryptionKeys,
+        mode: RenderMode,
     ) -> Result<Vec<Object>, RenderError> {
         let Self { component, references, digest, .. } = self;
         let decrypt = |path: &str, content: &[u8]| -> Result<Option<Vec<u8>>, DecryptError> {
@@ -171,8 +192,16 @@ impl ResolvedComponent {
         if component.spec.decryption.is_some() {
             request.decrypt = Some(&decrypt);
         }
-        request.now = Timestamp::now();
-        let objects = Substitution { variables: &references.variables }.transform(render(&request)?)?;
+        if mode.is_repeatable {
+            request.seed = Some(0);
+        } else {
+            request.now = Timestamp::now();
+        }
+        if mode.trace == Trace::On {
+            request.trace = Some(&references.value_sources);
+        }
+        let References { variables, variable_sources: sources, .. } = references;
+        let objects = Substitution { variables, sources }.transform(render(&request)?)?;
         match &component.spec.post_build {
             Some(change) if !(change.patches.is_empty() && change.images.is_empty()) => {
                 let (patches, images) = (json!(change.patches), json!(change.images));

@@ -66,13 +66,34 @@ pub struct References {
     pub values: Map<String, Value>,
     /// The files of decryption keys by name.
     pub decryption_keys: Option<BTreeMap<String, Vec<u8>>>,
+    /// The sources of values, in the order in which they are merged.
+    pub value_sources: Vec<ValueSource>,
     /// The variables for substitution: those of Secrets, then those of the Component.
     pub variables: BTreeMap<String, String>,
+    /// The sources of variables by name.
+    pub variable_sources: BTreeMap<String, String>,
+}
+
+/// The values of one source.
+#[derive(Clone, Default, PartialEq)]
+pub struct ValueSource {
+    /// The source, such as `spec.values` or `Secret shop/web`.
+    pub name: String,
+    /// The values of this source.
+    pub values: Map<String, Value>,
 }
 
 impl fmt::Debug for References {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("References")
+    }
+}
+
+impl References {
+    /// Merges the values of a source over those before it.
+    pub(crate) fn add_values(&mut self, source: impl Into<String>, values: Map<String, Value>) {
+        merge(&mut self.values, values.clone());
+        self.value_sources.push(ValueSource { name: source.into(), values });
     }
 }
 
@@ -112,7 +133,9 @@ pub async fn load_references(
         let field = format!("spec.valuesFrom[{at}]");
         let Some(content) = loader.key(reference, &VALUES_KEYS, &field).await else { continue };
         match parse_values(&content) {
-            Ok(values) => merge(&mut references.values, values),
+            Ok(values) => {
+                references.add_values(format!("Secret {}/{}", loader.namespace, reference.name), values);
+            }
             Err(problem) => {
                 let secret = format!("{}/{}", loader.namespace, reference.name);
                 loader.problems.push(ReferenceError::new(field, format!("secret {secret}: {problem}")));
@@ -120,7 +143,7 @@ pub async fn load_references(
         }
     }
     match &spec.values {
-        Some(Value::Object(values)) => merge(&mut references.values, values.clone()),
+        Some(Value::Object(values)) => references.add_values("spec.values", values.clone()),
         None | Some(Value::Null) => {}
         Some(other) => {
             let problem = format!("values must be a mapping, not {}", manifest::type_name(other));
@@ -145,7 +168,11 @@ pub async fn load_references(
             let variables = loader.secret(&reference.name, &field).await.unwrap_or_default();
             for (name, value) in variables {
                 match String::from_utf8(value) {
-                    Ok(value) => drop(references.variables.insert(name, value)),
+                    Ok(value) => {
+                        let source = format!("Secret {}/{}", loader.namespace, reference.name);
+                        references.variable_sources.insert(name.clone(), source);
+                        references.variables.insert(name, value);
+                    }
                     Err(_) => loader.problems.push(ReferenceError::new(
                         &field,
                         format!("key {name} of secret {}/{} is not text", loader.namespace, reference.name),
@@ -153,7 +180,10 @@ pub async fn load_references(
                 }
             }
         }
-        references.variables.extend(post_build.substitute.clone());
+        for (name, value) in &post_build.substitute {
+            references.variable_sources.insert(name.clone(), "spec.postBuild.substitute".to_owned());
+            references.variables.insert(name.clone(), value.clone());
+        }
     }
     if loader.problems.is_empty() { Ok(references) } else { Err(loader.problems) }
 }

@@ -15,6 +15,7 @@ mod helm;
 mod hints;
 mod ignore;
 mod kustomization;
+mod provenance;
 mod request;
 mod template_set;
 #[cfg(test)]
@@ -81,5 +82,5 @@ pub fn render_template(request: &RenderRequest<'_>, file: &str) -> Result<Vec<u8
     let mut set = set;
     set.parse(file, text)?;
     let values = request.values.clone();
-    Ok(set.renderer(&values).render(file)?)
+    Ok(set.renderer(&values).render(file)?.bytes)
 }

@@ -70,7 +70,7 @@ fn provenance_of(object: &Object) -> ObjectProvenance {
     }
 }
 
-fn field_setter(setter: &FieldOrigin) -> FieldSetter {
+pub(crate) fn field_setter(setter: &FieldOrigin) -> FieldSetter {
     FieldSetter {
         file: non_empty(&setter.file),
         field: non_empty(&setter.field),
@@ -78,6 +78,6 @@ fn field_setter(setter: &FieldOrigin) -> FieldSetter {
     }
 }
 
-fn non_empty(text: &str) -> Option<String> {
+pub(crate) fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }

@@ -42,6 +42,7 @@ fn output_schemas() -> Vec<OutputSchema> {
             "provenance",
             "`kustomize build`, `generate provider`, `generate cluster`, `render` with `--provenance=json`",
         ),
+        output_schema::<output::FieldExplanation>("field-explanation", "`component explain`"),
         output_schema::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
         output_schema::<output::ChartObjects>("chart-objects", "`chart template`"),
         output_schema::<output::ChartLint>("chart-lint", "`chart lint`"),

@@ -54,3 +54,32 @@ pub struct FieldSetter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
+
+/// Result of `component explain`: the setters of fields of one object.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldExplanation {
+    /// API group and version.
+    pub api_version: String,
+    /// Kind of the object.
+    pub kind: String,
+    /// Namespace of the object; absent for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Name of the object.
+    pub name: String,
+    /// The field, or the scalar and empty fields in it.
+    pub fields: Vec<ExplainedField>,
+}
+
+/// A field with its value and its setters.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedField {
+    /// JSON pointer to the field in the object, such as `/spec/replicas`.
+    pub path: String,
+    /// Value of the field. The values of Secrets are sizes, such as `(8 bytes)`.
+    pub value: serde_json::Value,
+    /// Setters of the field, oldest first. The last one set the value.
+    pub set_by: Vec<FieldSetter>,
+}

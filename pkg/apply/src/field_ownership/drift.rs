@@ -59,7 +59,7 @@ pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<F
     let ours = owned_fields(object, manager).paths();
     let others: Vec<Entry> =
         entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
-    let drift = Comparison { tree: crate::diff::masked_value(object), others };
+    let drift = Comparison { tree: crate::diff::masked(object).into_value(), others };
     if recorded.is_empty() {
         return drift.possible_drift(&ours);
     }

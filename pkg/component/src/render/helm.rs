@@ -11,7 +11,10 @@ mod hooks;
 mod scope;
 mod source;
 
+use std::sync::Arc;
+
 use chart::TreePath;
+use manifest::provenance::FieldOrigin;
 use manifest::{Object, YamlLimits, read_stream};
 use serde_json::Map;
 
@@ -34,13 +37,18 @@ impl Generator for ChartGenerator {
         let chart = ChartSource::load(&folder, files, None)?;
         let none = Map::new();
         let values = request.values.as_object().unwrap_or(&none);
-        let mut renderer = ChartRenderer::new(request, &chart)?;
+        let root = template_name(&folder, "");
+        let mut renderer = ChartRenderer::new(request, &chart, root.trim_end_matches('/'))?;
         renderer.render(&chart, None, values);
         let ChartRenderer { objects, mut problems, .. } = renderer;
         let mut kept = Vec::with_capacity(objects.len());
         for FileObject { file, mut object } in objects {
             match hooks::apply(&mut object, request) {
-                Ok(true) => kept.push(object),
+                Ok(true) => {
+                    let field = "annotations of Helm hooks".to_owned();
+                    object.record_provenance(&Arc::new(FieldOrigin { field, ..FieldOrigin::default() }));
+                    kept.push(object);
+                }
                 Ok(false) => {}
                 Err(reason) => {
                     let object = manifest::ObjectRef::of(&object);

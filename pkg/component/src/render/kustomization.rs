@@ -5,23 +5,28 @@
 //!             └ included kustomizations: the same, at their own paths
 //! ```
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chart::{MemoryTree, ResolvedPath, TreePath};
+use chart::{MemoryTree, OutputPieces, ResolvedPath, Tree, TreePath};
 use kustomize::{
     Build, BuildOptions, BuildReport, FILE_NAMES, FetchRequest, FetchResults, LoadRestrictor, Reorder,
 };
+use manifest::provenance::{FieldOrigin, Trace};
 use manifest::{Object, yaml};
 use serde_json::{Map, Value, json};
+use template::Delimiters;
 
 use super::Generator;
 use super::config::{CONFIG_FILE, Config};
 use super::error::{RenderError, RenderProblem};
 use super::files::{FileReader, SourceFile, has_extension, text};
 use super::ignore::{IGNORE_FILE, IgnorePatterns};
+use super::provenance::{DefaultValues, TracedFile, TracedTree, ValueReads};
 use super::request::RenderRequest;
 use super::template_set::TemplateSet;
 use super::values::merged;
+use crate::ValueSource;
 
 /// Renders a folder of templates as a kustomization. Without a `kustomization.yaml` all manifests are its resources.
 #[derive(Clone, Copy, Debug)]
@@ -38,19 +43,34 @@ impl Generator for KustomizationGenerator {
             kustomization.render(request, &mut files);
         }
         RenderError::check(files.problems)?;
-        build(&files.tree, &folder, Vec::new())
+        if request.trace.is_none() {
+            return build(&files.tree, &folder, Vec::new(), Trace::Off);
+        }
+        let tree = TracedTree { tree: &files.tree, files: &files.traced };
+        let mut objects = build(&tree, &folder, Vec::new(), Trace::On)?;
+        for object in &mut objects {
+            let relative = |file: &str| file.trim_start_matches('/').to_owned();
+            object.map_origins(|origin| FieldOrigin {
+                file: relative(&origin.file),
+                field: origin.field.clone(),
+                content: relative(&origin.content),
+            });
+        }
+        Ok(objects)
     }
 }
 
 /// Builds a kustomization onto objects, without remote content.
 pub(super) fn build(
-    tree: &MemoryTree,
+    tree: &dyn Tree,
     folder: &TreePath,
     objects: Vec<Object>,
+    trace: Trace,
 ) -> Result<Vec<Object>, RenderError> {
     let options = BuildOptions {
         load_restrictor: LoadRestrictor::None,
         reorder: Reorder::None,
+        trace,
         ..BuildOptions::default()
     };
     let build = Build { tree, fetch_results: &FetchResults::new(), options };
@@ -83,6 +103,9 @@ struct Kustomization {
     templates: Vec<(String, String)>,
     /// The files that are no templates.
     plain: Vec<(String, Arc<[u8]>)>,
+    /// All files that templates read, by name.
+    files: Vec<SourceFile>,
+    delimiters: Delimiters,
     default_values: Map<String, Value>,
     included: Vec<Self>,
 }
@@ -133,10 +156,12 @@ impl Loader<'_> {
             }
         }
         let mut kustomization = Kustomization {
-            set: TemplateSet::new(self.request, &files, config.delimiters),
+            set: TemplateSet::new(self.request, &files, config.delimiters.clone()),
             folder,
             templates: Vec::new(),
             plain: Vec::new(),
+            files: Vec::new(),
+            delimiters: config.delimiters,
             default_values: config.values,
             included: Vec::new(),
         };
@@ -146,6 +171,7 @@ impl Loader<'_> {
                 self.problems.extend(kustomization.add(file, &config.template_suffix).err());
             }
         }
+        kustomization.files = files;
         chain.push(kustomization.folder.clone());
         for entry in &config.included_kustomizations {
             match included_path(&kustomization.folder, entry).and_then(|path| self.existing_folder(path)) {
@@ -211,6 +237,8 @@ fn is_part_of(path: &TreePath, folder: &TreePath) -> bool {
 #[derive(Default)]
 struct RenderedFiles {
     tree: MemoryTree,
+    /// The templates of files, if provenance is recorded.
+    traced: BTreeMap<TreePath, TracedFile>,
     problems: Vec<RenderProblem>,
 }
 
@@ -239,13 +267,22 @@ impl Kustomization {
     fn render(&self, request: &RenderRequest<'_>, files: &mut RenderedFiles) {
         for (name, content) in &self.plain {
             files.insert(self.folder.join(name), content.clone());
+            if request.trace.is_some() {
+                self.trace(name, name, OutputPieces::literal(), files);
+            }
         }
         let none = Map::new();
         let values = merged(&self.default_values, request.values.as_object().unwrap_or(&none));
         let mut renderer = self.set.renderer(&Value::Object(values));
         for (name, output) in &self.templates {
             match renderer.render(name) {
-                Ok(content) => files.insert(self.folder.join(output), content),
+                Ok(content) => {
+                    if let Some(sources) = request.trace {
+                        let pieces = self.value_reads(sources).pieces(name, &content);
+                        self.trace(name, output, pieces, files);
+                    }
+                    files.insert(self.folder.join(output), content.bytes);
+                }
                 Err(problem) => {
                     let is_limit = problem.limit().is_some();
                     files.problems.push(problem);
@@ -259,6 +296,23 @@ impl Kustomization {
         for included in &self.included {
             included.render(request, files);
         }
+    }
+
+    fn value_reads<'a>(&'a self, sources: &'a [ValueSource]) -> ValueReads<'a> {
+        let file = self.folder.join(CONFIG_FILE).as_str().trim_start_matches('/').to_owned();
+        ValueReads {
+            texts: self.files.iter().map(|file| (file.path.clone(), &*file.content)).collect(),
+            sources,
+            defaults: vec![DefaultValues { file, path: Vec::new(), values: &self.default_values }],
+            delimiters: &self.delimiters,
+            chart: None,
+        }
+    }
+
+    /// Notes the template of a rendered file.
+    fn trace(&self, template: &str, output: &str, pieces: OutputPieces, files: &mut RenderedFiles) {
+        let traced = TracedFile { folder: self.folder.clone(), template: template.to_owned(), pieces };
+        files.traced.insert(self.folder.join(output), traced);
     }
 
     /// Adds a `kustomization.yaml` with all manifests, if there is none.

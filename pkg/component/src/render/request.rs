@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::cluster::ClusterReader;
 use super::error::{DecryptError, RenderProblem};
+use crate::ValueSource;
 
 /// Decrypts a file, given by its path and content; `None` if it is not encrypted.
 type Decrypt<'a> = dyn Fn(&str, &[u8]) -> Result<Option<Vec<u8>>, DecryptError> + 'a;
@@ -40,6 +41,8 @@ pub struct RenderRequest<'a> {
     pub now: Timestamp,
     /// The seed of random values; `None` asks the system.
     pub seed: Option<u64>,
+    /// The sources of values, to record the provenance of fields. `None` records nothing.
+    pub trace: Option<&'a [ValueSource]>,
 }
 
 impl<'a> RenderRequest<'a> {
@@ -59,6 +62,7 @@ impl<'a> RenderRequest<'a> {
             decrypt: None,
             now: Timestamp::UNIX_EPOCH,
             seed: None,
+            trace: None,
         }
     }
 

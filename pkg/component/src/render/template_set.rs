@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use chart::ChartError;
 use serde_json::Value as Json;
-use template::{Delimiters, Limit, Limits, Session, Settings, Str, Templates, Value};
+use template::{Delimiters, Limit, Limits, Output, Session, Settings, Str, Templates, Value};
 
 use super::error::RenderProblem;
 use super::files::{SourceFile, text};
@@ -51,7 +51,8 @@ impl TemplateSet {
 
 /// The settings of the engine for a request.
 pub(super) fn settings(request: &RenderRequest<'_>) -> Settings {
-    Settings { limits: Limits::default(), seed: request.seed, now: request.now, ..Settings::helm() }
+    let trace = request.trace.is_some();
+    Settings { limits: Limits::default(), trace, seed: request.seed, now: request.now, ..Settings::helm() }
 }
 
 /// A rendering of several templates with the same values.
@@ -64,14 +65,14 @@ pub(super) struct Renderer<'t> {
 
 impl Renderer<'_> {
     /// Renders a template.
-    pub(super) fn render(&mut self, name: &str) -> Result<Vec<u8>, RenderProblem> {
+    pub(super) fn render(&mut self, name: &str) -> Result<Output, RenderProblem> {
         let output = self.templates.render(name, &self.data, &mut self.session);
         let output = output.map_err(|error| RenderProblem::template(name, error))?;
         self.printed = self.printed.saturating_add(output.bytes.len());
         if self.printed > MAX_OUTPUT_BYTES {
             return Err(RenderProblem::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
         }
-        Ok(output.bytes)
+        Ok(output)
     }
 }
 

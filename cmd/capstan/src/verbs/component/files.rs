@@ -151,7 +151,8 @@ fn read_texts(places: &[String], session: &mut Session) -> Result<Vec<(String, S
     Ok(texts)
 }
 
-fn is_manifest(path: &Path) -> bool {
+/// True for YAML and JSON files.
+pub(super) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     path.is_file() && ["yaml", "yml", "json"].contains(&extension)
 }

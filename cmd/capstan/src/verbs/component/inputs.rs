@@ -63,7 +63,8 @@ impl Inputs {
         let values = read_values(&request.values, session)?;
         let input = |checked| ComponentInput { files: files.objects_for(checked), checked: checked.clone() };
         let components = files.components.iter().map(input).collect();
-        let preparation = Preparation { repositories: session.repositories()?, source, values };
+        let preparation =
+            Preparation { repositories: session.repositories()?, source, values, ..Preparation::default() };
         Ok(Self { components, preparation })
     }
 

@@ -5,6 +5,7 @@ mod decrypt;
 mod definition;
 mod delete;
 mod diff;
+mod explain;
 mod files;
 mod hub;
 mod inputs;
@@ -16,6 +17,7 @@ mod source;
 mod status;
 mod substitute;
 mod template;
+mod test;
 mod values;
 mod wait;
 
@@ -34,7 +36,9 @@ pub(crate) enum ComponentVerb {
   {bin} component plan web.yaml --diff --out plan.json")]
     Plan(Box<apply::Apply>),
     Diff(Box<diff::Diff>),
+    Explain(Box<explain::Explain>),
     Template(Box<template::Template>),
+    Test(test::Test),
     Decrypt(decrypt::Decrypt),
     Substitute(substitute::Substitute),
     Delete(Box<delete::Delete>),
@@ -51,7 +55,9 @@ impl ComponentVerb {
             Self::Apply(args) => apply::run(&args, session),
             Self::Plan(args) => apply::run(&args.without_writing(), session),
             Self::Diff(args) => diff::run(&args, session),
+            Self::Explain(args) => explain::run(&args, session),
             Self::Template(args) => template::run(&args, session),
+            Self::Test(args) => test::run(&args, session),
             Self::Decrypt(args) => decrypt::run(&args, session),
             Self::Substitute(args) => substitute::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),

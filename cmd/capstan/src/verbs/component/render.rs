@@ -1,9 +1,10 @@
-use component::{Preparation, PrepareError, TemplateCluster};
-use manifest::write_stream;
+use chart::Capabilities;
+use component::{Preparation, PrepareError, RenderMode, TemplateCluster};
+use manifest::{Object, provenance::Trace, write_stream};
 use repository::RepositoryContext;
 
 use super::{
-    files::{FileFlags, read_components, read_objects},
+    files::{ComponentFiles, FileFlags, read_components, read_objects},
     source::SourceFlag,
     values::{ValueFlags, capabilities},
 };
@@ -29,6 +30,13 @@ pub(crate) struct Render {
     files: FileFlags,
 
     #[command(flatten)]
+    render: RenderFlags,
+}
+
+/// The flags for rendering.
+#[derive(clap::Args)]
+pub(super) struct RenderFlags {
+    #[command(flatten)]
     source: SourceFlag,
 
     /// File with Secrets that Components refer to; repeatable
@@ -52,14 +60,42 @@ pub(crate) struct Render {
 }
 
 pub(super) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
-    let mut files = read_components(&args.files.places()?, &args.namespace, session)?;
-    files.others.extend(read_objects(&args.secret, session)?);
-    let source = args.source.read(session)?;
-    let repositories =
-        if source.is_some() { RepositoryContext::default() } else { session.repositories()? };
-    let values = args.values.read(session)?;
-    let preparation = Preparation { repositories, source, values };
-    let capabilities = capabilities(&args.kube_version, args.api_versions.as_deref(), session)?;
+    let objects = args.render.objects(&args.files.places()?, Trace::Off, session)?;
+    let mut text = write_stream(&objects);
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    session.printer().write(text)
+}
+
+impl RenderFlags {
+    /// Renders the objects of the Components in files and folders.
+    pub(super) fn objects(
+        &self,
+        places: &[String],
+        trace: Trace,
+        session: &mut Session,
+    ) -> Result<Vec<Object>, Failure> {
+        let mut files = read_components(places, &self.namespace, session)?;
+        files.others.extend(read_objects(&self.secret, session)?);
+        let source = self.source.read(session)?;
+        let repositories =
+            if source.is_some() { RepositoryContext::default() } else { session.repositories()? };
+        let values = self.values.read(session)?;
+        let mode = RenderMode { trace, ..RenderMode::default() };
+        let preparation = Preparation { repositories, source, values, mode, ..Preparation::default() };
+        let capabilities = capabilities(&self.kube_version, self.api_versions.as_deref(), session)?;
+        render_files(&files, &preparation, capabilities, session)
+    }
+}
+
+/// Renders the objects of all Components of files, in their order.
+pub(super) fn render_files(
+    files: &ComponentFiles,
+    preparation: &Preparation,
+    capabilities: Capabilities,
+    session: &Session,
+) -> Result<Vec<Object>, Failure> {
     let cluster = TemplateCluster { capabilities, reader: None };
     let mut objects = Vec::new();
     for checked in &files.components {
@@ -71,11 +107,7 @@ pub(super) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
         let rendered = session.block_on(async { Ok::<_, Failure>(prepared.await) })?;
         objects.extend(rendered.map_err(failure)?.objects);
     }
-    let mut text = write_stream(&objects);
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    session.printer().write(text)
+    Ok(objects)
 }
 
 /// Names the flags for missing references.

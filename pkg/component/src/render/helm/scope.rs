@@ -2,22 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
-use chart::{Dependency, Metadata, files_value};
+use chart::{Dependency, Metadata, OutputPieces, files_value};
 use serde_json::{Map as Table, Value as Json};
-use template::{Map, Record, Session, Templates, Value};
+use template::{Delimiters, Map, Record, Session, Templates, Value};
 
 use super::source::ChartSource;
 use super::{FileObject, objects, template_name};
+use crate::ValueSource;
 use crate::render::error::RenderProblem;
 use crate::render::files::text;
 use crate::render::functions::{self, Host};
+use crate::render::provenance::{self, DefaultValues, ValueReads};
 use crate::render::request::RenderRequest;
 use crate::render::template_set::{MAX_OUTPUT_BYTES, SET, settings};
 use crate::render::values::{at, merged};
 
 /// Renders a chart and its subcharts, in the order of their objects.
-pub(super) struct ChartRenderer {
+pub(super) struct ChartRenderer<'a> {
+    /// The sources of the values of templates, if provenance is recorded.
+    reads: Option<ValueReads<'a>>,
     templates: Templates,
     session: Session,
     release: Value,
@@ -27,13 +32,18 @@ pub(super) struct ChartRenderer {
     pub(super) problems: Vec<RenderProblem>,
 }
 
-impl ChartRenderer {
-    /// Parses the templates of a chart and its subcharts.
-    pub(super) fn new(request: &RenderRequest<'_>, chart: &ChartSource) -> Result<Self, RenderProblem> {
+impl<'a> ChartRenderer<'a> {
+    /// Parses the templates of a chart and its subcharts. `root` is the name of its folder in the names of templates.
+    pub(super) fn new(
+        request: &RenderRequest<'a>,
+        chart: &'a ChartSource,
+        root: &'a str,
+    ) -> Result<Self, RenderProblem> {
         let mut templates = Templates::new(SET, functions::chart());
         parse(chart, &mut templates)?;
         let host = Rc::new(Host::new(request, BTreeMap::new()));
         Ok(Self {
+            reads: request.trace.map(|sources| value_reads(chart, root, sources)),
             templates,
             session: Session::new(settings(request)).with_host(host),
             release: release(request),
@@ -59,7 +69,8 @@ impl ChartRenderer {
         }
         for crd in &chart.crds {
             let file = template_name(&chart.folder, &crd.path);
-            self.add_objects(&file, &crd.content);
+            let pieces = self.reads.as_ref().map(|_| OutputPieces::literal());
+            self.add_objects(&file, &crd.content, pieces.as_ref());
         }
         let data: Map = [
             ("Chart", metadata(&chart.metadata, alias, &chart.dependencies)),
@@ -86,18 +97,46 @@ impl ChartRenderer {
                 if self.printed > MAX_OUTPUT_BYTES {
                     return self.problems.push(RenderProblem::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
                 }
-                self.add_objects(name, &output.bytes);
+                let pieces = self.reads.as_ref().map(|reads| reads.pieces(name, &output));
+                self.add_objects(name, &output.bytes, pieces.as_ref());
             }
             Err(error) => self.problems.push(RenderProblem::template(name, error)),
         }
     }
 
-    fn add_objects(&mut self, file: &str, content: &[u8]) {
+    fn add_objects(&mut self, file: &str, content: &[u8], pieces: Option<&OutputPieces>) {
         match objects(file, content) {
-            Ok(mut objects) => self.objects.append(&mut objects),
+            Ok(mut objects) => {
+                if let Some(pieces) = pieces {
+                    let mut traced: Vec<_> = objects.iter_mut().map(|found| &mut found.object).collect();
+                    provenance::record(pieces, file, content, &mut traced);
+                }
+                self.objects.append(&mut objects);
+            }
             Err(problem) => self.problems.push(problem),
         }
     }
+}
+
+/// Returns the templates of a chart and its subcharts, with the sources of their values.
+fn value_reads<'a>(chart: &'a ChartSource, root: &'a str, sources: &'a [ValueSource]) -> ValueReads<'a> {
+    static DELIMITERS: LazyLock<Delimiters> = LazyLock::new(Delimiters::default);
+    let (mut texts, mut defaults) = (BTreeMap::new(), Vec::new());
+    let mut pending = vec![(chart, Vec::new())];
+    while let Some((chart, path)) = pending.pop() {
+        for file in chart.templates.iter().chain(&chart.helpers) {
+            texts.insert(template_name(&chart.folder, &file.path), &*file.content);
+        }
+        let file = template_name(&chart.folder, "values.yaml");
+        let inner = chart.subcharts.iter().map(|(name, subchart)| {
+            (subchart, path.iter().copied().chain([name.as_str()]).collect::<Vec<_>>())
+        });
+        pending.extend(inner);
+        defaults.push(DefaultValues { file, path, values: &chart.values });
+    }
+    // The values of a chart are stronger than those of its subcharts.
+    defaults.sort_by_key(|default| default.path.len());
+    ValueReads { texts, sources, defaults, delimiters: &DELIMITERS, chart: Some(root) }
 }
 
 /// Returns the values of a dependency with those that all charts share, or `None` if it is disabled.

@@ -14,7 +14,7 @@ fn substitution_leaves_out_objects_that_disable_it() {
         "{{kind: B, metadata: {{name: '${{N}}', annotations: {{{RECONCILER}/disableSubstitution: 'true'}}}}}}"
     );
     let variables = [("N".to_owned(), "web".to_owned())].into();
-    let substitution = Substitution { variables: &variables };
+    let substitution = Substitution { variables: &variables, sources: &variables };
     let changed = substitution.transform(objects(&["{kind: A, metadata: {name: '${N}'}}", &disabled]));
     let changed = changed.expect("objects");
     assert_eq!(changed.iter().map(Object::name).collect::<Vec<_>>(), ["web", "${N}"]);
@@ -25,7 +25,7 @@ fn substitution_leaves_out_objects_that_disable_it() {
 #[test]
 fn a_failed_substitution_does_not_show_a_secret() {
     let variables = [("N".to_owned(), "hidden: [".to_owned())].into();
-    let substitution = Substitution { variables: &variables };
+    let substitution = Substitution { variables: &variables, sources: &variables };
     let secret = |password: &str| {
         let text = format!("{{apiVersion: v1, kind: Secret, stringData: {{password: '{password}'}}}}");
         substitution.transform(objects(&[&text])).expect_err("a problem").to_string()
