@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{fixture::Fixture, kind::BLUEPRINT};
+use support::fixture::Fixture;
 
 use crate::management::Management;
 
@@ -90,7 +90,6 @@ fn get(port: u16, path: &str) -> String {
 async fn a_controller_reconciles_until_it_is_stopped() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.apply(&lab.run("component definition").stdout).await;
-    lab.fixture.define(BLUEPRINT).await;
     lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
     lab.fixture.wait_until_idle().await;
     lab.fixture.apply(WEB).await;
@@ -139,16 +138,20 @@ fn manifests_name_the_image_and_the_namespace() {
         kinds,
         [
             "CustomResourceDefinition",
+            "CustomResourceDefinition",
             "Namespace",
             "ServiceAccount",
+            "ClusterRole",
             "ClusterRoleBinding",
+            "Role",
+            "RoleBinding",
             "Service",
             "PodDisruptionBudget",
             "NetworkPolicy",
             "Deployment"
         ]
     );
-    assert_eq!(objects[1].name(), "operators");
+    assert_eq!(objects[2].name(), "operators");
     assert!(printed.stdout.contains("image: registry.example/capstan:v1\n"), "{printed}");
     let refused = world.run(["controller", "manifests", "--image", "i", "-n", "No_Namespace"]);
     assert_eq!(refused.status, 1, "{refused}");

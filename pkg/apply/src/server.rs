@@ -16,6 +16,7 @@ use crate::{
 };
 
 pub(crate) mod call;
+mod client;
 mod discovery;
 mod pages;
 mod read;

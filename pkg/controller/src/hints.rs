@@ -11,7 +11,11 @@ impl Explain for ControllerError {
                 ErrorExplanation::hint("install it: `capstan component definition | kubectl apply -f -`")
                     .with_kind(ErrorKind::User)
             }
-            Self::Watch { source } | Self::LeaseLost { source } => ErrorExplanation::cause(&**source),
+            Self::Watch { .. } => ErrorExplanation::hint(
+                "compare the definition and the permissions of the controller with `capstan controller manifests`",
+            )
+            .with_kind(ErrorKind::Environment),
+            Self::LeaseLost { source } => ErrorExplanation::cause(&**source),
             Self::Api(error) => error.explain(),
         }
     }

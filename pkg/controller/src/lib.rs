@@ -1,9 +1,8 @@
 //! A controller that reconciles the Components of one cluster until it is stopped.
 //!
 //! ```text
-//! watch of Components ─► index ─┐
-//! watches of sources ───────────┼─► queue ─► Reconciler::step ─► status, event, next delay ─► queue
-//! Component became ready, gone ─┘
+//! watch of Components ─► changes ─┐
+//! watches of sources, URLs ───────┴─► queue of kube-runtime ─► Reconciler::step ─► status, event, next delay ─► queue
 //! ```
 //!
 //! ```
@@ -15,22 +14,21 @@
 //! assert_eq!(Endpoint::Metrics.answer("/readyz", &metrics).status(), 404);
 //! ```
 //!
-//! All requests go through [`apply::Server`]: its watches survive interrupted connections, and its writes need the
-//! lease of the controller.
+//! All requests go through [`apply::Server`], those of watches as well. Its writes need the lease of the controller.
 //!
 //! Deliberately absent: files, the environment, signals, printing.
 
+mod changes;
 mod event;
 mod events;
 mod hints;
 mod http_endpoint;
-mod index;
 mod manifests;
 mod metrics;
-mod queue;
 mod reconciliation;
 mod run;
 mod sources;
+mod watched_component;
 
 pub use event::ControllerEvent;
 pub use http_endpoint::{Endpoint, serve};

@@ -1,12 +1,17 @@
 //! The steps of one Component until it has to wait.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
+};
 
 use apply::{ApiError, EventSink};
-use component::{AT_ONCE, ComponentKey, ComponentStep, ComponentStore, Reconciler, State, StoreError};
+use component::{AT_ONCE, Component, ComponentKey, ComponentStep, ComponentStore, Reconciler, StoreError};
 use jiff::Timestamp;
+use kube::runtime::controller::Action;
 
-use crate::{ControllerEvent, Metrics, events::EventRecorder, queue::DueStep};
+use crate::{ControllerEvent, Metrics, events::EventRecorder, watched_component::WatchedComponent};
 
 /// The limit of steps and conflicts before other Components have their turn.
 const MAX_STEPS: usize = 8;
@@ -16,97 +21,131 @@ const CONFLICT_DELAY: Duration = Duration::from_secs(1);
 const MAX_FAILURE_DELAY: Duration = Duration::from_mins(1);
 
 /// The reconciler, and the receivers of the results of its steps.
-#[derive(Clone, Copy)]
 pub(crate) struct Reconciliation<'a> {
     pub(crate) store: &'a ComponentStore,
     pub(crate) reconciler: Reconciler<'a>,
     pub(crate) recorder: &'a EventRecorder,
     pub(crate) metrics: &'a Metrics,
     pub(crate) events: &'a EventSink<ControllerEvent>,
+    pub(crate) attempts: AttemptCounts,
 }
 
-/// The end of the steps of a Component.
-#[derive(Debug)]
-pub(crate) struct EndedSteps {
-    pub(crate) key: ComponentKey,
-    pub(crate) end: StepsEnd,
+/// The number of steps of each Component without progress since its last change.
+#[derive(Debug, Default)]
+pub(crate) struct AttemptCounts(Mutex<BTreeMap<ComponentKey, Attempts>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Attempts {
+    /// The digest of the properties of the Component whose change begins a new count.
+    trigger: Option<u64>,
+    count: u32,
 }
 
-#[derive(Debug)]
-pub(crate) enum StepsEnd {
-    /// The Component and its objects are gone.
-    Gone,
-    /// The Component has to wait.
-    Waiting {
-        /// The delay until the next step.
-        delay: Duration,
-        /// True if a step made progress.
-        has_progress: bool,
-        /// True if the Component became ready.
-        became_ready: bool,
-    },
+/// The reason why steps end without a status.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StepError {
     /// Another controller holds the lease.
+    #[error(transparent)]
     LeaseLost(ApiError),
+    /// The Component is retried.
+    #[error("the step is retried")]
+    Retry { delay: Duration },
+}
+
+impl StepError {
+    /// Returns what follows after a failure.
+    pub(crate) fn action(&self) -> Action {
+        match self {
+            Self::LeaseLost(_) => Action::await_change(),
+            Self::Retry { delay } => Action::requeue(*delay),
+        }
+    }
+}
+
+impl AttemptCounts {
+    fn of(&self, component: &WatchedComponent) -> u32 {
+        let trigger = component.trigger();
+        let known = self.lock().get(&component.key()).copied();
+        known.filter(|known| known.trigger == trigger).map_or(0, |known| known.count)
+    }
+
+    fn record(&self, component: &WatchedComponent, count: u32) {
+        self.lock().insert(component.key(), Attempts { trigger: component.trigger(), count });
+    }
+
+    /// Forgets a Component that is gone.
+    pub(crate) fn forget(&self, key: &ComponentKey) {
+        self.lock().remove(key);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ComponentKey, Attempts>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Reconciliation<'_> {
     /// Takes steps until the Component has to wait.
-    pub(crate) async fn run(self, due: DueStep) -> EndedSteps {
-        let DueStep { key, component, mut attempts } = due;
-        let mut known = component.map(|component| *component);
-        let (mut has_progress, mut became_ready) = (false, false);
+    pub(crate) async fn run(&self, watched: &WatchedComponent) -> Result<Action, StepError> {
+        let key = watched.key();
+        let mut attempts = self.attempts.of(watched);
+        let mut known = watched.first.as_deref().cloned();
+        let mut has_progress = false;
         for _ in 0..MAX_STEPS {
-            let (former, taken) = match self.step(&key, known.take(), attempts).await {
+            let taken = match self.step(&key, known.take(), attempts).await {
                 Ok(taken) => taken,
                 // The next try reads the Component.
                 Err(StoreError::Api(error)) if error.is_conflict() => continue,
                 Err(StoreError::Api(error @ ApiError::LeaseLost { .. })) => {
-                    return EndedSteps { key, end: StepsEnd::LeaseLost(error) };
+                    return Err(StepError::LeaseLost(error));
                 }
-                Err(error) => return self.failed(key, &error, attempts),
+                Err(StoreError::Unreadable { components }) => {
+                    let problem = components.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+                    self.events.send(&ControllerEvent::Unreadable { problem });
+                    return Ok(Action::await_change());
+                }
+                Err(StoreError::Api(error)) => {
+                    self.attempts.record(watched, attempts.saturating_add(1));
+                    return Err(self.failed(key, &error, attempts));
+                }
             };
             let Some(step) = taken else {
-                self.recorder.forget(&key);
-                self.events.send(&ControllerEvent::Gone { component: key.clone() });
-                return EndedSteps { key, end: StepsEnd::Gone };
+                self.events.send(&ControllerEvent::Gone { component: key });
+                return Ok(Action::await_change());
             };
             has_progress |= step.has_progress;
-            became_ready |= step.component.status.state == Some(State::Ready) && former != Some(State::Ready);
             self.report(&key, &step).await;
             if step.delay > AT_ONCE {
-                let delay = with_jitter(step.delay);
-                return EndedSteps { key, end: StepsEnd::Waiting { delay, has_progress, became_ready } };
+                self.attempts.record(watched, if has_progress { 0 } else { attempts.saturating_add(1) });
+                return Ok(Action::requeue(with_jitter(step.delay)));
             }
             attempts = if step.has_progress { 0 } else { attempts };
             known = Some(step.component);
         }
-        EndedSteps { key, end: StepsEnd::Waiting { delay: CONFLICT_DELAY, has_progress, became_ready } }
+        Ok(Action::requeue(CONFLICT_DELAY))
     }
 
-    /// Takes one step. Returns the state before the step as well. `None` if the Component is gone.
+    /// Takes one step. `None` if the Component is gone.
     async fn step(
-        self,
+        &self,
         key: &ComponentKey,
-        known: Option<component::Component>,
+        known: Option<Component>,
         attempts: u32,
-    ) -> Result<(Option<State>, Option<ComponentStep>), StoreError> {
+    ) -> Result<Option<ComponentStep>, StoreError> {
         let component = match known {
             Some(component) => component,
             None => match self.store.get(key).await? {
                 Some(component) => component,
-                None => return Ok((None, None)),
+                None => return Ok(None),
             },
         };
         self.metrics.steps.fetch_add(1, Ordering::Relaxed);
-        let former = component.status.state;
         match self.reconciler.step(component, attempts, Timestamp::now()).await {
-            Ok(step) => Ok((former, step)),
-            Err(StoreError::Api(error)) if error.is_not_found() => Ok((former, None)),
-            Err(error) => Err(error),
+            Err(StoreError::Api(error)) if error.is_not_found() => Ok(None),
+            step => step,
         }
     }
 
-    async fn report(self, key: &ComponentKey, step: &ComponentStep) {
+    async fn report(&self, key: &ComponentKey, step: &ComponentStep) {
         let status = &step.component.status;
         if step.event.is_warning {
             self.metrics.errors.fetch_add(1, Ordering::Relaxed);
@@ -122,21 +161,11 @@ impl Reconciliation<'_> {
         self.recorder.record(&step.component, &step.event).await;
     }
 
-    fn failed(self, key: ComponentKey, error: &StoreError, attempts: u32) -> EndedSteps {
+    fn failed(&self, component: ComponentKey, error: &ApiError, attempts: u32) -> StepError {
         self.metrics.errors.fetch_add(1, Ordering::Relaxed);
         let delay = with_jitter(Duration::from_secs(1 << attempts.min(6)).min(MAX_FAILURE_DELAY));
-        let event = ControllerEvent::Failed {
-            component: key.clone(),
-            error: match error {
-                StoreError::Unreadable { components } => {
-                    components.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-                }
-                StoreError::Api(error) => api::with_causes(error),
-            },
-            next: delay,
-        };
-        self.events.send(&event);
-        EndedSteps { key, end: StepsEnd::Waiting { delay, has_progress: false, became_ready: false } }
+        self.events.send(&ControllerEvent::Failed { component, error: api::with_causes(error), next: delay });
+        StepError::Retry { delay }
     }
 }
 

@@ -1,38 +1,54 @@
-//! The controller: watches, the queue and the running steps.
+//! The controller: watches, and the steps that they cause.
 
 use std::{
-    future::{Future, poll_fn},
+    future::{Future, pending},
     pin::pin,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     time::Duration,
 };
 
-use apply::{ApiError, EventSink, GroupKind, LeaseName, ListQuery, Server, WatchEvent};
+use apply::{ApiError, EventSink, LeaseName, Server};
 use component::{
-    Component, ComponentKey, ComponentRenderer, ComponentRuns, ComponentStore, GROUP, KIND, RECONCILER,
-    Reconciler, Targets, read_source,
+    ComponentKey, ComponentRenderer, ComponentRuns, ComponentStore, RECONCILER, Reconciler, Targets,
 };
-use futures::stream::{FuturesUnordered, SelectAll, StreamExt as _};
+use futures::{
+    FutureExt as _, Stream, StreamExt as _, TryStreamExt as _,
+    channel::oneshot,
+    future::{Either, select},
+    stream::{self, BoxStream},
+};
+use kube::{
+    Api,
+    runtime::{
+        Config, WatchStreamExt as _, applier,
+        controller::{Action, Error as StepsError},
+        reflector::ObjectRef,
+        watcher,
+    },
+};
 use repository::RepositoryContext;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::{
     ControllerEvent, Metrics,
+    changes::WatchedComponents,
     events::EventRecorder,
-    index::ComponentIndex,
-    queue::StepQueue,
-    reconciliation::{EndedSteps, Reconciliation, StepsEnd},
-    sources::{SourceCopy, with_kind},
+    reconciliation::{AttemptCounts, Reconciliation, StepError},
+    sources::{POLL_INTERVAL, SourceCopy, poll_urls, status_code},
+    watched_component::{WatchedComponent, object_ref},
 };
 
 /// The time for running steps to end after a stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The end of the steps of a Component.
+type StepEnd = Result<(ObjectRef<WatchedComponent>, Action), StepsError<StepError, watcher::Error>>;
+
 /// The settings of a controller.
 #[derive(Clone, Debug)]
 pub struct ControllerOptions {
     /// The limit of Components that are reconciled at a time.
-    pub max_concurrent_reconciles: usize,
+    pub max_concurrent_reconciles: u16,
     /// The service account for Components that name neither a service account nor a kubeconfig.
     pub default_service_account: Option<String>,
     /// The receiver of events.
@@ -62,7 +78,7 @@ pub enum ControllerError {
     #[error("the cluster does not serve the kind Component")]
     NoDefinition,
     #[error("cannot watch Components")]
-    Watch { source: Box<ApiError> },
+    Watch { source: Box<watcher::Error> },
     #[error("another controller has taken over")]
     LeaseLost { source: Box<ApiError> },
     #[error(transparent)]
@@ -74,13 +90,6 @@ pub fn lease_name(namespace: &str) -> LeaseName {
     LeaseName { namespace: namespace.to_owned(), name: RECONCILER.to_owned() }
 }
 
-/// The Components of the cluster, and what is due.
-#[derive(Default)]
-struct Work {
-    index: ComponentIndex,
-    queue: StepQueue,
-}
-
 impl Controller<'_> {
     /// Reconciles Components until `stop` completes. Then running steps end first.
     /// # Errors
@@ -90,10 +99,9 @@ impl Controller<'_> {
         if !store.has_definition() {
             return Err(ControllerError::NoDefinition);
         }
-        let kind = self.hub.kind(&GroupKind::new(GROUP, KIND)).await?;
         let targets = Targets::new(self.hub.clone())
             .with_default_service_account(self.options.default_service_account.clone());
-        let (sources, mut new_kinds) = SourceCopy::new(self.hub.clone());
+        let (sources, new_kinds) = SourceCopy::new(self.hub.clone());
         let recorder = EventRecorder::new(&self.hub);
         let reconciliation = Reconciliation {
             store: &store,
@@ -106,96 +114,100 @@ impl Controller<'_> {
             recorder: &recorder,
             metrics: &self.metrics,
             events: &self.options.events,
+            attempts: AttemptCounts::default(),
         };
-        let mut components = self.hub.watch(&kind, &ListQuery::default());
-        let mut source_changes = SelectAll::new();
-        let mut running = FuturesUnordered::new();
-        let mut work = Work::default();
-        let mut stop = pin!(stop);
+        let watched = WatchedComponents::new();
+        let components = watched.store();
+        self.metrics.observe(self.hub.clone(), components.clone());
         self.options.events.send(&ControllerEvent::Started);
-        loop {
-            self.metrics.requests.store(self.hub.requests(), Ordering::Relaxed);
-            let has_room = running.len() < self.options.max_concurrent_reconciles.max(1);
-            tokio::select! {
-                () = &mut stop => break,
-                change = components.next() => match change {
-                    Some(Ok(change)) => self.component_changed(&mut work, change),
-                    Some(Err(error)) => return Err(ControllerError::Watch { source: Box::new(error) }),
-                    None => break,
-                },
-                Some(kind) = new_kinds.recv() => match sources.watch(&kind).await {
-                    Ok(watch) => source_changes.push(with_kind(kind, watch)),
-                    Err(_) => sources.forget(&kind),
-                },
-                Some((kind, change)) = source_changes.next() => match change {
-                    Some(change) => source_changed(&mut work, &sources, change).await,
-                    None => sources.forget(&kind),
-                },
-                due = poll_fn(|context| work.queue.poll_next(context)), if has_room => {
-                    running.push(reconciliation.run(due));
-                }
-                Some(ended) = running.next() => work.steps_ended(ended)?,
-            }
-        }
-        self.options.events.send(&ControllerEvent::Stopping);
-        // A step that is cut off is completed by the next controller.
-        let _ = timeout(STOP_TIMEOUT, async { while running.next().await.is_some() {} }).await;
-        Ok(())
-    }
-
-    fn component_changed(&self, work: &mut Work, change: WatchEvent) {
-        let (object, is_gone) = match change {
-            WatchEvent::Updated(object) => (object, false),
-            WatchEvent::Deleted(object) => (object, true),
+        let by_sources = new_kinds.map(|kind| sources.watch(kind, &components)).flatten_unordered(None);
+        let by_sources =
+            stream::select(by_sources, poll_urls(&components, &self.repositories, POLL_INTERVAL)).map(Ok);
+        let due = stream::select(self.watch_components(watched, &reconciliation), by_sources);
+        let (stopping, stopped) = oneshot::channel();
+        let stop = async move {
+            stop.await;
+            self.options.events.send(&ControllerEvent::Stopping);
+            let _ = stopping.send(());
         };
-        let key = ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
-        if is_gone {
-            work.queue.remove(&key);
-            for dependency in work.index.remove(&key) {
-                work.queue.push(&dependency);
+        let steps = applier(
+            |component: Arc<WatchedComponent>, _| {
+                let reconciliation = &reconciliation;
+                async move { reconciliation.run(&component).await }.boxed()
+            },
+            |_, error, _| error.action(),
+            Arc::new(()),
+            components.clone(),
+            due.map_ok(|key| object_ref(&key)).take_until(stop),
+            Config::default().concurrency(self.options.max_concurrent_reconciles.max(1)),
+        );
+        let ended = self.run_steps(steps);
+        // A step that is cut off is completed by the next controller.
+        let too_late = async {
+            match stopped.await {
+                // The steps do not end before the first list, and none runs.
+                Ok(()) if components.wait_until_ready().now_or_never().is_none() => {}
+                Ok(()) => sleep(STOP_TIMEOUT).await,
+                Err(_) => pending().await,
             }
-        } else {
-            match Component::from_server(object) {
-                Ok(component) if work.index.update(&component) => work.queue.push_changed(component),
-                Ok(_) => {}
-                Err(unreadable) => {
-                    let problem = unreadable.to_string();
-                    self.options.events.send(&ControllerEvent::Unreadable { problem });
-                }
-            }
+        };
+        match select(pin!(ended), pin!(too_late)).await {
+            Either::Left((ended, _)) => ended,
+            Either::Right(((), _)) => Ok(()),
         }
-        self.metrics.set_states(work.index.states());
     }
-}
 
-impl Work {
-    fn steps_ended(&mut self, ended: EndedSteps) -> Result<(), ControllerError> {
-        let EndedSteps { key, end } = ended;
-        match end {
-            StepsEnd::Gone => self.queue.remove(&key),
-            StepsEnd::LeaseLost(error) => return Err(ControllerError::LeaseLost { source: Box::new(error) }),
-            StepsEnd::Waiting { delay, has_progress, became_ready } => {
-                self.queue.finish(&key, delay, has_progress);
-                if became_ready {
-                    for dependent in self.index.waiting_for(&key) {
-                        self.queue.push(&dependent);
+    /// Watches Components. Returns those that need a step.
+    fn watch_components<'a>(
+        &self,
+        mut watched: WatchedComponents,
+        reconciliation: &'a Reconciliation<'a>,
+    ) -> BoxStream<'a, Result<ComponentKey, watcher::Error>> {
+        let api: Api<WatchedComponent> = Api::all(self.hub.client());
+        let events = watcher(api, watcher::Config::default()).default_backoff();
+        let due = move |event: Result<watcher::Event<WatchedComponent>, watcher::Error>| {
+            let due = match event {
+                Ok(event) => {
+                    let changes = watched.record(&event);
+                    for key in &changes.gone {
+                        reconciliation.recorder.forget(key);
+                        reconciliation.attempts.forget(key);
                     }
+                    changes.due.into_iter().map(Ok).collect()
                 }
+                Err(error) => vec![Err(error)],
+            };
+            stream::iter(due)
+        };
+        events.flat_map(due).boxed()
+    }
+
+    /// Takes steps until their stream ends. Temporary failures of watches are retried by the watches.
+    async fn run_steps(&self, steps: impl Stream<Item = StepEnd>) -> Result<(), ControllerError> {
+        let mut steps = pin!(steps);
+        while let Some(step) = steps.next().await {
+            match step {
+                Err(StepsError::ReconcilerFailed(StepError::LeaseLost(error), _)) => {
+                    return Err(ControllerError::LeaseLost { source: Box::new(error) });
+                }
+                Err(StepsError::QueueError(error)) if is_permanent(&error) => {
+                    return Err(ControllerError::Watch { source: Box::new(error) });
+                }
+                Err(StepsError::QueueError(error)) => {
+                    let problem = api::with_causes(&error);
+                    self.options.events.send(&ControllerEvent::WatchInterrupted { problem });
+                }
+                // A Component that is gone, or a failure that was reported.
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(())
     }
 }
 
-/// Queues the Components of a source whose artifact they have not attempted.
-async fn source_changed(work: &mut Work, sources: &SourceCopy, change: WatchEvent) {
-    let Some(key) = sources.update(change) else { return };
-    // A source that is not ready causes no step.
-    if let Ok(state) = read_source(&key, sources).await {
-        for component in work.index.behind(&key, &state.artifact) {
-            work.queue.push(&component);
-        }
-    }
+/// True if a watch of Components cannot continue without a change of the cluster or its permissions.
+fn is_permanent(error: &watcher::Error) -> bool {
+    matches!(status_code(error), Some(401 | 403 | 404))
 }
 
 #[cfg(test)]

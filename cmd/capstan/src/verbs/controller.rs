@@ -8,8 +8,7 @@ use apply::{EventSink, HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest, Server
 use component::{ClusterRenderer, Preparation};
 use controller::{ControllerEvent, ControllerOptions, Endpoint, Metrics, lease_name, serve};
 use inventory::ManagementCluster;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use jiff::Timestamp;
 use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
@@ -58,7 +57,7 @@ pub(crate) struct Controller {
 
     /// Maximum number of Components that are reconciled at a time
     #[arg(long, value_name = "N", default_value_t = 5)]
-    max_concurrent_reconciles: usize,
+    max_concurrent_reconciles: u16,
 
     /// Lowest level of log lines
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
@@ -205,44 +204,11 @@ fn terminated() -> impl Future<Output = ()> {
 
 /// Logs an event as one line of JSON.
 fn log(event: &ControllerEvent, lowest: LogLevel, messages: &Messages) {
-    let (level, line) = log_line(event, Timestamp::now());
+    let level = if event.is_error() { LogLevel::Error } else { LogLevel::Info };
     if level >= lowest {
+        let mut line = serde_json::to_value(event).unwrap_or_default();
+        line["ts"] = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into();
+        line["level"] = if level == LogLevel::Error { "error" } else { "info" }.into();
         messages.write_plain(&format!("{line}\n"));
     }
-}
-
-fn log_line(event: &ControllerEvent, now: Timestamp) -> (LogLevel, Value) {
-    let line = |level: LogLevel, message: &str| {
-        let name = if level == LogLevel::Error { "error" } else { "info" };
-        json!({"ts": now.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(), "level": name, "msg": message})
-    };
-    let next = |delay: &std::time::Duration| {
-        SignedDuration::try_from(*delay).map(|delay| format!("{delay:#}")).unwrap_or_default()
-    };
-    let (level, message, fields) = match event {
-        ControllerEvent::Started => (LogLevel::Info, "started", json!({})),
-        ControllerEvent::Stopping => (LogLevel::Info, "stopping", json!({})),
-        ControllerEvent::Gone { component } => {
-            (LogLevel::Info, "deleted", json!({"component": component.to_string()}))
-        }
-        ControllerEvent::Stepped { component, state, reason, message, is_error, next: delay } => (
-            if *is_error { LogLevel::Error } else { LogLevel::Info },
-            "reconciled",
-            json!({
-                "component": component.to_string(), "state": state, "reason": reason, "message": message,
-                "next": next(delay),
-            }),
-        ),
-        ControllerEvent::Failed { component, error, next: delay } => (
-            LogLevel::Error,
-            "failed",
-            json!({"component": component.to_string(), "error": error, "next": next(delay)}),
-        ),
-        ControllerEvent::Unreadable { problem } => (LogLevel::Error, "ignored", json!({"error": problem})),
-    };
-    let mut line = line(level, message);
-    if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), fields) {
-        line.extend(fields);
-    }
-    (level, line)
 }

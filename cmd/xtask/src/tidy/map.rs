@@ -40,7 +40,7 @@ const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
     ("pkg/bundle", &["kube", "reqwest"]),
     ("pkg/provider", &["kube", "reqwest", "rustls", "tokio"]),
     ("pkg/component", &["kube", "reqwest"]),
-    ("pkg/controller", &["kube", "reqwest"]),
+    ("pkg/controller", &["reqwest"]),
     ("pkg/apply", &["reqwest"]),
     ("pkg/inventory", &["kube", "reqwest"]),
     ("pkg/management", &["kube", "reqwest"]),

@@ -217,7 +217,7 @@ fn plain_refusal(code: u16, bytes: &[u8]) -> Refusal {
 
 /// Returns the wait that a server requests: a number of seconds, or a date. A date in the past means no wait.
 /// Source: RFC 9110 §10.2.3.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));

@@ -4,7 +4,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::{HeaderMap, Method, Request, Response, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Collected};
 use kube::client::Body;
 use tokio::time::{Instant, timeout};
@@ -104,13 +104,13 @@ impl Server {
         }
         let answer = timeout(limit, async {
             let response = self.open(call, &line).await?;
-            collect(request_context(call, &line), response).await
+            collect(request_context(call, &line), response.into_body()).await
         });
         answer.await.unwrap_or_else(|_| Err(request_context(call, &line).timed_out(limit)))
     }
 
     /// Checks the leases before every request that writes, each time it is sent. This is the only such place.
-    async fn check_write_allowed(&self, call: &ApiCall) -> Result<(), ApiError> {
+    pub(super) async fn check_write_allowed(&self, call: &ApiCall) -> Result<(), ApiError> {
         match self.write_guard {
             WriteGuard::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
             WriteGuard::Unguarded | WriteGuard::Leased(_) => {
@@ -131,7 +131,7 @@ impl Server {
         }
         let context = request_context(call, line);
         let (code, headers) = (response.status().as_u16(), response.headers().clone());
-        let error = context.refusal(code, &headers, &collect(context, response).await?);
+        let error = context.refusal(code, &headers, &collect(context, response.into_body()).await?);
         if let (429, Some(time)) = (code, error.retry_after()) {
             self.shared.throttle.pause_for(time);
         }
@@ -140,36 +140,45 @@ impl Server {
 
     async fn request(&self, call: &ApiCall, line: &NumberedConnection) -> Result<Response<Body>, ApiError> {
         let context = request_context(call, line);
-        let target = call.target();
-        let request = format!("{} {target}", call.method);
-        self.events().send(&Event::Requested { request, effect: call.effect });
-        self.shared.requests.fetch_add(1, Ordering::Relaxed);
         let mut request =
-            Request::builder().method(&call.method).uri(target).header(header::ACCEPT, call.accept);
-        if let Some(headers) = request.headers_mut() {
-            headers.extend(line.connection.headers.clone());
-        }
-        if call.is_stream {
-            // Servers from 1.37 on compress events one by one, which the client does not decompress.
-            request = request.header(header::ACCEPT_ENCODING, "identity");
-        }
+            Request::builder().method(&call.method).uri(call.target()).header(header::ACCEPT, call.accept);
         if let Some(body) = &call.body {
             request = request.header(header::CONTENT_TYPE, body.content_type);
         }
         let body = call.body.as_ref().map_or_else(Body::empty, |body| body.bytes.clone().into());
         let request = request.body(body).map_err(|error| context.network_error(&error))?;
+        let response = self.transmit(call, request, line).await?;
+        if call.method != Method::GET {
+            self.report_warnings(call, response.headers());
+        }
+        Ok(response)
+    }
+
+    /// Sends a request with the headers of a connection.
+    pub(super) async fn transmit(
+        &self,
+        call: &ApiCall,
+        mut request: Request<Body>,
+        line: &NumberedConnection,
+    ) -> Result<Response<Body>, ApiError> {
+        let shown = format!("{} {}", call.method, request.uri());
+        self.events().send(&Event::Requested { request: shown, effect: call.effect });
+        self.shared.requests.fetch_add(1, Ordering::Relaxed);
+        request.headers_mut().extend(line.connection.headers.clone());
+        if call.is_stream {
+            // Servers from 1.37 on compress events one by one, which the client does not decompress.
+            let identity = HeaderValue::from_static("identity");
+            request.headers_mut().insert(header::ACCEPT_ENCODING, identity);
+        }
         let response = line
             .connection
             .clients
             .for_effect(call.effect)
             .send(request)
             .await
-            .map_err(|error| context.network_error(&error))?;
+            .map_err(|error| request_context(call, line).network_error(&error))?;
         self.shared.has_answered.store(true, Ordering::Relaxed);
         self.shared.record_date(response.headers());
-        if call.method != Method::GET {
-            self.report_warnings(call, response.headers());
-        }
         Ok(response)
     }
 
@@ -189,9 +198,8 @@ fn time_left(then: std::time::Instant) -> Duration {
     Instant::from(then).saturating_duration_since(Instant::now())
 }
 
-async fn collect(context: RequestContext<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
-    let body = response.into_body().collect().await;
-    body.map(Collected::to_bytes).map_err(|error| context.network_error(&error))
+pub(super) async fn collect(context: RequestContext<'_>, body: Body) -> Result<Bytes, ApiError> {
+    body.collect().await.map(Collected::to_bytes).map_err(|error| context.network_error(&error))
 }
 
 /// Returns the action and the server of a request.

@@ -5,12 +5,13 @@ use crate::{Failure, session::Session};
 
 /// Print the objects that run the controller on a cluster
 ///
-/// Prints the definition of Components, a namespace, a Deployment and what it needs. The controller may write every kind, because
-/// Components may contain objects of every kind. Does not contact a cluster.
+/// Prints the definitions of Components and Blueprints, a namespace, permissions, a Deployment and what it needs. The controller
+/// acts as the service account of each Component, and may only read Components and what they refer to. With `--cluster-admin`, it
+/// may write every kind. Does not contact a cluster.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} controller manifests --image host.example/capstan:v1 > all.yaml
-  {bin} controller manifests --image host.example/capstan:v1 --replicas 2")]
+  {bin} controller manifests --image host.example/capstan:v1 --cluster-admin")]
 pub(crate) struct Manifests {
     /// Image whose entry point is capstan
     #[arg(long, value_name = "IMAGE")]
@@ -23,6 +24,10 @@ pub(crate) struct Manifests {
     /// Number of replicas, of which one works
     #[arg(long, value_name = "N", default_value_t = 1)]
     replicas: u32,
+
+    /// Let the controller write every kind, instead of only acting as service accounts
+    #[arg(long)]
+    cluster_admin: bool,
 }
 
 pub(super) fn run(args: &Manifests, session: &mut Session) -> Result<(), Failure> {
@@ -33,6 +38,7 @@ pub(super) fn run(args: &Manifests, session: &mut Session) -> Result<(), Failure
         image: args.image.clone(),
         namespace: namespace.clone(),
         replicas: args.replicas,
+        is_cluster_admin: args.cluster_admin,
     };
     session.printer().write(manifest::write_stream(&controller::manifests(&settings)) + "\n")
 }
