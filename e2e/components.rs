@@ -117,7 +117,7 @@ async fn live(kubeconfig: &Path) {
     world.run_expecting_success("component delete -f shop.yaml");
     let left = ObjectSnapshot::read_after_deletions(&client).await.since(&before);
     let stays = |name: &str| {
-        name == "Namespace shop" || name.contains("definition") || name.contains("components.core")
+        name == "Namespace shop" || name.contains("definition") || name.contains("s.core.cs.sap.com")
     };
     assert_eq!(left.excluding(stays).to_string(), "");
 }

@@ -4,7 +4,9 @@
 mod backup;
 mod bundle;
 mod cache;
+mod component_troubles;
 mod components;
+mod controller;
 mod corpus;
 mod first_cluster;
 mod git;

@@ -1,5 +1,6 @@
 mod cases;
 mod charts;
+mod components;
 mod figures;
 mod kustomization;
 mod population;
@@ -34,7 +35,7 @@ pub(crate) struct Bench {
     /// The number of runs of each command. The median is reported.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Measure only this part. The fleet takes minutes and is measured only if named here.
+    /// Measure only this part. The fleet and Components are measured only if named here.
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
     /// The number of clusters of the fleet [default: 1000].
@@ -57,6 +58,8 @@ enum Part {
     /// Helm charts, beside `helm` if it is on the PATH.
     Charts,
     Commands,
+    /// Many Components on a real API server.
+    Components,
     Kustomize,
     Lifecycle,
     Moves,
@@ -67,7 +70,7 @@ enum Part {
 
 impl Bench {
     fn is_selected(&self, part: Part) -> bool {
-        self.only.map_or(part != Part::Fleet, |only| only == part)
+        self.only.map_or(!matches!(part, Part::Fleet | Part::Components), |only| only == part)
     }
 
     fn check(&self) -> Result<()> {
@@ -103,6 +106,7 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         let measure = match part {
             Part::Charts => charts::charts,
             Part::Commands => commands,
+            Part::Components => components::components,
             Part::Kustomize => cases::kustomize,
             Part::Lifecycle => cases::lifecycle,
             Part::Moves => cases::moves,
