@@ -160,8 +160,9 @@ impl Store {
             make_folder(root)?;
             let layout = root.join(LAYOUT_FILE);
             if !layout.exists() {
-                // Pruning may remove every file in the folder, so the folder must not contain other files.
-                reject_foreign(root)?;
+                // Pruning may remove every file in the folder, so the folder must not contain other files. Those of another
+                // process come after its layout file.
+                reject_foreign(root).or_else(|error| if layout.exists() { Ok(()) } else { Err(error) })?;
                 writer::write_atomically(&layout, format!("{LAYOUT}\n").as_bytes())?;
             }
             [self.blobs(), self.entries(), self.locks()].iter().try_for_each(|folder| make_folder(folder))

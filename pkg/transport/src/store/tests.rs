@@ -298,3 +298,21 @@ async fn two_concurrent_prunes_both_finish() {
     assert_eq!(first.unwrap().freed_bytes + second.unwrap().freed_bytes, 60);
     assert_eq!(keys(&large), ["1", "2"]);
 }
+
+#[test]
+fn concurrent_first_uses_of_a_folder_all_succeed() {
+    for _ in 0..50 {
+        let folder = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(8);
+        let prepare = || {
+            let store = store(&folder, 1 << 20);
+            start.wait();
+            store.prepare()
+        };
+        let prepared: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(prepare)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(prepared.iter().all(Result::is_ok), "{prepared:?}");
+    }
+}
