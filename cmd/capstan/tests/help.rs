@@ -53,9 +53,7 @@ Commands:
   version     Print the version
   help        Print the help of a command
 
-Shared flags, explained by `capstan help flags`:
-  Global flags        --config --lock --locked --v --color --quiet --offline
-                      --refresh --ca-bundle --help --version
+Global flags are explained by `capstan help flags`.
 
 "#]]
     );
@@ -98,11 +96,9 @@ Examples:
   capstan get kubeconfig demo -n team --wait
   kubectl --context $(capstan get kubeconfig demo --merge) get nodes
 
-Shared flags, explained by `capstan help flags`:
+Global flags and these shared flags are explained by `capstan help flags`:
   Management cluster  --kubeconfig --kubeconfig-context --sandbox
                       --max-in-flight --progress
-  Global flags        --config --lock --locked --v --color --quiet --offline
-                      --refresh --ca-bundle --help
 
 "#]]
     );
@@ -116,9 +112,10 @@ fn shared_flags_are_named_by_commands_and_explained_once() {
         |path: &[&str]| world.run([&["help"], path].concat()).stdout.matches("--ca-bundle <FILE>").count();
     for path in [&[][..], &["init"], &["config"], &["upgrade", "apply"], &["alpha", "rollout", "restart"]] {
         let help = world.run([&["help"], path].concat());
-        assert!(help.stdout.contains(" --ca-bundle"), "{help}");
+        assert!(help.stdout.contains("`capstan help flags`"), "{help}");
         assert_eq!(explained(path), 0, "{help}");
     }
+    assert!(world.run(["help", "init"]).stdout.contains(" --max-in-flight"));
     assert_eq!(explained(&["flags"]), 1);
 }
 
@@ -156,9 +153,7 @@ Usage: capstan config [OPTIONS] <COMMAND>
 Commands:
   repositories  List the providers and the URLs of their releases
 
-Shared flags, explained by `capstan help flags`:
-  Global flags        --config --lock --locked --v --color --quiet --offline
-                      --refresh --ca-bundle --help
+Global flags are explained by `capstan help flags`.
 
 "#]]
     );

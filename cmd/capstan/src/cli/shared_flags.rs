@@ -4,21 +4,24 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, builder::Resettable};
 
-use crate::settings::{CLUSTER, CUSTOMISATION, GLOBAL, OTHER_RUNS, PLAN, WAITING};
+use crate::settings::{
+    CHART_SOURCE, CHART_VALUES, CLUSTER, CUSTOMISATION, GLOBAL, OTHER_RUNS, PLAN, WAITING,
+};
 
 /// The topic of `help` that explains the shared flags.
 pub(crate) const TOPIC: &str = "flags";
 
 /// The headings of shared flags, in the order of the page.
-const HEADINGS: [&str; 6] = [CLUSTER, CUSTOMISATION, PLAN, WAITING, OTHER_RUNS, GLOBAL];
+const HEADINGS: [&str; 8] =
+    [CLUSTER, CUSTOMISATION, PLAN, WAITING, OTHER_RUNS, CHART_VALUES, CHART_SOURCE, GLOBAL];
 
 /// The width of the list of names: it also fits a narrow terminal.
 const WIDTH: usize = 80;
 
-/// Hides the shared flags of a command. Returns the list of their names too.
+/// Hides the shared flags of a command. Returns the list of their names too, without the flags of every command.
 pub(super) fn hide(mut command: Command, program: &str) -> (Command, String) {
     let mut list = String::new();
-    for heading in HEADINGS {
+    for heading in HEADINGS.into_iter().filter(|heading| *heading != GLOBAL) {
         let names: Vec<String> = shared(&command, heading).filter_map(name).collect();
         if !names.is_empty() {
             push_group(&mut list, heading, &names);
@@ -29,7 +32,11 @@ pub(super) fn hide(mut command: Command, program: &str) -> (Command, String) {
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     command =
         command.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg }).override_usage(usage);
-    (command, format!("Shared flags, explained by `{program} help {TOPIC}`:\n{list}"))
+    let topic = format!("explained by `{program} help {TOPIC}`");
+    match list.as_str() {
+        "" => (command, format!("Global flags are {topic}.\n")),
+        _ => (command, format!("Global flags and these shared flags are {topic}:\n{list}")),
+    }
 }
 
 /// The page that explains every shared flag once.

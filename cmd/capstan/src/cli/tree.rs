@@ -54,13 +54,33 @@ mod tests {
 
     #[test]
     fn an_example_fits_a_narrow_terminal_unwrapped() {
-        fn check(command: &clap::Command) {
+        fn collect(command: &clap::Command, long: &mut Vec<String>) {
             let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            for line in examples.lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
-            }
-            command.get_subcommands().for_each(check);
+            long.extend(examples.lines().filter(|line| line.chars().count() > 80).map(str::to_owned));
+            command.get_subcommands().for_each(|subcommand| collect(subcommand, long));
         }
-        check(&command_for_program(Program::Clusterctl));
+        let mut long = Vec::new();
+        collect(&command_for_program(Program::Clusterctl), &mut long);
+        assert_eq!(long, [""; 0]);
+    }
+
+    #[test]
+    fn help_of_every_command_fits_a_screen() {
+        fn collect(command: &clap::Command, path: &mut Vec<String>, long: &mut Vec<String>) {
+            let tree = command_for_program(Program::Clusterctl);
+            let page = crate::cli::render_help(tree, Program::Clusterctl, path, Some(80), false);
+            let lines = page.expect("the command exists").lines().count();
+            if lines > 50 {
+                long.push(format!("{}: {lines} lines", path.join(" ")));
+            }
+            for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+                path.push(subcommand.get_name().to_owned());
+                collect(subcommand, path, long);
+                path.pop();
+            }
+        }
+        let mut long = Vec::new();
+        collect(&command_for_program(Program::Clusterctl), &mut Vec::new(), &mut long);
+        assert_eq!(long, [""; 0]);
     }
 }

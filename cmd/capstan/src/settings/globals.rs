@@ -8,6 +8,8 @@ pub(crate) const CUSTOMISATION: &str = "Customisation";
 pub(crate) const PLAN: &str = "Plan";
 pub(crate) const WAITING: &str = "Waiting";
 pub(crate) const OTHER_RUNS: &str = "Other runs";
+pub(crate) const CHART_VALUES: &str = "Values";
+pub(crate) const CHART_SOURCE: &str = "Chart source";
 
 /// Flags every verb takes.
 #[derive(Clone, Debug, Default, clap::Args)]

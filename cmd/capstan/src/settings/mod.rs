@@ -25,7 +25,9 @@ mod xdg;
 pub(crate) use configuration::{
     ConfigCandidate, ConfigSource, config_candidates, config_source, load_config, read_config_file, verbosity,
 };
-pub(crate) use globals::{CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING};
+pub(crate) use globals::{
+    CHART_SOURCE, CHART_VALUES, CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING,
+};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};

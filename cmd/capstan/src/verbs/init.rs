@@ -37,9 +37,7 @@ use crate::{
   {bin} init --infrastructure docker --diff
   {bin} init --infrastructure docker --out plan.json
   {bin} init --plan plan.json
-
-  # Without a Kubernetes cluster
-  {bin} init --sandbox lab --infrastructure docker"
+"
 )]
 pub(crate) struct Init {
     #[command(subcommand)]
@@ -71,11 +69,11 @@ pub(crate) fn run(args: Init, session: &mut Session) -> Result<(), Failure> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Installation")]
 pub(crate) struct InstallFlags {
-    /// Namespace of all providers [default: a namespace per provider]
+    /// Namespace of all providers [default: one each]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
 
-    /// Fail on incompatible contracts, second instances and invalid CRD names [default: true]; false warns
+    /// Fail on incompatible providers [default: true]
     #[arg(
         long,
         value_name = "BOOL",

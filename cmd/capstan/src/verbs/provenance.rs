@@ -14,7 +14,7 @@ use crate::{
 /// The flag.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProvenanceFlag {
-    /// Show the file, patch or variable that set each field: as comments, or as a list (json)
+    /// Show the setter of each field: comments or json
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "comments")]
     provenance: Option<String>,
 }

@@ -33,7 +33,7 @@ macro_rules! provider_flags {
             #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             ipam: $values,
 
-            /// Runtime extension provider, such as nutanix:v0.30.0
+            /// Runtime extension, such as nutanix:v0.30.0
             #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
             runtime_extension: $values,
 
@@ -91,8 +91,8 @@ provider_flags! {
     #[command(next_help_heading = "Providers")]
     SeveralProviders: Vec<String>, "NAME[:VERSION],…", ',', global = true,
     core: "Core provider [default: the newest cluster-api]",
-    bootstrap: "Bootstrap providers, or `-` for none [default: the newest kubeadm]",
-    control_plane: "Control plane providers, or `-` for none [default: the newest kubeadm]"
+    bootstrap: "Bootstrap providers, or `-` [default: kubeadm]",
+    control_plane: "Control plane providers, or `-` [default: kubeadm]"
 }
 
 /// The value that disables the default bootstrap or control plane provider.

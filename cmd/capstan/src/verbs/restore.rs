@@ -40,23 +40,23 @@ pub(crate) struct Restore {
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to restore, NAME or NAMESPACE/NAME; repeatable [default: all]
+    /// Cluster to restore, NAME or NAMESPACE/NAME
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
-    /// Change the namespace of restored objects; repeatable
-    #[arg(long, value_name = "FROM=TO")]
+    /// Restore objects of namespace A in namespace B
+    #[arg(long, value_name = "A=B")]
     map_namespace: Vec<String>,
 
-    /// Keep restored Clusters paused, for example in a drill
+    /// Keep restored Clusters paused
     #[arg(long)]
     paused: bool,
 
-    /// Kind whose status is restored, such as dockermachine; repeatable
+    /// Kind whose status is restored; repeatable
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
-    /// Show the objects to create, validate them on the cluster, and write nothing
+    /// Show and validate the objects; write nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -84,11 +84,11 @@ pub(crate) struct Restore {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Source cluster")]
 struct SourceFlags {
-    /// Kubeconfig of the management cluster that may still run the Clusters
+    /// Cluster that may still run the Clusters
     #[arg(id = "source_kubeconfig", long = "source-kubeconfig", value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
-    /// Context of the source kubeconfig [default: its current context]
+    /// Context in that kubeconfig [default: current]
     #[arg(
         id = "source_kubeconfig_context",
         long = "source-kubeconfig-context",

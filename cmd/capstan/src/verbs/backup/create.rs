@@ -40,7 +40,6 @@ use crate::{
   {bin} backup clusters.tar.gz
   {bin} backup backups/ --keep 14 --encrypt-to-file recipients.txt
   {bin} backup teams.tar.gz -n team-a -n team-b --pause
-  {bin} backup blue.tar.gz --cluster blue
   {bin} backup inspect clusters.tar.gz
   {bin} backup verify clusters.tar.gz.age --identity key.txt"
 )]
@@ -61,15 +60,15 @@ enum BackupVerb {
 /// The flags of a backup itself.
 #[derive(clap::Args)]
 struct BackupFlags {
-    /// File to write, or folder for a file named by cluster and time
+    /// File to write, or folder for a new file
     #[arg(value_name = "FILE|FOLDER/", required = true)]
     file: Option<PathBuf>,
 
-    /// Replace an existing file after the new backup is complete
+    /// Replace an existing file after success
     #[arg(long)]
     force: bool,
 
-    /// Keep only the N newest backups of this cluster in the folder [default: all]
+    /// Keep the N newest backups of this cluster
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
@@ -77,11 +76,11 @@ struct BackupFlags {
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     all_namespaces: bool,
 
-    /// Namespace to back up; repeatable [default: all]
+    /// Namespace to back up; repeatable
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to back up, NAME or NAMESPACE/NAME; repeatable [default: all]
+    /// Cluster to back up, NAME or NAMESPACE/NAME
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
@@ -89,7 +88,7 @@ struct BackupFlags {
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
     selector: Option<String>,
 
-    /// Pause the Clusters during the backup, for a consistent backup
+    /// Pause the Clusters for a consistent backup
     #[arg(long)]
     pause: bool,
 
@@ -97,7 +96,7 @@ struct BackupFlags {
     #[arg(long)]
     dry_run: bool,
 
-    /// Total time to wait for providers that block a pause [default: 10m]
+    /// Time to wait for the pause [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 

@@ -5,40 +5,37 @@ use repository::{ChartSource, RepositoryContext};
 use transport::{AddressOrigin, CaBundle, Credential, Secret, Settings};
 
 use super::{dependencies, folder};
-use crate::{Failure, WithContext as _, session::Session};
-
-/// The help heading of the flags.
-const REPOSITORY: &str = "Charts in repositories";
+use crate::{Failure, WithContext as _, session::Session, settings::CHART_SOURCE};
 
 /// Flags that select a chart in a repository, as in Helm.
 #[derive(clap::Args)]
 pub(super) struct SourceFlags {
     /// URL of the repository of the chart
-    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true, help_heading = CHART_SOURCE)]
     repo: String,
 
     /// Version of the chart, or a range such as `~1.2` or `>=1.2 <2` [default: the newest release]
-    #[arg(id = "chart_version", long = "version", value_name = "RANGE", default_value = "", hide_default_value = true, help_heading = REPOSITORY)]
+    #[arg(id = "chart_version", long = "version", value_name = "RANGE", default_value = "", hide_default_value = true, help_heading = CHART_SOURCE)]
     version: String,
 
     /// Allow pre-releases, unless --version is set
-    #[arg(long, help_heading = REPOSITORY)]
+    #[arg(long, help_heading = CHART_SOURCE)]
     devel: bool,
 
     /// Fetch dependencies that are missing in `charts/` of a folder, for this run only
-    #[arg(long, help_heading = REPOSITORY)]
+    #[arg(long, help_heading = CHART_SOURCE)]
     dependency_update: bool,
 
     /// User name for the host of the chart [default: that of the host in clusterctl.yaml, ~/.netrc or docker login]
-    #[arg(long, value_name = "NAME", requires = "password", help_heading = REPOSITORY)]
+    #[arg(long, value_name = "NAME", requires = "password", help_heading = CHART_SOURCE)]
     username: Option<String>,
 
     /// Password for the host of the chart
-    #[arg(long, value_name = "TEXT", requires = "username", help_heading = REPOSITORY)]
+    #[arg(long, value_name = "TEXT", requires = "username", help_heading = CHART_SOURCE)]
     password: Option<String>,
 
     /// Send the credential of the repository also to other hosts that its index names
-    #[arg(long, help_heading = REPOSITORY)]
+    #[arg(long, help_heading = CHART_SOURCE)]
     pass_credentials: bool,
 
     /// File of additional trusted PEM certificates, as --ca-bundle

@@ -25,20 +25,7 @@ const UNNAMED: &str = "release-name";
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml
   {bin} chart template web web-1.2.3.tgz --set image.tag=v2 -n shop
-  {bin} chart template web ./web --show-only templates/deployment.yaml
-
-  # From a repository, or the newest version in a range from a registry
-  {bin} chart template web web --repo https://charts.example.org
   {bin} chart template web oci://example.org/charts/web --version ^1.2
-
-  # With patches of a kustomization, or as files
-  {bin} chart template web ./web --kustomization patches
-  {bin} chart template web ./web --output-dir manifests
-
-  # The template and the values behind each field
-  {bin} chart template web ./web --provenance
-
-  # For a cluster of another version with another API
   {bin} chart template w web --kube-version 1.33 -a example.org/v1")]
 pub(crate) struct Template {
     /// Name of the release [default: release-name], and the folder, archive, name or URL of the chart
@@ -51,15 +38,15 @@ pub(crate) struct Template {
     #[command(flatten)]
     values: ValueFlags,
 
-    /// Namespace of the release [default: $HELM_NAMESPACE, else default]
+    /// Namespace [default: $HELM_NAMESPACE or default]
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
 
-    /// Template of the release name, with the functions of sprig
+    /// Template of the release name
     #[arg(long = "name-template", value_name = "TEXT", default_value = "")]
     name_pattern: String,
 
-    /// Generate the name of the release from the chart and the time
+    /// Generate the name of the release
     #[arg(short, long)]
     generate_name: bool,
 
@@ -67,7 +54,7 @@ pub(crate) struct Template {
     #[arg(long, value_name = "VERSION", default_value = "")]
     kube_version: String,
 
-    /// API versions that templates see besides the built-in ones
+    /// Further API versions that templates see
     #[arg(short, long, value_name = "VERSION,…")]
     api_versions: Vec<String>,
 
@@ -75,7 +62,7 @@ pub(crate) struct Template {
     #[arg(long)]
     is_upgrade: bool,
 
-    /// Skip the check of the values against `values.schema.json`
+    /// Skip the check by `values.schema.json`
     #[arg(long)]
     skip_schema_validation: bool,
 
@@ -101,26 +88,26 @@ struct PrintFlags {
     #[arg(long)]
     skip_tests: bool,
 
-    /// Print only these template files; accepts `*`, and may be repeated
+    /// Print only these template files; accepts `*`
     #[arg(short, long, value_name = "FILE", value_delimiter = '\0')]
     show_only: Vec<String>,
 
-    /// Kustomization to apply to the rendered objects, such as a folder with patches
+    /// Kustomization to apply to the objects
     #[arg(long, value_name = "DIR|URL")]
     kustomization: Option<String>,
 
     #[command(flatten)]
     provenance: ProvenanceFlag,
 
-    /// Output format: text or yaml (YAML documents), json (objects with their templates)
+    /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// Folder to write files to, one per template [default: standard output]
+    /// Folder to write files to, one per template
     #[arg(long, value_name = "DIR")]
     output_dir: Option<String>,
 
-    /// Write the files to a folder with the name of the release in --output-dir
+    /// Write to a folder with the name of the release
     #[arg(long, requires = "output_dir")]
     release_name: bool,
 }

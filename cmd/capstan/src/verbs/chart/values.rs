@@ -2,7 +2,7 @@ use chart::Values;
 use manifest::provenance::Trace;
 use repository::RepositoryContext;
 
-use crate::{Failure, WithContext as _, session::Session};
+use crate::{Failure, WithContext as _, session::Session, settings::CHART_VALUES};
 
 /// A character that no argument contains, so that clap does not split these flags at commas.
 const NO_DELIMITER: char = '\0';
@@ -11,31 +11,29 @@ const NO_DELIMITER: char = '\0';
 #[derive(clap::Args)]
 pub(super) struct ValueFlags {
     /// YAML file with values, or `-` for standard input; may be repeated, later files win
-    #[arg(short = 'f', long, value_name = "FILE,…", help_heading = VALUES)]
+    #[arg(short = 'f', long, value_name = "FILE,…", help_heading = CHART_VALUES)]
     values: Vec<String>,
 
     /// Set values: `a.b=1,list[0]=x`; may be repeated
-    #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = NO_DELIMITER, help_heading = VALUES)]
+    #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = NO_DELIMITER, help_heading = CHART_VALUES)]
     set: Vec<String>,
 
     /// Set strings: as --set, but numbers and booleans stay text
-    #[arg(long, value_name = "NAME=TEXT,…", value_delimiter = NO_DELIMITER, help_heading = VALUES)]
+    #[arg(long, value_name = "NAME=TEXT,…", value_delimiter = NO_DELIMITER, help_heading = CHART_VALUES)]
     set_string: Vec<String>,
 
     /// Set values from JSON: `a.b={"c":[1]}`
-    #[arg(long, value_name = "NAME=JSON,…", value_delimiter = NO_DELIMITER, help_heading = VALUES)]
+    #[arg(long, value_name = "NAME=JSON,…", value_delimiter = NO_DELIMITER, help_heading = CHART_VALUES)]
     set_json: Vec<String>,
 
     /// Set strings from files
-    #[arg(long, value_name = "NAME=FILE,…", value_delimiter = NO_DELIMITER, help_heading = VALUES)]
+    #[arg(long, value_name = "NAME=FILE,…", value_delimiter = NO_DELIMITER, help_heading = CHART_VALUES)]
     set_file: Vec<String>,
 
     /// Set a string in which commas, braces and backslashes have no meaning
-    #[arg(long, value_name = "NAME=TEXT", value_delimiter = NO_DELIMITER, help_heading = VALUES)]
+    #[arg(long, value_name = "NAME=TEXT", value_delimiter = NO_DELIMITER, help_heading = CHART_VALUES)]
     set_literal: Vec<String>,
 }
-
-const VALUES: &str = "Values";
 
 impl ValueFlags {
     /// Reads the values in Helm's order: files, JSON, --set, strings, files of strings, literals.

@@ -21,9 +21,9 @@ use crate::{
 #[command(after_help = "Examples:
   {bin} component explain web.yaml spec.replicas --source ./manifests
 
-  # With several objects, and a name that contains dots
-  {bin} component explain web.yaml 'spec.containers[0].image' --object Pod/web
-  {bin} component explain components/ /metadata/labels/app.kubernetes.io~1name")]
+  # With several objects, and with a name that contains dots
+  {bin} component explain web.yaml spec.paused --object Deployment/web
+  {bin} component explain components/ /metadata/labels/example.org~1team")]
 pub(crate) struct Explain {
     /// File or folder with Components, their Secrets and sources; `-` for stdin
     #[arg(value_name = "FILE|DIR")]

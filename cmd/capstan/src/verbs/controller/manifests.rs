@@ -11,7 +11,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} controller manifests --image host.example/capstan:v1 > all.yaml
-  {bin} controller manifests --image host.example/capstan:v1 --cluster-admin")]
+  {bin} controller manifests --image example.org/capstan:v1 --cluster-admin")]
 pub(crate) struct Manifests {
     /// Image whose entry point is capstan
     #[arg(long, value_name = "IMAGE")]

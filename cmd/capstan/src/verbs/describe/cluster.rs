@@ -31,9 +31,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   {bin} describe cluster test-1
 
-  # All conditions of the control plane, or important conditions of a machine
+  # All conditions of the control plane
   {bin} describe cluster test-1 --show-conditions KubeadmControlPlane
-  {bin} describe cluster test-1 --show-conditions Machine/m1+
 
   # Without grouping machines
   {bin} describe cluster test-1 --grouping=false
@@ -49,19 +48,19 @@ pub(crate) struct DescribeCluster {
     #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
     name: String,
 
-    /// Namespace of the workload cluster [default: the namespace of the context]
+    /// Its namespace [default: that of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Output format: text, json or yaml; json and yaml ignore the tree flags
+    /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// Exit with status 3 if the cluster is not healthy; with `--watch`, exit when it is
+    /// Exit with status 3 if the cluster is not healthy
     #[arg(long)]
     exit_status: bool,
 
-    /// Update after every change until `q` or Ctrl-C; json prints one document per line
+    /// Update after every change until `q` or Ctrl-C
     #[arg(short, long)]
     watch: bool,
 
@@ -80,7 +79,7 @@ pub(crate) struct DescribeCluster {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Tree")]
 struct TreeFlags {
-    /// Objects to show conditions of: all, KIND or KIND/NAME; a suffix + shows only important conditions
+    /// Conditions to show: all, KIND or KIND/NAME; a suffix + selects important ones
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     show_conditions: String,
 
@@ -100,11 +99,11 @@ struct TreeFlags {
     #[arg(long)]
     show_machinehealthchecks: bool,
 
-    /// Show infrastructure and bootstrap objects even if they repeat the state of their machine
+    /// Show objects that repeat their machine
     #[arg(long)]
     echo: bool,
 
-    /// Group machines with the same state; `--grouping=false` shows each machine
+    /// Group machines with the same state
     #[arg(
         long,
         value_name = "BOOL",
@@ -126,7 +125,7 @@ struct TreeFlags {
     )]
     current_conditions: Option<bool>,
 
-    /// When to use colour: auto, always (true) or never (false)
+    /// When to use colour: auto, always or never
     // In place of the flag of all commands, as clusterctl has a switch of this name here.
     #[arg(
         id = "color",

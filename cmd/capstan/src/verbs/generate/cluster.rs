@@ -31,10 +31,7 @@ use crate::{
 
   # The variables of a flavor
   {bin} generate cluster demo -i aws:v2.11.1 --flavor eks -n default \\
-    --list-variables
-
-  # A template file
-  {bin} generate cluster demo --from ./template.yaml -n default")]
+    --list-variables")]
 pub(crate) struct GenerateCluster {
     /// Workload cluster name
     #[arg(value_name = "NAME")]
@@ -43,11 +40,11 @@ pub(crate) struct GenerateCluster {
     #[command(flatten)]
     kube: KubeFlags,
 
-    /// Namespace of the workload cluster [default: the namespace of the context]
+    /// Its namespace [default: that of the context]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
 
-    /// Kubernetes version of the workload cluster [default: KUBERNETES_VERSION]
+    /// Kubernetes version [default: KUBERNETES_VERSION]
     #[arg(long, value_name = "VERSION")]
     kubernetes_version: Option<String>,
 
@@ -55,19 +52,19 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     control_plane_machine_count: Option<i64>,
 
-    /// Number of worker machines [default: WORKER_MACHINE_COUNT, else 0]
+    /// Workers [default: WORKER_MACHINE_COUNT, else 0]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     worker_machine_count: Option<i64>,
 
-    /// Infrastructure provider of the template, such as docker:v1.14.0
+    /// Provider of the template, such as docker:v1.14.0
     #[arg(short, long, value_name = "NAME:VERSION")]
     infrastructure: Option<String>,
 
-    /// Flavor of the template [default: the default template]
+    /// Flavor of the template [default: none]
     #[arg(short, long, value_name = "FLAVOR")]
     flavor: Option<String>,
 
-    /// Path or URL of a template, or `-` for standard input
+    /// Path or URL of a template, or `-` for stdin
     #[arg(long, value_name = "PATH|URL")]
     from: Option<String>,
 
@@ -75,7 +72,7 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "NAME")]
     from_config_map: Option<String>,
 
-    /// Namespace of the ConfigMap [default: the namespace of the context]
+    /// Its namespace [default: that of the context]
     #[arg(long, value_name = "NAMESPACE")]
     from_config_map_namespace: Option<String>,
 
@@ -83,7 +80,7 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "KEY")]
     from_config_map_key: Option<String>,
 
-    /// Kustomization or component to apply to the objects and ClusterClasses
+    /// Kustomization to apply to all objects
     #[arg(long, value_name = "DIR")]
     kustomization: Option<String>,
 
@@ -98,7 +95,7 @@ pub(crate) struct GenerateCluster {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// File to write, replaced after success [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "PATH")]
     write_to: Option<String>,
 }

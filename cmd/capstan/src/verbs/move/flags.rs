@@ -27,7 +27,7 @@ pub(super) struct TargetFlags {
     #[arg(id = "to_kubeconfig", long = "to-kubeconfig", value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
-    /// Context of the target kubeconfig [default: its current context]
+    /// Context in that kubeconfig [default: current]
     #[arg(id = "to_kubeconfig_context", long = "to-kubeconfig-context", value_name = "CONTEXT")]
     context: Option<String>,
 
@@ -45,11 +45,11 @@ pub(super) struct TargetFlags {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection")]
 pub(super) struct ScopeFlags {
-    /// Namespace to move; repeatable [default: the namespace of the context]
+    /// Namespace to move [default: that of the context]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to move, NAME or NAMESPACE/NAME; repeatable [default: all]
+    /// Cluster to move, NAME or NAMESPACE/NAME
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
@@ -57,23 +57,23 @@ pub(super) struct ScopeFlags {
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
     selector: Option<String>,
 
-    /// Change the namespace of objects on the target; repeatable
-    #[arg(long, value_name = "FROM=TO")]
+    /// Move objects of namespace A to namespace B
+    #[arg(long, value_name = "A=B")]
     map_namespace: Vec<String>,
 
-    /// Kind whose status moves too, such as dockermachine; repeatable
+    /// Kind whose status moves too; repeatable
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
-    /// Overwrite different Clusters and Secrets on the target that no move created
+    /// Overwrite different objects that no move created
     #[arg(long, help_heading = "Move", conflicts_with_all = ["to_directory", "from_directory"])]
     overwrite: bool,
 
-    /// Save the objects to files in a folder, and keep them on the source
+    /// Save the objects to a folder instead
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_kubeconfig", "to_sandbox"])]
     pub(super) to_directory: Option<PathBuf>,
 
-    /// Restore the objects from such a folder [default target: the cluster of KUBECONFIG]
+    /// Restore the objects of such a folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "selector"])]
     pub(super) from_directory: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ pub(super) struct ScopeFlags {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Move")]
 pub(super) struct ExecutionFlags {
-    /// Show the action for every object, and write nothing
+    /// Show each action, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 
@@ -90,21 +90,21 @@ pub(super) struct ExecutionFlags {
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) abort: bool,
 
-    /// Finish a move on one cluster because the other cluster no longer exists
-    #[arg(long, value_name = "CLUSTER", value_enum)]
+    /// Finish the move without a cluster that is lost
+    #[arg(long, value_name = "source|target", value_enum, hide_possible_values = true)]
     #[arg(conflicts_with_all = ["dry_run", "abort", "to_directory", "from_directory"])]
     pub(super) lost: Option<LostCluster>,
 
-    /// Continue if the target stores an object differently
+    /// Continue if the target stores objects differently
     #[arg(long)]
     accept_differences: bool,
 
-    /// Total time to wait for objects that block the move [default: 10m]
+    /// Time to wait for blocking objects [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// API warnings to hide: default (deprecations and finalizer names), all or none
-    #[arg(long, value_name = "SET", default_value = "default")]
+    /// API warnings to hide: default, all or none
+    #[arg(long, value_name = "SET", default_value = "default", hide_default_value = true)]
     hide_api_warnings: String,
 
     #[command(flatten)]

@@ -28,21 +28,10 @@ use flags::MoveFlags;
     after_help = "Examples:
   # Preview the move: every object, its action, and the reason
   {bin} move --to-kubeconfig target.yaml --dry-run
-  {bin} move --to-kubeconfig target.yaml
-
-  # Only some Clusters, to another namespace
   {bin} move --to-kubeconfig target.yaml --cluster blue,green
-  {bin} move --to-kubeconfig target.yaml -n team-a -l env=test \\
-    --map-namespace team-a=tests
 
-  # To files and back; `{bin} backup` writes one verified file instead
-  {bin} move --to-directory saved
-  {bin} move --from-directory saved --to-kubeconfig target.yaml
-
-  # An interrupted move
-  {bin} move status --to-kubeconfig target.yaml
-  {bin} move --to-kubeconfig target.yaml --abort
-  {bin} move --lost source --to-kubeconfig target.yaml"
+  # After an interruption: resume with the same command, or undo
+  {bin} move --to-kubeconfig target.yaml --abort"
 )]
 pub(crate) struct Move {
     #[command(subcommand)]

@@ -66,7 +66,7 @@ struct UpgradeOptionFlags {
     #[arg(long)]
     allow_downgrade: bool,
 
-    /// Allow versions that are more than three minor versions ahead
+    /// Allow skips of more than three minor versions
     #[arg(long)]
     allow_skip: bool,
 
@@ -74,7 +74,7 @@ struct UpgradeOptionFlags {
     #[arg(long)]
     keep_replicas: bool,
 
-    /// Keep node selectors, tolerations and affinities that users set in Deployments
+    /// Keep node selectors and the like that users set
     #[arg(long)]
     keep_placement: bool,
 
