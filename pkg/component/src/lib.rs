@@ -76,7 +76,7 @@ pub use spec::{
     NamespacedReference, Patch, PatchTarget, PostBuild, SecretKeyReference, SecretReference, SourceReference,
     UpdatePolicy,
 };
-pub use status::{ArtifactReference, ComponentStatus, Condition, SourceStatus, State};
+pub use status::{ArtifactReference, ComponentStatus, Condition, InventoryItem, SourceStatus, State};
 pub use store::{
     ComponentStore, InventoryError, InventoryStore, StoreError, StoredComponents, UnreadableComponent,
 };

@@ -1,5 +1,7 @@
 //! The status of a Component, as clusters store it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,7 +48,7 @@ pub struct ComponentStatus {
     /// The applied objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "inventory_schema")]
-    pub inventory: Vec<Value>,
+    pub inventory: Vec<InventoryItem>,
     /// The source of the last run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_ref: Option<SourceStatus>,
@@ -62,6 +64,31 @@ pub struct ComponentStatus {
     /// The revision of the artifact of the last successful run.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_applied_revision: String,
+}
+
+/// An item of an inventory, as the cluster stores it. It is kept as text with sorted fields, because a JSON tree takes ten
+/// times the memory. Clones share the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Value", into = "Value")]
+pub struct InventoryItem(Arc<str>);
+
+impl InventoryItem {
+    /// The item as JSON.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Value> for InventoryItem {
+    fn from(item: Value) -> Self {
+        Self(item.to_string().into())
+    }
+}
+
+impl From<InventoryItem> for Value {
+    fn from(item: InventoryItem) -> Self {
+        serde_json::from_str(&item.0).expect("invariant: the text was made from JSON")
+    }
 }
 
 /// The state of a Component in one word.

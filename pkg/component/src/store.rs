@@ -11,7 +11,7 @@ use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
 use manifest::{Object, Value};
 use serde_json::json;
 
-use crate::{API_VERSION, Component, ComponentKey, GROUP, KIND, RECONCILER, check_component};
+use crate::{API_VERSION, Component, ComponentKey, GROUP, InventoryItem, KIND, RECONCILER, check_component};
 
 /// The field manager of Components and their records.
 const MANAGER: &str = "capstan";
@@ -398,8 +398,8 @@ impl Component {
     /// # Errors
     /// An item of the inventory cannot be read.
     pub fn applied(&self) -> Result<ApplySet, InventoryError> {
-        let read = |(at, item): (usize, &Value)| {
-            serde_json::from_value::<ApplySetItem>(item.clone()).map_err(|source| InventoryError {
+        let read = |(at, item): (usize, &InventoryItem)| {
+            serde_json::from_str::<ApplySetItem>(item.as_json()).map_err(|source| InventoryError {
                 component: ComponentKey::of(self),
                 at,
                 source,
@@ -411,12 +411,12 @@ impl Component {
 }
 
 /// Returns the set in its stored form.
-pub(crate) fn inventory(set: &ApplySet) -> Vec<Value> {
-    let items = |set: &ApplySet| -> Vec<Value> {
-        set.items.iter().filter_map(|item| serde_json::to_value(item).ok()).collect()
+pub(crate) fn inventory(set: &ApplySet) -> Vec<InventoryItem> {
+    let items = |set: &ApplySet| -> Vec<InventoryItem> {
+        set.items.iter().filter_map(|item| serde_json::to_value(item).ok()).map(InventoryItem::from).collect()
     };
     let whole = items(set);
-    let bytes: usize = whole.iter().map(|item| item.to_string().len()).sum();
+    let bytes: usize = whole.iter().map(|item| item.as_json().len()).sum();
     if bytes > MAX_BYTES_WITH_FIELDS { items(&set.without_fields()) } else { whole }
 }
 

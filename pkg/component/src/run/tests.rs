@@ -194,7 +194,7 @@ async fn a_component_that_cannot_be_deleted_completely_is_refused() {
     let lab = Lab::start().await;
     let store = lab.store().await;
     let mut component = lab.apply("", &maps(&["a"])).await.unwrap();
-    component.status.inventory.push("unknown".into());
+    component.status.inventory.push(Value::from("unknown").into());
     let unreadable = lab.runs(&store).plan_deletion(component.clone()).await.unwrap_err();
     assert!(matches!(unreadable, RunError::Inventory(InventoryError { at: 1, .. })), "{unreadable:?}");
 }
