@@ -41,7 +41,7 @@ pub(crate) use confirmation::LeaseConfirmation;
 pub(crate) use held_lease::HeldLease;
 pub use holder::{LEASE_DURATION, LeaseHolder, LeaseName, MAX_CONFIRMATION_AGE};
 
-use crate::{ApiError, Event, Server};
+use crate::{ApiError, Event, ObjectRevision, Server};
 
 /// The pause between renewals.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
@@ -214,6 +214,24 @@ pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<Lea
         holder: object::holder(&found),
         is_expired: object::is_expired(&found, server.time()),
     }))
+}
+
+/// Deletes a lease that has expired, so that its former holder cannot renew it. Returns the holder of a lease that has not
+/// expired.
+/// # Errors
+/// The failure of the server.
+pub async fn end_expired_lease(server: &Server, name: &LeaseName) -> Result<Option<LeaseHolder>, ApiError> {
+    let requests = object::LeaseRequests { server, name };
+    let Some(found) = requests.read().await? else { return Ok(None) };
+    if !object::is_expired(&found, server.time()) {
+        return Ok(Some(object::holder(&found)));
+    }
+    match requests.delete(&ObjectRevision::of(&found)).await {
+        // The holder has renewed it meanwhile.
+        Err(error) if error.is_conflict() => Ok(Some(object::holder(&found))),
+        Err(error) if error.is_not_found() => Ok(None),
+        ended => ended.map(|()| None),
+    }
 }
 
 /// A lease of another run, and the time since this run has seen it unchanged.

@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     HeldLeasePolicy, LEASE_DURATION, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,
-    MAX_CONFIRMATION_AGE, RENEW_EVERY, lease_state, object,
+    MAX_CONFIRMATION_AGE, RENEW_EVERY, end_expired_lease, lease_state, object,
 };
 use crate::{
     ApiError, ApplyRequest, ConnectionOptions, Event, Server, ServerOptions, WriteMode,
@@ -583,4 +583,21 @@ fn a_holder_reads_as_command_machine_process_and_time() {
     assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711)");
     one.since = "2026-01-02T03:04:05.6Z".parse().ok();
     assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711, since 2026-01-02T03:04:05Z)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_an_expired_lease_is_ended_for_good() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap().unwrap().process, "1");
+    write(&lab, &lease, "1").await.unwrap();
+    // The process sleeps: its clock stands still.
+    lab.fixture.advance(LEASE_DURATION + Duration::from_secs(2));
+    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap(), None);
+    assert_eq!(lab.fixture.get(LEASE, PLACE).await, None);
+    advance(RENEW_EVERY + Duration::from_secs(1)).await;
+    sleep(Duration::from_secs(6)).await;
+    let error = write(&lab, &lease, "2").await.unwrap_err();
+    assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
+    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap(), None);
 }
