@@ -11,6 +11,11 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "msg", rename_all = "lowercase")]
 pub enum ControllerEvent {
+    /// Another controller works; this one waits for it.
+    Waiting {
+        /// The other controller.
+        holder: String,
+    },
     /// The controller watches Components.
     Started,
     /// A step of a Component ended.
@@ -50,6 +55,16 @@ pub enum ControllerEvent {
         #[serde(serialize_with = "as_duration")]
         next: Duration,
     },
+    /// The events receiver did not accept an event.
+    #[serde(rename = "not notified")]
+    NotNotified {
+        /// The Component.
+        #[serde(serialize_with = "as_text")]
+        component: ComponentKey,
+        /// The problem with its causes.
+        #[serde(rename = "error")]
+        problem: String,
+    },
     /// A Component is ignored, because it cannot be read.
     #[serde(rename = "ignored")]
     Unreadable {
@@ -72,9 +87,12 @@ impl ControllerEvent {
     /// True if users should look at the event.
     pub fn is_error(&self) -> bool {
         match self {
-            Self::Started | Self::Gone { .. } | Self::Stopping => false,
+            Self::Waiting { .. } | Self::Started | Self::Gone { .. } | Self::Stopping => false,
             Self::Stepped { is_error, .. } => *is_error,
-            Self::Failed { .. } | Self::Unreadable { .. } | Self::WatchInterrupted { .. } => true,
+            Self::Failed { .. }
+            | Self::NotNotified { .. }
+            | Self::Unreadable { .. }
+            | Self::WatchInterrupted { .. } => true,
         }
     }
 }

@@ -30,11 +30,13 @@ impl EventRecorder {
         Self { server: server.retrying_for(Duration::ZERO), last: Mutex::default() }
     }
 
-    /// Writes an event, unless it repeats the last one.
-    pub(crate) async fn record(&self, component: &Component, event: &ComponentEvent) {
-        if self.is_new(&ComponentKey::of(component), event) {
+    /// Writes an event, unless it repeats the last one. Returns true if it is new.
+    pub(crate) async fn record(&self, component: &Component, event: &ComponentEvent) -> bool {
+        let is_new = self.is_new(&ComponentKey::of(component), event);
+        if is_new {
             let _ = self.write(component, event).await;
         }
+        is_new
     }
 
     /// Forgets the last event of a Component that is gone.

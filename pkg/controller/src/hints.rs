@@ -2,7 +2,7 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::ControllerError;
+use crate::{ControllerError, ShardError};
 
 impl Explain for ControllerError {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -18,5 +18,11 @@ impl Explain for ControllerError {
             Self::LeaseLost { source } => ErrorExplanation::cause(&**source),
             Self::Api(error) => error.explain(),
         }
+    }
+}
+
+impl Explain for ShardError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::kind(ErrorKind::User)
     }
 }

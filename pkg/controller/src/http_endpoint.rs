@@ -12,7 +12,7 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpListener, sync::Semaphore};
 
-use crate::Metrics;
+use crate::{Metrics, Readiness};
 
 /// The limit of connections at a time.
 const MAX_CONNECTIONS: usize = 32;
@@ -20,23 +20,31 @@ const MAX_CONNECTIONS: usize = 32;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The content type of the text format of Prometheus.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+const TEXT_TYPE: &str = "text/plain";
 
-/// The purpose of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The content of an endpoint.
+#[derive(Clone)]
 pub enum Endpoint {
     /// `/metrics`
-    Metrics,
+    Metrics(Arc<Metrics>),
     /// `/healthz` and `/readyz`
-    Probes,
+    Probes(Arc<Readiness>),
 }
 
 impl Endpoint {
     /// Returns the answer for a path.
-    pub fn answer(self, path: &str, metrics: &Metrics) -> Response<Full<Bytes>> {
+    pub fn answer(&self, path: &str) -> Response<Full<Bytes>> {
         let (status, kind, body) = match (self, path) {
-            (Self::Metrics, "/metrics") => (StatusCode::OK, METRICS_TYPE, metrics.to_text()),
-            (Self::Probes, "/healthz" | "/readyz") => (StatusCode::OK, "text/plain", "ok".to_owned()),
-            _ => (StatusCode::NOT_FOUND, "text/plain", "not found\n".to_owned()),
+            (Self::Metrics(metrics), "/metrics") => (StatusCode::OK, METRICS_TYPE, metrics.to_text()),
+            (Self::Probes(_), "/healthz") => (StatusCode::OK, TEXT_TYPE, "ok".to_owned()),
+            (Self::Probes(readiness), "/readyz") => match &*readiness.missing() {
+                [] => (StatusCode::OK, TEXT_TYPE, "ok".to_owned()),
+                kinds => {
+                    let body = format!("waiting for the first list of {}\n", kinds.join(", "));
+                    (StatusCode::SERVICE_UNAVAILABLE, TEXT_TYPE, body)
+                }
+            },
+            _ => (StatusCode::NOT_FOUND, TEXT_TYPE, "not found\n".to_owned()),
         };
         let mut answer = Response::new(Full::new(Bytes::from(body)));
         *answer.status_mut() = status;
@@ -46,7 +54,7 @@ impl Endpoint {
 }
 
 /// Answers requests to an endpoint until it is dropped.
-pub async fn serve(listener: TcpListener, endpoint: Endpoint, metrics: Arc<Metrics>) -> Infallible {
+pub async fn serve(listener: TcpListener, endpoint: Endpoint) -> Infallible {
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = tokio::task::JoinSet::new();
     loop {
@@ -57,11 +65,11 @@ pub async fn serve(listener: TcpListener, endpoint: Endpoint, metrics: Arc<Metri
             tokio::time::sleep(Duration::from_secs(1)).await;
             continue;
         };
-        let metrics = Arc::clone(&metrics);
+        let endpoint = endpoint.clone();
         connections.spawn(async move {
             let _permit = permit;
             let answer = service_fn(move |request: Request<Incoming>| {
-                let answer = endpoint.answer(request.uri().path(), &metrics);
+                let answer = endpoint.answer(request.uri().path());
                 async move { Ok::<_, Infallible>(answer) }
             });
             let mut server = http1::Builder::new();

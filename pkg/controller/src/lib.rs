@@ -6,12 +6,12 @@
 //! ```
 //!
 //! ```
-//! use controller::{Endpoint, Metrics};
+//! use controller::{Endpoint, Metrics, Readiness};
 //!
-//! let metrics = Metrics::default();
-//! let answer = Endpoint::Probes.answer("/readyz", &metrics);
-//! assert_eq!(answer.status(), 200);
-//! assert_eq!(Endpoint::Metrics.answer("/readyz", &metrics).status(), 404);
+//! let probes = Endpoint::Probes(Readiness::default().into());
+//! assert_eq!(probes.answer("/readyz").status(), 200);
+//! let metrics = Endpoint::Metrics(Metrics::default().into());
+//! assert_eq!(metrics.answer("/readyz").status(), 404);
 //! ```
 //!
 //! All requests go through [`apply::Server`], those of watches as well. Its writes need the lease of the controller.
@@ -25,8 +25,12 @@ mod hints;
 mod http_endpoint;
 mod manifests;
 mod metrics;
+mod notifications;
+mod queue_depth;
+mod readiness;
 mod reconciliation;
 mod run;
+mod shard;
 mod sources;
 mod watched_component;
 
@@ -34,4 +38,7 @@ pub use event::ControllerEvent;
 pub use http_endpoint::{Endpoint, serve};
 pub use manifests::{DeploymentSettings, manifests};
 pub use metrics::Metrics;
-pub use run::{Controller, ControllerError, ControllerOptions, lease_name};
+pub use notifications::EventsReceiver;
+pub use readiness::Readiness;
+pub use run::{Controller, ControllerError, ControllerOptions};
+pub use shard::{Shard, ShardError, acquire_shard};

@@ -10,8 +10,11 @@ use apply::{ApiError, EventSink};
 use component::{AT_ONCE, Component, ComponentKey, ComponentStep, ComponentStore, Reconciler, StoreError};
 use jiff::Timestamp;
 use kube::runtime::controller::Action;
+use tokio::time::Instant;
 
-use crate::{ControllerEvent, Metrics, events::EventRecorder, watched_component::WatchedComponent};
+use crate::{
+    ControllerEvent, EventsReceiver, Metrics, events::EventRecorder, watched_component::WatchedComponent,
+};
 
 /// The limit of steps and conflicts before other Components have their turn.
 const MAX_STEPS: usize = 8;
@@ -25,6 +28,7 @@ pub(crate) struct Reconciliation<'a> {
     pub(crate) store: &'a ComponentStore,
     pub(crate) reconciler: Reconciler<'a>,
     pub(crate) recorder: &'a EventRecorder,
+    pub(crate) receiver: Option<&'a EventsReceiver>,
     pub(crate) metrics: &'a Metrics,
     pub(crate) events: &'a EventSink<ControllerEvent>,
     pub(crate) attempts: AttemptCounts,
@@ -55,9 +59,13 @@ pub(crate) enum StepError {
 impl StepError {
     /// Returns what follows after a failure.
     pub(crate) fn action(&self) -> Action {
+        self.delay().map_or_else(Action::await_change, Action::requeue)
+    }
+
+    fn delay(&self) -> Option<Duration> {
         match self {
-            Self::LeaseLost(_) => Action::await_change(),
-            Self::Retry { delay } => Action::requeue(*delay),
+            Self::LeaseLost(_) => None,
+            Self::Retry { delay } => Some(*delay),
         }
     }
 }
@@ -84,8 +92,24 @@ impl AttemptCounts {
 }
 
 impl Reconciliation<'_> {
-    /// Takes steps until the Component has to wait.
+    /// Takes steps until the Component has to wait. Returns what follows.
     pub(crate) async fn run(&self, watched: &WatchedComponent) -> Result<Action, StepError> {
+        let (key, started_at) = (watched.key(), Instant::now());
+        self.metrics.queue.remove(&key);
+        let ended = self.take_steps(watched).await;
+        self.metrics.record_duration(started_at.elapsed());
+        let delay = match &ended {
+            Ok(delay) => *delay,
+            Err(error) => error.delay(),
+        };
+        if let Some(delay) = delay {
+            self.metrics.queue.schedule(&key, delay);
+        }
+        Ok(ended?.map_or_else(Action::await_change, Action::requeue))
+    }
+
+    /// Takes steps until the Component has to wait. Returns the delay until the next step; `None` to wait for a change.
+    async fn take_steps(&self, watched: &WatchedComponent) -> Result<Option<Duration>, StepError> {
         let key = watched.key();
         let mut attempts = self.attempts.of(watched);
         let mut known = watched.first.as_deref().cloned();
@@ -101,7 +125,7 @@ impl Reconciliation<'_> {
                 Err(StoreError::Unreadable { components }) => {
                     let problem = components.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
                     self.events.send(&ControllerEvent::Unreadable { problem });
-                    return Ok(Action::await_change());
+                    return Ok(None);
                 }
                 Err(StoreError::Api(error)) => {
                     self.attempts.record(watched, attempts.saturating_add(1));
@@ -110,18 +134,18 @@ impl Reconciliation<'_> {
             };
             let Some(step) = taken else {
                 self.events.send(&ControllerEvent::Gone { component: key });
-                return Ok(Action::await_change());
+                return Ok(None);
             };
             has_progress |= step.has_progress;
             self.report(&key, &step).await;
             if step.delay > AT_ONCE {
                 self.attempts.record(watched, if has_progress { 0 } else { attempts.saturating_add(1) });
-                return Ok(Action::requeue(with_jitter(step.delay)));
+                return Ok(Some(with_jitter(step.delay)));
             }
             attempts = if step.has_progress { 0 } else { attempts };
             known = Some(step.component);
         }
-        Ok(Action::requeue(CONFLICT_DELAY))
+        Ok(Some(CONFLICT_DELAY))
     }
 
     /// Takes one step. `None` if the Component is gone.
@@ -158,7 +182,13 @@ impl Reconciliation<'_> {
             is_error: step.event.is_warning,
             next: step.delay,
         });
-        self.recorder.record(&step.component, &step.event).await;
+        if self.recorder.record(&step.component, &step.event).await
+            && let Some(receiver) = self.receiver
+            && let Err(problem) =
+                receiver.notify(&step.component, &step.event, self.reconciler.repositories).await
+        {
+            self.events.send(&ControllerEvent::NotNotified { component: key.clone(), problem });
+        }
     }
 
     fn failed(&self, component: ComponentKey, error: &ApiError, attempts: u32) -> StepError {

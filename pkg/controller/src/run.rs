@@ -7,14 +7,12 @@ use std::{
     time::Duration,
 };
 
-use apply::{ApiError, EventSink, LeaseName, Server};
-use component::{
-    ComponentKey, ComponentRenderer, ComponentRuns, ComponentStore, RECONCILER, Reconciler, Targets,
-};
+use apply::{ApiError, EventSink, Server};
+use component::{ComponentKey, ComponentRenderer, ComponentRuns, ComponentStore, KIND, Reconciler, Targets};
 use futures::{
     FutureExt as _, Stream, StreamExt as _, TryStreamExt as _,
     channel::oneshot,
-    future::{Either, select},
+    future::{Either, ready, select},
     stream::{self, BoxStream},
 };
 use kube::{
@@ -30,7 +28,7 @@ use repository::RepositoryContext;
 use tokio::time::sleep;
 
 use crate::{
-    ControllerEvent, Metrics,
+    ControllerEvent, EventsReceiver, Metrics, Readiness, Shard,
     changes::WatchedComponents,
     events::EventRecorder,
     reconciliation::{AttemptCounts, Reconciliation, StepError},
@@ -51,6 +49,10 @@ pub struct ControllerOptions {
     pub max_concurrent_reconciles: u16,
     /// The service account for Components that name neither a service account nor a kubeconfig.
     pub default_service_account: Option<String>,
+    /// The receiver of events of Components over HTTP.
+    pub receiver: Option<EventsReceiver>,
+    /// The Components that are reconciled. The others are watched only.
+    pub shard: Shard,
     /// The receiver of events.
     pub events: EventSink<ControllerEvent>,
 }
@@ -67,6 +69,8 @@ pub struct Controller<'a> {
     pub repositories: RepositoryContext,
     /// The metrics to update.
     pub metrics: Arc<Metrics>,
+    /// The readiness to update.
+    pub readiness: Arc<Readiness>,
     /// The limits and the receiver of events.
     pub options: ControllerOptions,
 }
@@ -85,11 +89,6 @@ pub enum ControllerError {
     Api(#[from] ApiError),
 }
 
-/// Returns the name of the lease that one of several controllers holds.
-pub fn lease_name(namespace: &str) -> LeaseName {
-    LeaseName { namespace: namespace.to_owned(), name: RECONCILER.to_owned() }
-}
-
 impl Controller<'_> {
     /// Reconciles Components until `stop` completes. Then running steps end first.
     /// # Errors
@@ -101,7 +100,7 @@ impl Controller<'_> {
         }
         let targets = Targets::new(self.hub.clone())
             .with_default_service_account(self.options.default_service_account.clone());
-        let (sources, new_kinds) = SourceCopy::new(self.hub.clone());
+        let (sources, new_kinds) = SourceCopy::new(self.hub.clone(), Arc::clone(&self.readiness));
         let recorder = EventRecorder::new(&self.hub);
         let reconciliation = Reconciliation {
             store: &store,
@@ -112,18 +111,22 @@ impl Controller<'_> {
                 renderer: self.renderer,
             },
             recorder: &recorder,
+            receiver: self.options.receiver.as_ref(),
             metrics: &self.metrics,
             events: &self.options.events,
             attempts: AttemptCounts::default(),
         };
         let watched = WatchedComponents::new();
         let components = watched.store();
-        self.metrics.observe(self.hub.clone(), components.clone());
+        self.metrics.observe(self.hub.clone(), components.clone(), self.options.shard);
+        self.readiness.expect(KIND);
         self.options.events.send(&ControllerEvent::Started);
         let by_sources = new_kinds.map(|kind| sources.watch(kind, &components)).flatten_unordered(None);
-        let by_sources =
-            stream::select(by_sources, poll_urls(&components, &self.repositories, POLL_INTERVAL)).map(Ok);
+        let by_urls = poll_urls(&components, self.options.shard, &self.repositories, POLL_INTERVAL);
+        let by_sources = stream::select(by_sources, by_urls).map(Ok);
         let due = stream::select(self.watch_components(watched, &reconciliation), by_sources);
+        let due = due.try_filter(|key| ready(self.options.shard.contains(key)));
+        let due = due.inspect_ok(|key| self.metrics.queue.schedule(key, Duration::ZERO));
         let (stopping, stopped) = oneshot::channel();
         let stop = async move {
             stop.await;
@@ -159,12 +162,20 @@ impl Controller<'_> {
 
     /// Watches Components. Returns those that need a step.
     fn watch_components<'a>(
-        &self,
+        &'a self,
         mut watched: WatchedComponents,
         reconciliation: &'a Reconciliation<'a>,
     ) -> BoxStream<'a, Result<ComponentKey, watcher::Error>> {
         let api: Api<WatchedComponent> = Api::all(self.hub.client());
         let events = watcher(api, watcher::Config::default()).default_backoff();
+        let shard = self.options.shard;
+        // Components of other shards have no first step here.
+        let events = events.modify(move |component| {
+            if !shard.contains(&component.key()) {
+                component.first = None;
+            }
+        });
+        let events = self.readiness.observe(KIND.to_owned(), events);
         let due = move |event: Result<watcher::Event<WatchedComponent>, watcher::Error>| {
             let due = match event {
                 Ok(event) => {
@@ -172,6 +183,7 @@ impl Controller<'_> {
                     for key in &changes.gone {
                         reconciliation.recorder.forget(key);
                         reconciliation.attempts.forget(key);
+                        reconciliation.metrics.queue.remove(key);
                     }
                     changes.due.into_iter().map(Ok).collect()
                 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -30,6 +30,7 @@ use repository::RepositoryContext;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
+    Readiness, Shard,
     changes::behind,
     watched_component::{WatchedComponent, WatchedSource},
 };
@@ -44,6 +45,7 @@ const MAX_POLLS: usize = 4;
 /// or missing kind causes no requests.
 pub(crate) struct SourceCopy {
     hub: Server,
+    readiness: Arc<Readiness>,
     kinds: Mutex<BTreeMap<GroupKind, WatchedKind>>,
     new_kinds: UnboundedSender<GroupKind>,
 }
@@ -59,9 +61,9 @@ enum WatchedKind {
 
 impl SourceCopy {
     /// Creates an empty copy. Returns the kinds to be watched as well.
-    pub(crate) fn new(hub: Server) -> (Self, UnboundedReceiver<GroupKind>) {
+    pub(crate) fn new(hub: Server, readiness: Arc<Readiness>) -> (Self, UnboundedReceiver<GroupKind>) {
         let (new_kinds, received) = unbounded();
-        (Self { hub, kinds: Mutex::default(), new_kinds }, received)
+        (Self { hub, readiness, kinds: Mutex::default(), new_kinds }, received)
     }
 
     /// Watches all sources of a kind until the kind is no longer served. Returns the Components that need a step.
@@ -77,7 +79,9 @@ impl SourceCopy {
                 Err(_) => stream::empty().boxed(),
             }
         };
+        self.readiness.expect(&kind.kind);
         let forget = async move {
+            self.readiness.settle(&kind.kind);
             lock(&self.kinds).remove(&kind);
             None
         };
@@ -86,7 +90,7 @@ impl SourceCopy {
         changed.then(due).flat_map(stream::iter).boxed()
     }
 
-    fn changed_sources(&self, kind: &ApiKind) -> BoxStream<'static, ObjectKey> {
+    fn changed_sources(&self, kind: &ApiKind) -> BoxStream<'_, ObjectKey> {
         let client = self.hub.client();
         let version = GroupVersionKind::gvk(&kind.group, &kind.version, &kind.kind);
         let resource = ApiResource::from_gvk_with_plural(&version, &kind.plural);
@@ -100,7 +104,8 @@ impl SourceCopy {
         if kind.group == GROUP {
             // The files of Blueprints may be large.
             let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(client, &resource);
-            let events = watcher(api, watcher::Config::default()).default_backoff().applied_objects();
+            let events = watcher(api, watcher::Config::default()).default_backoff();
+            let events = self.readiness.observe(kind.kind.clone(), events).applied_objects();
             return while_served(events).map(move |one| key(one.namespace(), one.name_any())).boxed();
         }
         let writer = Writer::new(resource.clone());
@@ -115,6 +120,7 @@ impl SourceCopy {
                 fields.remove("spec");
             }
         });
+        let events = self.readiness.observe(kind.kind.clone(), events);
         let changed = reflector(writer, events).applied_objects();
         while_served(changed).map(move |one| key(one.namespace(), one.name_any())).boxed()
     }
@@ -171,6 +177,7 @@ impl ObjectReader for SourceCopy {
 /// than in the last round.
 pub(crate) fn poll_urls<'a>(
     components: &'a Store<WatchedComponent>,
+    shard: Shard,
     repositories: &'a RepositoryContext,
     every: Duration,
 ) -> BoxStream<'a, ComponentKey> {
@@ -184,7 +191,7 @@ pub(crate) fn poll_urls<'a>(
             // A URL that cannot be read is read again in the next round.
             http_state(&url, repositories).await.ok().map(|state| (url, state.artifact))
         };
-        let current: Vec<UrlState> = stream::iter(urls(components))
+        let current: Vec<UrlState> = stream::iter(urls(components, shard))
             .map(read)
             .buffer_unordered(MAX_POLLS)
             .filter_map(ready)
@@ -203,12 +210,13 @@ pub(crate) fn poll_urls<'a>(
 /// A URL and its artifact.
 type UrlState = (HttpRepository, ArtifactReference);
 
-/// Returns the URLs of Components, each once.
-fn urls(components: &Store<WatchedComponent>) -> Vec<HttpRepository> {
+/// Returns the URLs of the Components of a shard, each once.
+fn urls(components: &Store<WatchedComponent>, shard: Shard) -> Vec<HttpRepository> {
     let mut urls = Vec::new();
     for component in components.state() {
         if let Some(WatchedSource::Url(url)) = &component.source
             && !urls.contains(url)
+            && shard.contains(&component.key())
         {
             urls.push(url.clone());
         }
@@ -217,9 +225,9 @@ fn urls(components: &Store<WatchedComponent>) -> Vec<HttpRepository> {
 }
 
 /// Returns the objects of a watch, until its kind is no longer served. The watch retries after all errors.
-fn while_served<K: Send + 'static>(
-    objects: impl futures::Stream<Item = Result<K, watcher::Error>> + Send + 'static,
-) -> BoxStream<'static, K> {
+fn while_served<'a, K: Send + 'a>(
+    objects: impl futures::Stream<Item = Result<K, watcher::Error>> + Send + 'a,
+) -> BoxStream<'a, K> {
     let is_served = |object: &Result<K, watcher::Error>| {
         ready(!matches!(object, Err(error) if status_code(error) == Some(404)))
     };
@@ -276,7 +284,7 @@ mod tests {
         }
         components.record(&Event::InitDone);
         let store = components.store();
-        let mut due = poll_urls(&store, &repositories, Duration::from_millis(20));
+        let mut due = poll_urls(&store, Shard::default(), &repositories, Duration::from_millis(20));
         let first = [due.next().await.unwrap().name, due.next().await.unwrap().name];
         assert!(first.contains(&"web".to_owned()) && first.contains(&"api".to_owned()), "{first:?}");
         assert!(host.received().len() >= 4, "{:?}", host.addresses());

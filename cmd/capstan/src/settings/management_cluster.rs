@@ -92,11 +92,15 @@ pub(crate) fn watched_management_cluster(
 }
 
 /// Connects for a controller, which takes failed steps again itself.
-pub(crate) fn controller_cluster(kube: &KubeFlags, session: &Session) -> Result<ManagementCluster, Failure> {
+pub(crate) fn controller_cluster(
+    kube: &KubeFlags,
+    requests: EventSink<apply::Event>,
+    session: &Session,
+) -> Result<ManagementCluster, Failure> {
     /// The time for retries of one request.
     const RETRY_FOR: Duration = Duration::from_secs(10);
     let events = session.cluster_events(ProgressFormat::default());
-    let settings = ServerOptions { retry_for: RETRY_FOR, ..ServerOptions::default() };
+    let settings = ServerOptions { retry_for: RETRY_FOR, events: requests, ..ServerOptions::default() };
     connect(kube, &events, session, settings)
 }
 

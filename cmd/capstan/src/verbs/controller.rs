@@ -1,23 +1,26 @@
 //! `controller`: reconciles the Components of a cluster.
 
+mod log;
 mod manifests;
 
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
-use apply::{EventSink, HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest, Server};
+use apply::{EventSink, HeldLeasePolicy, LeaseHolder, LeaseRequest, Server};
 use component::{ClusterRenderer, Preparation};
-use controller::{ControllerEvent, ControllerOptions, Endpoint, Metrics, lease_name, serve};
+use controller::{
+    ControllerEvent, ControllerOptions, Endpoint, EventsReceiver, Metrics, Readiness, Shard, ShardError,
+    acquire_shard, serve,
+};
 use inventory::ManagementCluster;
-use jiff::Timestamp;
 use tokio::{net::TcpListener, task::JoinSet};
 
+use self::log::{ControllerLog, LogFlags};
 use crate::{
-    Failure,
+    Environment, Failure, WithContext as _,
     failure::Kind,
     process,
     session::Session,
     settings::{self, KubeFlags},
-    ui::Messages,
 };
 
 /// Run the controller of Components
@@ -47,6 +50,10 @@ pub(crate) struct Controller {
     #[arg(long)]
     leader_elect: bool,
 
+    /// Reconcile only the Components of one shard, such as 0/3; run one controller for each shard
+    #[arg(long, value_name = "INDEX/COUNT")]
+    shard: Option<String>,
+
     /// Namespace of the Lease of `--leader-elect` [default: that of the context]
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
@@ -59,9 +66,12 @@ pub(crate) struct Controller {
     #[arg(long, value_name = "N", default_value_t = 5)]
     max_concurrent_reconciles: u16,
 
-    /// Lowest level of log lines
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
-    zap_log_level: LogLevel,
+    /// Address of an events receiver, such as that of the notification controller of Flux
+    #[arg(long, value_name = "URL")]
+    events_address: Option<String>,
+
+    #[command(flatten)]
+    log: LogFlags,
 
     #[command(flatten)]
     kube: KubeFlags,
@@ -72,29 +82,33 @@ enum ControllerVerb {
     Manifests(manifests::Manifests),
 }
 
-/// A level of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-enum LogLevel {
-    /// Every step
-    #[default]
-    Info,
-    /// Steps that fail
-    Error,
+pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failure> {
+    match &args.verb {
+        Some(ControllerVerb::Manifests(args)) => manifests::run(args, session),
+        None => run_controller(args, session),
+    }
 }
 
-pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failure> {
-    if let Some(ControllerVerb::Manifests(args)) = &args.verb {
-        return manifests::run(args, session);
-    }
+fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failure> {
+    let (shard, receiver) = (args.shard()?, args.events_receiver(session.environment())?);
+    let (metrics, readiness) = (Arc::default(), Arc::default());
     let addresses = [
-        (parse_address(&args.metrics_bind_address, "metrics-bind-address")?, Endpoint::Metrics),
-        (parse_address(&args.health_probe_bind_address, "health-probe-bind-address")?, Endpoint::Probes),
+        (&args.metrics_bind_address, "metrics-bind-address", Endpoint::Metrics(Arc::clone(&metrics))),
+        (
+            &args.health_probe_bind_address,
+            "health-probe-bind-address",
+            Endpoint::Probes(Arc::clone(&readiness)),
+        ),
     ];
-    let cluster = settings::controller_cluster(&args.kube, session)?;
-    let metrics = Arc::new(Metrics::default());
-    let mut endpoints = session.block_on(open_endpoints(addresses, &metrics))?;
+    let log = args.log.log(session.messages());
+    let events = log.clone();
+    let cluster =
+        settings::controller_cluster(&args.kube, EventSink::new(move |event| events.server(event)), session)?;
+    let mut endpoints = session.block_on(open_endpoints(addresses))?;
     let lease = if args.leader_elect {
-        Some(session.block_on(Lease::acquire(cluster.server(), &args.lease_request(session)?))?)
+        let request = args.lease_request(shard, session)?;
+        let waiting = |event: &ControllerEvent| log.controller(event);
+        Some(session.block_on(acquire_shard(cluster.server(), &request, shard, waiting))?)
     } else {
         None
     };
@@ -102,7 +116,8 @@ pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failur
         Some(lease) => cluster.server().with_lease(lease),
         None => cluster.server().without_lease(),
     };
-    let ended = args.reconcile(&cluster, hub, metrics, session);
+    let reports = Reports { metrics, readiness, receiver, log };
+    let ended = args.reconcile(&cluster, hub, shard, reports, session);
     let released = session.block_on(async {
         if let Some(lease) = lease {
             lease.release().await;
@@ -115,37 +130,62 @@ pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failur
     ended
 }
 
+/// The receivers of the reports of a controller.
+struct Reports {
+    metrics: Arc<Metrics>,
+    readiness: Arc<Readiness>,
+    receiver: Option<EventsReceiver>,
+    log: ControllerLog,
+}
+
 impl Controller {
+    fn shard(&self) -> Result<Shard, Failure> {
+        let Some(text) = &self.shard else { return Ok(Shard::default()) };
+        text.parse().map_err(|error: ShardError| {
+            Failure::user(format!("invalid value `{text}` for `--shard`")).because(&error)
+        })
+    }
+
+    fn events_receiver(&self, environment: &Environment) -> Result<Option<EventsReceiver>, Failure> {
+        let Some(address) = &self.events_address else { return Ok(None) };
+        EventsReceiver::new(address, process::host_name(environment))
+            .map(Some)
+            .with_context(|| "invalid value for `--events-address`".to_owned())
+    }
+
     fn reconcile(
         &self,
         cluster: &ManagementCluster,
         hub: Server,
-        metrics: Arc<Metrics>,
+        shard: Shard,
+        reports: Reports,
         session: &Session,
     ) -> Result<(), Failure> {
         let repositories = session.repositories()?;
         let preparation = Preparation { repositories: repositories.clone(), ..Preparation::default() };
         let renderer = ClusterRenderer::new(preparation, hub.clone());
-        let (messages, level) = (session.messages().clone(), self.zap_log_level);
+        let Reports { metrics, readiness, receiver, log } = reports;
         let options = ControllerOptions {
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             default_service_account: self.default_service_account.clone(),
-            events: EventSink::new(move |event| log(event, level, &messages)),
+            receiver,
+            shard,
+            events: EventSink::new(move |event| log.controller(event)),
         };
         session.block_on(async {
             let hub_uid = cluster.identity().await?.uid;
             let renderer = &renderer;
             let controller =
-                controller::Controller { hub, hub_uid, renderer, repositories, metrics, options };
+                controller::Controller { hub, hub_uid, renderer, repositories, metrics, readiness, options };
             Ok::<_, Failure>(Box::pin(controller.run(terminated())).await?)
         })
     }
 
-    fn lease_request(&self, session: &Session) -> Result<LeaseRequest, Failure> {
+    fn lease_request(&self, shard: Shard, session: &Session) -> Result<LeaseRequest, Failure> {
         let environment = session.environment();
         let namespace = self.kube.namespace(self.namespace.as_deref(), environment)?;
         Ok(LeaseRequest {
-            name: lease_name(&namespace),
+            name: shard.lease_name(&namespace),
             holder: LeaseHolder {
                 host: process::host_name(environment),
                 process: process::process_id(),
@@ -172,18 +212,14 @@ fn parse_address(text: &str, flag: &str) -> Result<Option<SocketAddr>, Failure> 
 }
 
 /// Opens the ports, and answers requests in the background.
-async fn open_endpoints(
-    addresses: [(Option<SocketAddr>, Endpoint); 2],
-    metrics: &Arc<Metrics>,
-) -> Result<JoinSet<()>, Failure> {
+async fn open_endpoints(addresses: [(&String, &str, Endpoint); 2]) -> Result<JoinSet<()>, Failure> {
     let mut endpoints = JoinSet::new();
-    for (address, endpoint) in addresses {
-        let Some(address) = address else { continue };
+    for (text, flag, endpoint) in addresses {
+        let Some(address) = parse_address(text, flag)? else { continue };
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Failure::new(Kind::Environment, format!("cannot listen on {address}")).because(&error)
         })?;
-        let metrics = Arc::clone(metrics);
-        endpoints.spawn(async move { match serve(listener, endpoint, metrics).await {} });
+        endpoints.spawn(async move { match serve(listener, endpoint).await {} });
     }
     Ok(endpoints)
 }
@@ -199,16 +235,5 @@ fn terminated() -> impl Future<Output = ()> {
             return;
         }
         std::future::pending::<()>().await;
-    }
-}
-
-/// Logs an event as one line of JSON.
-fn log(event: &ControllerEvent, lowest: LogLevel, messages: &Messages) {
-    let level = if event.is_error() { LogLevel::Error } else { LogLevel::Info };
-    if level >= lowest {
-        let mut line = serde_json::to_value(event).unwrap_or_default();
-        line["ts"] = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into();
-        line["level"] = if level == LogLevel::Error { "error" } else { "info" }.into();
-        messages.write_plain(&format!("{line}\n"));
     }
 }

@@ -1,4 +1,6 @@
 mod faults;
+mod reports;
+mod shards;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,7 +8,7 @@ use std::{
 };
 
 use apply::{ConnectionOptions, Credentials, Event, GroupKind, ListQuery, PatchTarget, ServerOptions};
-use component::{Component, GROUP, KIND, RenderInputs, State, definition};
+use component::{Component, GROUP, RECONCILER, RenderInputs, State, definition};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
 use serde_json::json;
@@ -45,6 +47,7 @@ struct Lab {
     fixture: Fixture,
     server: Server,
     metrics: Arc<Metrics>,
+    readiness: Arc<Readiness>,
     requests: Arc<RequestCount>,
 }
 
@@ -84,7 +87,7 @@ impl Lab {
         };
         let settings = ServerOptions { events, ..ServerOptions::default() };
         let server = Server::connect(connection, settings).await.unwrap().without_lease();
-        let lab = Self { fixture, server, metrics: Arc::default(), requests };
+        let lab = Self { fixture, server, metrics: Arc::default(), readiness: Arc::default(), requests };
         lab.fixture
             .apply("{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: repo, namespace: ns}, spec: {}}")
             .await;
@@ -134,9 +137,12 @@ impl Lab {
             renderer: &Maps,
             repositories: RepositoryContext::default(),
             metrics: Arc::clone(&self.metrics),
+            readiness: Arc::clone(&self.readiness),
             options: ControllerOptions {
                 max_concurrent_reconciles: 5,
                 default_service_account: None,
+                receiver: None,
+                shard: Shard::default(),
                 events: EventSink::none(),
             },
         }
@@ -281,7 +287,8 @@ async fn a_cluster_without_the_definition_is_refused() {
         user_agent: "controller".to_owned(),
     };
     let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
-    let lab = Lab { fixture, server, metrics: Arc::default(), requests: Arc::default() };
+    let lab =
+        Lab { fixture, server, metrics: Arc::default(), readiness: Arc::default(), requests: Arc::default() };
     let error = lab.controller().run(pending()).await.unwrap_err();
     assert!(matches!(error, ControllerError::NoDefinition), "{error:?}");
 }

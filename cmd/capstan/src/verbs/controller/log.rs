@@ -1,0 +1,197 @@
+//! The log of the controller: one event a line, in the forms of the logger of other controllers.
+//! Source: controller-runtime (flags).
+
+use apply::{Event, RequestEffect};
+use clap::ValueEnum;
+use controller::ControllerEvent;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::ui::Messages;
+
+/// The flags of the log.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Log flags")]
+pub(crate) struct LogFlags {
+    /// Log for people: `--zap-encoder console` and `--zap-log-level debug`
+    #[arg(long)]
+    zap_devel: bool,
+
+    /// Form of log lines [default: json]
+    #[arg(long, value_name = "FORM", value_enum)]
+    zap_encoder: Option<Encoder>,
+
+    /// Lowest level of log lines: debug, info, error, panic, or a number above 0, which means debug [default: info]
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    zap_log_level: Option<LogLevel>,
+
+    /// Lowest level of stack traces; without effect, because no log line has a stack trace
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    zap_stacktrace_level: Option<StackTraceLevel>,
+
+    /// Form of times
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    zap_time_encoding: TimeEncoding,
+}
+
+/// A level of stack traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StackTraceLevel {
+    Info,
+    Error,
+    Panic,
+}
+
+/// A form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Encoder {
+    /// One JSON object
+    Json,
+    /// Time, level and message, then all other fields as JSON
+    Console,
+}
+
+/// A level of log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum LogLevel {
+    /// Requests to the cluster.
+    Debug,
+    /// Steps.
+    #[default]
+    Info,
+    /// Steps that fail.
+    Error,
+    /// Nothing.
+    Panic,
+}
+
+/// A form of times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TimeEncoding {
+    /// Seconds since 1970
+    Epoch,
+    /// Milliseconds since 1970
+    Millis,
+    /// Nanoseconds since 1970
+    Nano,
+    /// 2026-01-02T03:04:05.678Z
+    #[default]
+    Iso8601,
+    /// 2026-01-02T03:04:05Z
+    Rfc3339,
+    /// 2026-01-02T03:04:05.678901234Z
+    Rfc3339nano,
+}
+
+/// Writes events as log lines.
+#[derive(Clone)]
+pub(super) struct ControllerLog {
+    lowest: LogLevel,
+    encoder: Encoder,
+    times: TimeEncoding,
+    messages: Messages,
+}
+
+impl LogFlags {
+    /// Returns the log on stderr.
+    pub(super) fn log(self, messages: &Messages) -> ControllerLog {
+        let (encoder, lowest) = match self.zap_devel {
+            true => (Encoder::Console, LogLevel::Debug),
+            false => (Encoder::Json, LogLevel::Info),
+        };
+        ControllerLog {
+            lowest: self.zap_log_level.unwrap_or(lowest),
+            encoder: self.zap_encoder.unwrap_or(encoder),
+            times: self.zap_time_encoding,
+            messages: messages.clone(),
+        }
+    }
+}
+
+impl ControllerLog {
+    /// Logs an event of the controller.
+    pub(super) fn controller(&self, event: &ControllerEvent) {
+        let level = if event.is_error() { LogLevel::Error } else { LogLevel::Info };
+        if let Ok(Value::Object(fields)) = serde_json::to_value(event) {
+            self.write(level, fields);
+        }
+    }
+
+    /// Logs an event of the connection to the cluster.
+    pub(super) fn server(&self, event: &Event) {
+        let (level, fields) = match event {
+            Event::Requested { request, effect } => {
+                let is_write = *effect == RequestEffect::Write;
+                (LogLevel::Debug, json!({"msg": "request", "request": request, "write": is_write}))
+            }
+            Event::WaitingForLease { holder } => {
+                (LogLevel::Info, json!({"msg": "waiting", "holder": holder.to_string()}))
+            }
+            Event::Retrying { action, reason, .. } => {
+                (LogLevel::Debug, json!({"msg": "retrying", "action": action, "error": reason}))
+            }
+            Event::Warning { text, action } => {
+                (LogLevel::Info, json!({"msg": "warning", "action": action, "warning": text}))
+            }
+            _ => return,
+        };
+        if let Value::Object(fields) = fields {
+            self.write(level, fields);
+        }
+    }
+
+    fn write(&self, level: LogLevel, fields: Map<String, Value>) {
+        if level >= self.lowest {
+            self.messages.write_plain(&self.line(level, fields, Timestamp::now()));
+        }
+    }
+
+    fn line(&self, level: LogLevel, mut fields: Map<String, Value>, now: Timestamp) -> String {
+        let level = match level {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Error | LogLevel::Panic => "error",
+        };
+        let time = self.times.format(now);
+        match self.encoder {
+            Encoder::Json => {
+                fields.insert("ts".to_owned(), time);
+                fields.insert("level".to_owned(), level.into());
+                format!("{}\n", Value::Object(fields))
+            }
+            Encoder::Console => {
+                let message = fields.remove("msg").unwrap_or_default();
+                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let rest =
+                    if fields.is_empty() { String::new() } else { format!("\t{}", Value::Object(fields)) };
+                format!("{}\t{}\t{}{rest}\n", text(&time), level.to_uppercase(), text(&message))
+            }
+        }
+    }
+}
+
+impl TimeEncoding {
+    fn format(self, now: Timestamp) -> Value {
+        let text = |form: &str| now.strftime(form).to_string().into();
+        match self {
+            Self::Epoch => json!(now.as_duration().as_secs_f64()),
+            Self::Millis => json!(now.as_duration().as_millis_f64()),
+            Self::Nano => i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX).into(),
+            Self::Iso8601 => text("%Y-%m-%dT%H:%M:%S%.3fZ"),
+            Self::Rfc3339 => text("%Y-%m-%dT%H:%M:%SZ"),
+            Self::Rfc3339nano => text("%Y-%m-%dT%H:%M:%S%.9fZ"),
+        }
+    }
+}
+
+/// Parses the value of `--zap-log-level`.
+fn level(text: &str) -> Result<LogLevel, String> {
+    match text {
+        "debug" => Ok(LogLevel::Debug),
+        "info" => Ok(LogLevel::Info),
+        "error" => Ok(LogLevel::Error),
+        "panic" => Ok(LogLevel::Panic),
+        number if number.parse::<u8>().is_ok_and(|number| number > 0) => Ok(LogLevel::Debug),
+        _ => Err("expected debug, info, error, panic, or a number above 0".to_owned()),
+    }
+}

@@ -1,0 +1,48 @@
+//! The readiness of a controller: every watch has listed its objects once.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use futures::{Stream, TryStreamExt as _};
+use kube::runtime::watcher::{self, Event};
+
+/// The watches that have not listed their objects yet. A controller without watches, such as one that waits for its lease,
+/// is ready.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<BTreeSet<String>>);
+
+impl Readiness {
+    /// Returns the kinds that have not been listed.
+    pub fn missing(&self) -> Vec<String> {
+        self.lock().iter().cloned().collect()
+    }
+
+    /// Waits for the first list of a watch.
+    pub(crate) fn expect(&self, kind: &str) {
+        self.lock().insert(kind.to_owned());
+    }
+
+    /// Stops to wait for a watch that has listed its objects, or that has ended.
+    pub(crate) fn settle(&self, kind: &str) {
+        self.lock().remove(kind);
+    }
+
+    /// Records the first list of a watch.
+    pub(crate) fn observe<'a, K: 'a>(
+        &'a self,
+        kind: String,
+        events: impl Stream<Item = Result<Event<K>, watcher::Error>> + 'a,
+    ) -> impl Stream<Item = Result<Event<K>, watcher::Error>> + 'a {
+        events.inspect_ok(move |event| {
+            if matches!(event, Event::InitDone) {
+                self.settle(&kind);
+            }
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
