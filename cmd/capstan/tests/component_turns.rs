@@ -14,7 +14,7 @@ use support::{fixture::Fixture, kind::Kind, skip::corpus};
 
 use crate::management::Management;
 
-const COMPONENT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Component", "components");
+pub(crate) const COMPONENT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Component", "components");
 
 /// The time after which a Component that is still Processing is written.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);

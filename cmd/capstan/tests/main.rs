@@ -21,6 +21,7 @@ mod components;
 mod config_repositories;
 mod configuration;
 mod controller;
+mod controller_install;
 mod convert;
 mod customise;
 mod customise_cluster;

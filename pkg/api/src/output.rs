@@ -37,7 +37,9 @@ pub use bundle::{
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
-pub use component::{ComponentList, ComponentObject, ComponentRunReport, ComponentSteps, ListedComponent};
+pub use component::{
+    ComponentList, ComponentObject, ComponentRunReport, ComponentSteps, ControllerRunReport, ListedComponent,
+};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,

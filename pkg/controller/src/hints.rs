@@ -2,7 +2,7 @@
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
-use crate::{ControllerError, ShardError};
+use crate::{ControllerError, InstallationError, ShardError};
 
 impl Explain for ControllerError {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -24,5 +24,26 @@ impl Explain for ControllerError {
 impl Explain for ShardError {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::kind(ErrorKind::User)
+    }
+}
+
+impl Explain for InstallationError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Record { .. } => ErrorExplanation::hint(
+                "another release of capstan wrote the record; use that release, or delete the ConfigMap and install again",
+            )
+            .with_kind(ErrorKind::Conflict),
+            Self::Install { source, .. } | Self::Remove { source, .. } => ErrorExplanation::cause(&**source),
+            Self::NotReady { blockers, .. } => {
+                ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
+                    .with_hint("re-run the same command to go on waiting, or wait longer with `--timeout`")
+            }
+            Self::NotDeleted { blockers, .. } => {
+                ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
+                    .with_hint("re-run the same command to delete the remaining objects")
+            }
+            Self::Api(error) => error.explain(),
+        }
     }
 }

@@ -19,10 +19,12 @@
 //! Deliberately absent: files, the environment, signals, printing.
 
 mod changes;
+mod chart;
 mod event;
 mod events;
 mod hints;
 mod http_endpoint;
+mod installation;
 mod manifests;
 mod metrics;
 mod notifications;
@@ -34,8 +36,10 @@ mod shard;
 mod sources;
 mod watched_component;
 
+pub use chart::chart_files;
 pub use event::ControllerEvent;
 pub use http_endpoint::{Endpoint, serve};
+pub use installation::{Installation, InstallationError, InstallationPlan};
 pub use manifests::{DeploymentSettings, manifests};
 pub use metrics::Metrics;
 pub use notifications::EventsReceiver;

@@ -1,7 +1,10 @@
 //! `controller`: reconciles the Components of a cluster.
 
+mod deployment;
+mod install;
 mod log;
 mod manifests;
+mod uninstall;
 
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
@@ -79,12 +82,16 @@ pub(crate) struct Controller {
 
 #[derive(clap::Subcommand)]
 enum ControllerVerb {
+    Install(Box<install::Install>),
     Manifests(manifests::Manifests),
+    Uninstall(Box<uninstall::Uninstall>),
 }
 
 pub(crate) fn run(args: &Controller, session: &mut Session) -> Result<(), Failure> {
     match &args.verb {
+        Some(ControllerVerb::Install(args)) => install::run(args, session),
         Some(ControllerVerb::Manifests(args)) => manifests::run(args, session),
+        Some(ControllerVerb::Uninstall(args)) => uninstall::run(args, session),
         None => run_controller(args, session),
     }
 }

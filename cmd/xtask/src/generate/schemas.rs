@@ -56,6 +56,10 @@ fn output_schemas() -> Vec<OutputSchema> {
             "`plan`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback`, `delete`",
         ),
         output_schema::<output::ComponentRunReport>("component-run", "`component delete`"),
+        output_schema::<output::ControllerRunReport>(
+            "controller-run",
+            "`controller install`, `controller uninstall`",
+        ),
         output_schema::<output::ComponentList>(
             "component-list",
             "`component list`, `component status`, `component wait`",

@@ -33,6 +33,20 @@ pub struct ComponentSteps {
     pub steps: Vec<StepReport>,
 }
 
+/// Result of `controller install` and `controller uninstall`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerRunReport {
+    /// Command that made the plan.
+    pub command: String,
+    /// True if the plan was executed.
+    pub carried_out: bool,
+    /// True if anything changes.
+    pub changes: bool,
+    /// Action on each object.
+    pub steps: Vec<StepReport>,
+}
+
 /// Result of `component list`, `component status` and `component wait`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,13 @@
-use api::check_dns_label;
-use controller::DeploymentSettings;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use crate::{Failure, session::Session};
+use super::deployment::DeploymentFlags;
+use crate::{Failure, WithContext as _, session::Session, ui::write_file_atomically};
+
+/// The mode of a new file of a chart.
+const CHART_MODE: u32 = 0o644;
 
 /// Print the objects that run the controller on a cluster
 ///
@@ -11,34 +17,40 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} controller manifests --image host.example/capstan:v1 > all.yaml
-  {bin} controller manifests --image example.org/capstan:v1 --cluster-admin")]
+  {bin} controller manifests --image example.org/capstan:v1 --cluster-admin
+
+  # A Helm chart with the same objects
+  {bin} controller manifests --chart charts/component-operator")]
 pub(crate) struct Manifests {
-    /// Image whose entry point is capstan
-    #[arg(long, value_name = "IMAGE")]
-    image: String,
+    #[command(flatten)]
+    deployment: DeploymentFlags,
 
-    /// Namespace of the controller
-    #[arg(short, long, value_name = "NAME", default_value = "component-operator-system")]
-    namespace: String,
-
-    /// Number of replicas, of which one works
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    replicas: u32,
-
-    /// Let the controller write every kind, instead of only acting as service accounts
-    #[arg(long)]
-    cluster_admin: bool,
+    /// Write a Helm chart with the same objects into this folder instead; its values replace the other flags
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["image", "namespace", "replicas", "shards", "cluster_admin"]
+    )]
+    chart: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Manifests, session: &mut Session) -> Result<(), Failure> {
-    let namespace = &args.namespace;
-    check_dns_label(namespace)
-        .map_err(|error| Failure::user(format!("invalid namespace `{namespace}`")).because(&error))?;
-    let settings = DeploymentSettings {
-        image: args.image.clone(),
-        namespace: namespace.clone(),
-        replicas: args.replicas,
-        is_cluster_admin: args.cluster_admin,
-    };
-    session.printer().write(manifest::write_stream(&controller::manifests(&settings)) + "\n")
+    if let Some(folder) = &args.chart {
+        return write_chart(&session.environment().resolve(folder), session);
+    }
+    let objects = controller::manifests(&args.deployment.settings()?);
+    session.printer().write(manifest::write_stream(&objects) + "\n")
+}
+
+fn write_chart(folder: &Path, session: &mut Session) -> Result<(), Failure> {
+    let files = controller::chart_files(env!("CARGO_PKG_VERSION"));
+    for (path, text) in &files {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).with_context(|| format!("cannot create `{}`", parent.display()))?;
+        }
+        write_file_atomically(&path, text.as_bytes(), CHART_MODE)?;
+    }
+    session.show_result(format!("wrote a chart of {} files", files.len()));
+    Ok(())
 }

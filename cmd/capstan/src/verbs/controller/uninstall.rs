@@ -1,0 +1,99 @@
+use controller::{Installation, InstallationPlan};
+use inventory::ManagementCluster;
+use management::DiffDetail;
+
+use super::{
+    deployment::NamespaceFlag,
+    install::{print, report},
+};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFlag, OutputFormat, PLAN, ServerFlags, WAITING},
+    verbs::lifecycle::wait_until_done,
+};
+
+const COMMAND: &str = "controller uninstall";
+
+/// Delete the controller of Components from a cluster
+///
+/// Deletes all objects that `controller install` applied, also the definitions of Components and Blueprints. Deletes nothing
+/// while a Component or a Blueprint exists.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} controller uninstall --dry-run
+  {bin} controller uninstall")]
+pub(crate) struct Uninstall {
+    #[command(flatten)]
+    namespace: NamespaceFlag,
+
+    /// Show the plan, and write nothing to the cluster
+    #[arg(long, help_heading = PLAN)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputFlag,
+
+    /// Maximum time to wait until the objects are gone, such as 90s or 10m [default: 5m]
+    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+pub(super) fn run(args: &Uninstall, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    args.namespace.name()?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    if args.dry_run {
+        let (_, plan) = args.plan(&cluster, session)?;
+        let diffs = DiffDetail::Hidden;
+        return print(&report(COMMAND, &plan, diffs, false), diffs, format, session);
+    }
+    let result = args.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
+        args.execute(&clusters[0], format, session)
+    })?;
+    session.show_cluster_result(args.server.pace.progress, result);
+    Ok(())
+}
+
+impl Uninstall {
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        session: &Session,
+    ) -> Result<(Installation, InstallationPlan), Failure> {
+        let namespace = self.namespace.name()?;
+        let installation = Installation::new(cluster.server().clone(), namespace);
+        let plan = session
+            .block_on(async { installation.plan_removal().await.map_err(Failure::from) })?
+            .ok_or_else(|| {
+                Failure::user(format!("no controller is installed in namespace `{namespace}`")).hint(
+                    "name its namespace with `--namespace`; only objects of `controller install` are deleted",
+                )
+            })?;
+        Ok((installation, plan))
+    }
+
+    fn execute(
+        &self,
+        cluster: &ManagementCluster,
+        format: OutputFormat,
+        session: &mut Session,
+    ) -> Result<String, Failure> {
+        let wait = wait_until_done(self.timeout.as_deref(), false)?;
+        let (installation, mut plan) = self.plan(cluster, session)?;
+        let report = report(COMMAND, &plan, DiffDetail::Hidden, true);
+        let removed = async {
+            installation.remove(&mut plan, wait.timeout.unwrap_or_default()).await.map_err(Failure::from)
+        };
+        session.execute(removed, "re-run the same command to resume")?;
+        session.print(format, &report, |_, _| String::new())?;
+        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        Ok(format!("uninstalled the controller{writes}"))
+    }
+}
