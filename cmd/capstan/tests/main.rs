@@ -67,6 +67,7 @@ mod repository;
 mod restores;
 mod rollout;
 mod sandbox;
+mod sandbox_controller;
 mod sandbox_trouble;
 mod small_providers;
 mod status;

@@ -114,6 +114,9 @@ impl Start {
         for controller in &self.without {
             words.extend(["--without".into(), controller.into()]);
         }
+        for controller in &self.with {
+            words.extend(["--with".into(), controller.into()]);
+        }
         words.extend(["--service-webhooks".into(), self.service_webhooks.clone().into()]);
         words
     }

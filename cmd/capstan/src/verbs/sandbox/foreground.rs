@@ -1,8 +1,12 @@
 use std::io;
 
+use futures::{FutureExt as _, channel::oneshot};
 use sandbox::{ControlService, ListenError, Listener, OpenError, Options, Sandbox, StartError};
 
-use super::start::{Start, StartPlan, show_access};
+use super::{
+    components::SandboxController,
+    start::{Start, StartPlan, show_access},
+};
 use crate::{
     Failure,
     failure::Kind,
@@ -33,15 +37,22 @@ pub(super) fn serve(
         tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(
             |error| Failure::new(Kind::Environment, "cannot start the asynchronous runtime").because(&error),
         )?;
+    let repositories = plan.with_controller.then(|| session.repositories()).transpose()?;
     let ended = runtime.block_on(async {
         let server = Server::start(folder, plan, session.messages()).await?;
         let termination = Termination::listen();
+        let controller = match repositories {
+            Some(context) => {
+                Some(SandboxController::prepare(&server.sandbox, context, session.messages()).await?)
+            }
+            None => None,
+        };
         server.announce(folder)?;
         session.printer().write(format!("{}\n", folder.kubeconfig().display()))?;
         session.printer().flush()?;
         session.messages().status(format!("sandbox `{}` serves at {}", folder.name(), server.listener.url()));
         show_access(args, folder, session)?;
-        server.wait_until_stopped(termination).await
+        server.wait_until_stopped(termination, controller).await
     });
     folder.delete_process(&lock);
     ended?;
@@ -102,14 +113,30 @@ impl Server {
         folder.record_start(&process, &sandbox::kubeconfig(folder.name(), &process.server, &self.identity))
     }
 
-    async fn wait_until_stopped(self, termination: Termination) -> Result<(), Failure> {
-        tokio::select! {
-            () = self.control.wait_for_stop() => {}
-            () = termination.requested() => {}
-            () = self.sandbox.wait_until_killed() => {
-                return Err(Failure::new(Kind::Environment, "an injected fault killed the sandbox"));
+    /// Serves until a request to stop. The controller ends before the sandbox.
+    async fn wait_until_stopped(
+        self,
+        termination: Termination,
+        controller: Option<SandboxController>,
+    ) -> Result<(), Failure> {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let controller = async {
+            if let Some(controller) = controller {
+                controller.run(stopped.map(drop)).await;
             }
-        }
+        };
+        let stop_requested = async {
+            tokio::select! {
+                () = self.control.wait_for_stop() => {}
+                () = termination.requested() => {}
+                () = self.sandbox.wait_until_killed() => {
+                    return Err(Failure::new(Kind::Environment, "an injected fault killed the sandbox"));
+                }
+            }
+            drop(stop);
+            Ok(())
+        };
+        tokio::try_join!(stop_requested, controller.map(Ok))?;
         // Watches stop first, because the listener would wait for them.
         self.sandbox.stop().await;
         self.listener.stop().await;

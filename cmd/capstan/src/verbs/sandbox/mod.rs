@@ -1,6 +1,7 @@
 //! `sandbox`: the subcommands.
 
 mod background;
+mod components;
 mod foreground;
 mod logs;
 mod manage;

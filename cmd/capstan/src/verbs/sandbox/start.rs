@@ -28,7 +28,10 @@ const IGNORE: &str = "ignore";
 #[command(after_help = "Examples:
   {bin} sandbox start lab
   export KUBECONFIG=$({bin} sandbox kubeconfig lab)
-  {bin} sandbox start lab --in-memory --fault 429,times=3")]
+  {bin} sandbox start lab --in-memory --fault 429,times=3
+
+  # With the controller of Components
+  {bin} sandbox start lab --with controller")]
 pub(crate) struct Start {
     /// Sandbox name
     #[arg(default_value = "capstan")]
@@ -59,6 +62,10 @@ pub(crate) struct Start {
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',')]
     pub(super) without: Vec<String>,
 
+    /// Controllers to run in addition: controller, the controller of Components
+    #[arg(long, value_name = "CONTROLLER", value_delimiter = ',')]
+    pub(super) with: Vec<String>,
+
     /// Webhooks behind a Service: ignore them, or refuse requests because they are unreachable
     #[arg(long, value_name = "POLICY", default_value = IGNORE)]
     pub(super) service_webhooks: String,
@@ -74,6 +81,8 @@ pub(super) struct StartPlan {
     pub(super) switches: ControllerSwitches,
     pub(super) service_webhooks: ServiceWebhooks,
     pub(super) settings: SandboxSettings,
+    /// True to run the controller of Components.
+    pub(super) with_controller: bool,
     /// True if the user requested this port, so no other port may replace it.
     pub(super) is_port_requested: bool,
 }
@@ -200,6 +209,7 @@ impl Start {
             port: None,
             fault: Vec::new(),
             without: Vec::new(),
+            with: Vec::new(),
             service_webhooks: IGNORE.to_owned(),
             merge: false,
         }
@@ -212,6 +222,7 @@ impl Start {
             && self.port.is_none()
             && self.fault.is_empty()
             && self.without.is_empty()
+            && self.with.is_empty()
             && self.service_webhooks == IGNORE
     }
 
@@ -233,6 +244,7 @@ impl Start {
             faults: faults.collect::<Result<_, _>>()?,
             switches: switches(&self.without)?,
             service_webhooks: service_webhooks(&self.service_webhooks)?,
+            with_controller: with_controller(&self.with)?,
             settings: SandboxSettings { port, data_dir },
             is_port_requested: self.port.is_some(),
         })
@@ -256,6 +268,14 @@ fn switches(without: &[String]) -> Result<ControllerSwitches, Failure> {
         *switch = false;
     }
     Ok(switches)
+}
+
+fn with_controller(with: &[String]) -> Result<bool, Failure> {
+    match with.iter().find(|name| *name != "controller") {
+        None => Ok(!with.is_empty()),
+        Some(other) => Err(Failure::user(format!("unknown controller `{other}`"))
+            .hint("use `--with controller` for the controller of Components; all others run unless `--without` names them")),
+    }
 }
 
 fn service_webhooks(policy: &str) -> Result<ServiceWebhooks, Failure> {

@@ -1,0 +1,102 @@
+//! The controller of Components in the process of a sandbox.
+
+use std::time::Duration;
+
+use apply::{ApplyRequest, ConnectionOptions, Credentials, EventSink, GroupKind, Server, ServerOptions};
+use component::{ClusterRenderer, ComponentStore, Preparation, definitions};
+use controller::{Controller, ControllerEvent, ControllerOptions, Shard};
+use inventory::{FIELD_MANAGER, ManagementCluster};
+use repository::RepositoryContext;
+use sandbox::Sandbox;
+use tokio::time::{Instant, sleep};
+
+use crate::{Failure, failure::Kind, ui::Messages};
+
+/// The time limit for the kind Component to be served.
+const SERVED_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A controller that has not started.
+pub(super) struct SandboxController {
+    hub: Server,
+    hub_uid: String,
+    repositories: RepositoryContext,
+    messages: Messages,
+}
+
+impl SandboxController {
+    /// Installs the definitions of Components, and waits until the sandbox serves them.
+    pub(super) async fn prepare(
+        sandbox: &Sandbox,
+        repositories: RepositoryContext,
+        messages: &Messages,
+    ) -> Result<Self, Failure> {
+        let connection = ConnectionOptions {
+            credentials: Credentials::Client(kube::Client::new(sandbox.clone(), "default")),
+            impersonation: None,
+            user_agent: "capstan/controller".to_owned(),
+        };
+        // Only this process writes to the sandbox without the lease of a cluster.
+        let hub = Server::connect(connection, ServerOptions::default()).await?.without_lease();
+        let kind = hub.kind(&GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition")).await?;
+        for definition in definitions() {
+            hub.apply(&kind, &definition, FIELD_MANAGER, ApplyRequest::default()).await?;
+        }
+        let deadline = Instant::now() + SERVED_TIMEOUT;
+        while !ComponentStore::open(&hub).await?.has_definition() {
+            if Instant::now() > deadline {
+                return Err(Failure::new(Kind::Environment, "the sandbox does not serve the kind Component"));
+            }
+            sleep(POLL_INTERVAL).await;
+            hub.forget_kinds();
+        }
+        let identity = ManagementCluster::new(hub.clone(), EventSink::none()).identity().await?;
+        Ok(Self { hub, hub_uid: identity.uid, repositories, messages: messages.clone() })
+    }
+
+    /// Reconciles Components until `stop` completes. A failure is a warning, because the sandbox goes on serving.
+    pub(super) async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { hub, hub_uid, repositories, messages } = self;
+        let preparation = Preparation { repositories: repositories.clone(), ..Preparation::default() };
+        let renderer = ClusterRenderer::new(preparation, hub.clone());
+        let log = messages.clone();
+        let controller = Controller {
+            hub,
+            hub_uid,
+            renderer: &renderer,
+            repositories,
+            metrics: Default::default(),
+            readiness: Default::default(),
+            options: ControllerOptions {
+                max_concurrent_reconciles: 5,
+                default_service_account: None,
+                receiver: None,
+                shard: Shard::default(),
+                events: EventSink::new(move |event| report(event, &log)),
+            },
+        };
+        if let Err(error) = Box::pin(controller.run(stop)).await {
+            messages.warning(format!("the controller of Components has ended: {}", api::with_causes(&error)));
+        }
+    }
+}
+
+/// Reports an event in the log of the sandbox.
+fn report(event: &ControllerEvent, messages: &Messages) {
+    match event {
+        ControllerEvent::Stepped { component, state, message, .. } => {
+            messages.status(format!("Component {component} is {state}: {message}"));
+        }
+        ControllerEvent::Gone { component } => messages.status(format!("Component {component} is deleted")),
+        ControllerEvent::Failed { component, error, .. } => {
+            messages.status(format!("Component {component} is retried: {error}"));
+        }
+        ControllerEvent::Unreadable { problem } | ControllerEvent::WatchInterrupted { problem } => {
+            messages.status(format!("the controller of Components has a problem: {problem}"));
+        }
+        ControllerEvent::Started
+        | ControllerEvent::Stopping
+        | ControllerEvent::Waiting { .. }
+        | ControllerEvent::NotNotified { .. } => {}
+    }
+}
