@@ -332,3 +332,90 @@ hint: add a configured provider with `--infrastructure NAME`
 "#]]
     );
 }
+
+#[test]
+fn the_tour_of_components_needs_no_controller() {
+    let sandboxes = Sandboxes::new();
+    let tour = quickstart(&sandboxes, &["--components"]);
+    assert_data_eq!(
+        tour.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+# Start a Kubernetes API server on this machine
+$ capstan sandbox start tour-a
+
+# Apply two Components: a database, and a web server that depends on it
+$ capstan component apply -f ~/state/capstan/quickstart/components --sandbox tour-a
+
+# List the Components
+$ capstan component list --sandbox tour-a
+NAMESPACE   NAME       STATE     REASON    OBJECTS   REVISION
+shop        database   Ready     Ready     1         3a6c8454da2a48e00d7ce08dd2a949de8ab052e86a2abb4f1ac0c79a06a9f209
+shop        web        Ready     Ready     1         5bac2d875d5599fbfb9cba8ec68feee6b27a38cbd8cb6091492768428ad259ed
+
+# Edit one: the new file has 3 replicas. Show what would change
+$ capstan component diff -f ~/state/capstan/quickstart/edited/web.yaml --sandbox tour-a
+shop/web at 5bac2d875d5599fbfb9cba8ec68feee6b27a38cbd8cb6091492768428ad259ed
+  update Deployment shop/web
+       progressDeadlineSeconds: 600
+    -  replicas: 1
+    +  replicas: 3
+       revisionHistoryLimit: 10
+  ~ annotation component-operator.cs.sap.com/digest: 4f142249e9697680d85844fdff15379f0ed760ac6f3b6c37f2cba11d540d… to 33ecf5982099250e40fc989d87c28f7c3c1a63257c11c5bfcdcb488a9e79… (one object)
+
+
+# Apply the change
+$ capstan component apply -f ~/state/capstan/quickstart/edited/web.yaml --sandbox tour-a
+
+# Show the objects of a Component
+$ capstan component status web -n shop --sandbox tour-a
+shop/web: Ready
+  Ready: Dependent resources successfully reconciled
+  revision: 5bac2d875d5599fbfb9cba8ec68feee6b27a38cbd8cb6091492768428ad259ed
+  KIND         OBJECT     PHASE     STATUS
+  Deployment   shop/web   Ready     Current
+
+# Delete both, the dependent one first
+$ capstan component delete -f ~/state/capstan/quickstart/components --sandbox tour-a
+
+# No Component is left
+$ capstan component list --sandbox tour-a
+there are no Components
+
+# The sandbox keeps running. Explore it, or let a controller do the work:
+  export PATH="/work/controller/target/debug:$PATH"
+  capstan component render -f ~/state/capstan/quickstart/components --sandbox tour-a
+  capstan sandbox start lab --with controller
+
+# Remove everything:
+  capstan quickstart --remove
+--- stderr
+sandbox `tour-a` serves at https://127.0.0.1:[..] (process [..])
+use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig tour-a)
+done in [..]: started sandbox `tour-a`
+done in [..]: applied 2 Components; 2 objects created
+done in [..]: applied 1 Component; 1 object changed
+done in [..]: deleted 2 Components
+
+"#]]
+    );
+    let printed = quickstart(&sandboxes, &["--components", "--print"]);
+    assert_eq!(printed.status, 0, "{printed}");
+    let typed_commands = commands(&printed.stdout, "capstan ");
+    assert_eq!(typed_commands.len(), 8, "{printed}");
+    for line in typed_commands {
+        typed(&format!("capstan {line}"), &sandboxes);
+    }
+    let removed = quickstart(&sandboxes, &["--remove"]);
+    assert_data_eq!(
+        removed.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+done in [..]: deleted sandbox `tour-a`
+done in [..]: deleted sandbox `tour-b`
+
+"#]]
+    );
+}

@@ -6,6 +6,7 @@
 //! Stage: the folder with bundled providers and the rendered cluster, and the sandboxes of the tour
 //! ```
 
+mod components;
 mod kubectl;
 mod setup;
 
@@ -13,7 +14,7 @@ use std::{ffi::OsString, path::Path};
 
 use api::ProviderType;
 
-use self::setup::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, TARGET, TourLock, TourSetup};
+use self::setup::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, TARGET, TourLock, TourSetup, bundled_files};
 use crate::{
     Environment, Failure, WithContext as _,
     failure::Kind,
@@ -35,6 +36,9 @@ use crate::{
   {bin} quickstart --print
   {bin} quickstart --remove
 
+  # Components instead of clusters
+  {bin} quickstart --components
+
   # With other providers
   {bin} quickstart --config clusterctl.yaml --infrastructure docker \\
     --flavor development")]
@@ -46,6 +50,10 @@ pub(crate) struct Quickstart {
     /// Only remove the sandboxes and files of the last tour
     #[arg(long, conflicts_with = "print")]
     remove: bool,
+
+    /// Show Components on one sandbox instead: apply two, edit one, list and delete them
+    #[arg(long, conflicts_with_all = ["kubernetes_version", "flavor"])]
+    components: bool,
 
     /// Kubernetes version of the workload cluster
     #[arg(long, value_name = "VERSION", default_value = "v1.35.0")]
@@ -65,8 +73,10 @@ const CLUSTER: &str = "demo";
 struct Tour {
     steps: Vec<(&'static str, CommandLine)>,
     next: Vec<CommandLine>,
-    /// True if the tour needs the bundled providers of the program.
-    uses_bundled_providers: bool,
+    /// The files that the commands read, by their path in the folder of the tour.
+    files: Vec<(String, String)>,
+    /// The heading of the suggested commands.
+    closing: &'static str,
 }
 
 /// The words of a command. The first word is `capstan` or `kubectl`, and kubectl gets `--kubeconfig FILE` first.
@@ -77,21 +87,27 @@ pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failur
     if args.remove {
         return remove(&stage, session);
     }
-    let tour = Tour::of(args, &stage, session)?;
+    let tour = if args.components {
+        if args.providers.is_given() {
+            return Err(Failure::user("`--components` cannot be combined with flags of providers"));
+        }
+        Tour::of_components(&stage)
+    } else {
+        Tour::of(args, &stage, session)?
+    };
     if args.print { print(&tour, &stage, session) } else { run_tour(&tour, &stage, session) }
 }
 
 /// Prints the commands as a script. Writes the files that they read, so that the commands can be typed.
 fn print(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    stage.write(tour.uses_bundled_providers)?;
+    stage.write(&tour.files)?;
     let (program, home) = (session.program(), session.environment().home());
     let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.text(program, home));
     let steps: String = tour.steps.iter().map(step).collect();
     let program = program.name();
-    let text = format!(
-        "{steps}# Afterwards: {program} sandbox delete {SOURCE}; {program} sandbox delete {TARGET}; {program} \
-         quickstart --remove\n"
-    );
+    let deletions: String =
+        stage_sandboxes(tour).iter().map(|name| format!("{program} sandbox delete {name}; ")).collect();
+    let text = format!("{steps}# Afterwards: {deletions}{program} quickstart --remove\n");
     session.printer().write(text)
 }
 
@@ -116,6 +132,12 @@ fn run_tour(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(),
     Err(failure.with_resume_hint("during the tour", cleanup_text))
 }
 
+/// Returns the sandboxes that the commands of a tour name.
+fn stage_sandboxes(tour: &Tour) -> Vec<&'static str> {
+    let is_named = |name: &&str| tour.steps.iter().any(|(_, line)| line.0.iter().any(|word| word == name));
+    [SOURCE, TARGET].into_iter().filter(is_named).collect()
+}
+
 fn remove(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     if stage.is_empty()? {
         session.messages().status("nothing to remove");
@@ -130,7 +152,7 @@ fn set_up(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), F
         session.messages().status("removing the last tour");
         remove_sandboxes(stage, session)?;
     }
-    stage.write(tour.uses_bundled_providers)?;
+    stage.write(&tour.files)?;
     stage.create_sandboxes()
 }
 
@@ -178,7 +200,8 @@ fn closing_text(tour: &Tour, session: &Session) -> String {
     });
     let next = tour.next.iter().map(|line| format!("  {}\n", line.text(program, environment.home())));
     format!(
-        "# Both management clusters keep running. Explore them:\n{}\n# Remove everything:\n  {} quickstart --remove\n",
+        "# {}\n{}\n# Remove everything:\n  {} quickstart --remove\n",
+        tour.closing,
         folder.into_iter().chain(next).collect::<String>(),
         program.name()
     )
@@ -267,7 +290,8 @@ impl Tour {
             own(&format!("capstan move --sandbox {TARGET} --to-sandbox {SOURCE} --dry-run")),
             kubectl(TARGET, "get clusters,machines", &[])?,
         ];
-        Ok(Self { steps, next, uses_bundled_providers: is_carried })
+        let files = if is_carried { bundled_files() } else { Vec::new() };
+        Ok(Self { steps, next, files, closing: "Both management clusters keep running. Explore them:" })
     }
 }
 

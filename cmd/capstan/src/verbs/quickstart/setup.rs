@@ -51,6 +51,11 @@ const BUNDLED_FILES: [(&str, &str); 13] = bundled_files![
     "repository/infrastructure-sandbox/v1.1.0/clusterclass-quick-start.yaml",
 ];
 
+/// Returns the bundled providers by their path in the folder of the tour.
+pub(super) fn bundled_files() -> Vec<(String, String)> {
+    BUNDLED_FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
 #[derive(Debug)]
 pub(super) struct TourSetup {
     folder: PathBuf,
@@ -78,11 +83,11 @@ impl TourSetup {
         Ok(self.home.folder(sandbox)?.kubeconfig().display().to_string())
     }
 
-    /// Creates the folder, and writes the bundled providers if they are needed.
-    pub(super) fn write(&self, with_bundled_providers: bool) -> Result<(), Failure> {
+    /// Creates the folder with the files of a tour.
+    pub(super) fn write(&self, files: &[(String, String)]) -> Result<(), Failure> {
         let write = || {
             fs::create_dir_all(&self.folder)?;
-            for (path, text) in BUNDLED_FILES.iter().filter(|_| with_bundled_providers) {
+            for (path, text) in files {
                 let path = self.folder.join(path);
                 path.parent().map_or(Ok(()), fs::create_dir_all)?;
                 fs::write(path, text)?;
