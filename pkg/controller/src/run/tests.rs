@@ -1,4 +1,5 @@
 mod faults;
+mod leaders;
 mod reports;
 mod shards;
 
