@@ -64,10 +64,10 @@ spec: {{sourceRef: {{blueprint: {{name: web}}}}, values: {{color: blue}}{fields}
 }
 
 /// A running controller, killed on drop.
-struct RunningController(Child);
+pub(crate) struct RunningController(Child);
 
 impl RunningController {
-    fn start(world: &TestEnvironment, flags: &str) -> Self {
+    pub(crate) fn start(world: &TestEnvironment, flags: &str) -> Self {
         let line = format!("controller --metrics-bind-address 0 --health-probe-bind-address 0 {flags}");
         let mut command = world.command(line.split_whitespace());
         Self(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())

@@ -7,6 +7,7 @@ mod cache;
 mod component_troubles;
 mod components;
 mod controller;
+mod controller_states;
 mod corpus;
 mod first_cluster;
 mod git;
