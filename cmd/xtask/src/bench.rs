@@ -1,6 +1,7 @@
 mod cases;
 mod charts;
 mod components;
+mod controller;
 mod figures;
 mod kustomization;
 mod population;
@@ -35,7 +36,7 @@ pub(crate) struct Bench {
     /// The number of runs of each command. The median is reported.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Measure only this part. The fleet and Components are measured only if named here.
+    /// Measure only this part. The fleet, Components and their controller are measured only if named here.
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
     /// The number of clusters of the fleet [default: 1000].
@@ -60,6 +61,8 @@ enum Part {
     Commands,
     /// Many Components on a real API server.
     Components,
+    /// The controller of Components on a real API server.
+    Controller,
     Kustomize,
     Lifecycle,
     Moves,
@@ -70,7 +73,8 @@ enum Part {
 
 impl Bench {
     fn is_selected(&self, part: Part) -> bool {
-        self.only.map_or(!matches!(part, Part::Fleet | Part::Components), |only| only == part)
+        self.only
+            .map_or(!matches!(part, Part::Fleet | Part::Components | Part::Controller), |only| only == part)
     }
 
     fn check(&self) -> Result<()> {
@@ -107,6 +111,7 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
             Part::Charts => charts::charts,
             Part::Commands => commands,
             Part::Components => components::components,
+            Part::Controller => controller::controller,
             Part::Kustomize => cases::kustomize,
             Part::Lifecycle => cases::lifecycle,
             Part::Moves => cases::moves,

@@ -10,6 +10,7 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
+pub use kube::Client;
 use sandbox::{Clock, ControllerSwitches, Fault, Identity, Listener, Options, Sandbox, kubeconfig};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -168,6 +169,14 @@ spec:
 /// Panics if the server rejects a document.
 pub async fn apply(client: &kube::Client, yaml: &str) {
     request::ObjectClient(client.clone()).apply_all(yaml).await;
+}
+
+/// The object at `namespace/name`, like [`Fixture::get`], on the server of a client.
+///
+/// # Panics
+/// Panics if the server does not respond.
+pub async fn get(client: &kube::Client, kind: Kind, namespaced_name: &str) -> Option<Value> {
+    request::ObjectClient(client.clone()).get(kind, namespaced_name).await
 }
 
 /// Creates objects like [`Fixture::create`], on the server of a client.

@@ -18,7 +18,7 @@ use crate::print::print_line;
 const FEW: usize = 200;
 const MANY: usize = 1000;
 /// The objects of each Component.
-const OBJECTS: usize = 5;
+pub(super) const OBJECTS: usize = 5;
 
 /// Measures first runs of Components, and runs that change nothing.
 pub(super) fn components(bench: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
@@ -73,7 +73,8 @@ fn manifests(prefix: &str, count: usize) -> Result<String> {
     Ok(text)
 }
 
-fn template() -> Result<String> {
+/// Returns the template of the objects.
+pub(super) fn template() -> Result<String> {
     let mut text = String::new();
     for at in 0..OBJECTS {
         writeln!(

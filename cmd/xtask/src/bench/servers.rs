@@ -217,8 +217,13 @@ fn is_measured(client: &str) -> bool {
 
 /// The resident memory of a process, in KiB.
 fn resident_memory(pid: u32) -> Option<u64> {
+    memory_of(pid, "VmRSS:")
+}
+
+/// The memory of a process in a field of the system, such as `VmHWM:` for the peak, in KiB.
+pub(super) fn memory_of(pid: u32, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+    status.lines().find_map(|line| line.strip_prefix(field)?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
 #[cfg(test)]
