@@ -31,6 +31,7 @@ const NETWORK_PACKAGES: &[&str] = &["futures", "kube", "reqwest", "rustls", "tok
 const FORBIDDEN_PACKAGES: &[(&str, &[&str])] = &[
     ("pkg/api", NETWORK_PACKAGES),
     ("pkg/manifest", NETWORK_PACKAGES),
+    ("pkg/catalog", &["kube", "reqwest"]),
     ("pkg/chart", NETWORK_PACKAGES),
     ("pkg/kustomize", NETWORK_PACKAGES),
     ("pkg/sops", NETWORK_PACKAGES),
