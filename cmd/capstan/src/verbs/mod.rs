@@ -4,6 +4,7 @@ mod alpha;
 mod backup;
 mod bundle;
 mod cache;
+mod catalog;
 mod chart;
 mod completion;
 mod component;
@@ -71,6 +72,8 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Chart(chart::ChartVerb),
     #[command(subcommand)]
+    Catalog(catalog::CatalogVerb),
+    #[command(subcommand)]
     Component(component::ComponentVerb),
     Controller(Box<controller::Controller>),
     #[command(subcommand)]
@@ -116,6 +119,7 @@ impl Verb {
             Self::Render(args) => render::run(&args, session),
             Self::Kustomize(verb) => verb.run(session),
             Self::Chart(verb) => verb.run(session),
+            Self::Catalog(verb) => verb.run(session),
             Self::Component(verb) => verb.run(session),
             Self::Controller(args) => controller::run(&args, session),
             Self::Explain(verb) => verb.run(session),
