@@ -1,0 +1,24 @@
+//! Jsonnet programs: evaluation with imports, external variables and native functions.
+//!
+//! ```text
+//! file ─► depth check ─► rsjsonnet ─► value
+//!                          ├ imports: folder of the file, embedded libraries, search paths
+//!                          └ native functions of the caller
+//! ```
+//!
+//! The evaluator keeps its own stack of calls, which is limited. The parser is recursive, so a source is rejected if it is
+//! nested too deeply, and evaluation runs on a thread with a large stack.
+
+mod convert;
+mod depth;
+mod error;
+mod evaluate;
+mod imports;
+mod message;
+mod session;
+#[cfg(test)]
+mod tests;
+
+pub use error::{JsonnetError, SourcePosition, TracePoint};
+pub(crate) use evaluate::{Evaluated, Evaluation, evaluate};
+pub(crate) use session::{NativeFunction, Natives};

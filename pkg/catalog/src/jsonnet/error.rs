@@ -1,0 +1,72 @@
+//! Errors of programs.
+
+use std::fmt;
+
+use api::{ErrorExplanation, Explain};
+
+/// The maximum number of calls shown.
+const MAX_TRACE: usize = 12;
+
+/// A position in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePosition {
+    /// The path of the file, or the name of an embedded library.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in bytes.
+    pub column: usize,
+}
+
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// A call, a field or an import that was evaluated when an error occurred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracePoint {
+    /// The description, such as ``field `a` ``.
+    pub what: String,
+    /// The position in its source.
+    pub position: Option<SourcePosition>,
+}
+
+/// A program that cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonnetError {
+    /// The reason.
+    pub reason: String,
+    /// The position of the reason.
+    pub position: Option<SourcePosition>,
+    /// The open calls, innermost first.
+    pub trace: Vec<TracePoint>,
+}
+
+impl JsonnetError {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), position: None, trace: Vec::new() }
+    }
+}
+
+impl fmt::Display for JsonnetError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(position) = &self.position {
+            write!(out, "{position}: ")?;
+        }
+        out.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for JsonnetError {}
+
+impl Explain for JsonnetError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        let shown = self.trace.iter().filter(|point| point.position.is_some()).take(MAX_TRACE);
+        ErrorExplanation::texts(shown.map(|point| match &point.position {
+            Some(position) => format!("{position}: in {}", point.what),
+            None => point.what.clone(),
+        }))
+    }
+}

@@ -1,0 +1,103 @@
+//! The files that a program imports.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+use crate::libraries;
+
+/// The maximum size of an imported file.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The identity of a source, which is the value of `std.thisFile`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum SourcePath {
+    File(PathBuf),
+    Embedded(&'static str),
+}
+
+impl SourcePath {
+    pub(super) fn display(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Embedded(name) => (*name).to_owned(),
+        }
+    }
+}
+
+/// An import that cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ImportError {
+    #[error("no file `{name}` in the folder of the importing file, the libraries or the search paths")]
+    NotFound { name: String },
+    #[error("cannot read `{}`: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20)]
+    TooLarge { path: PathBuf },
+    #[error("`{name}` is not valid UTF-8")]
+    NotText { name: String },
+}
+
+/// Finds an imported file: beside the importing file, in the embedded libraries, or in a search path.
+pub(super) fn resolve(
+    from: Option<&SourcePath>,
+    name: &str,
+    search_paths: &[PathBuf],
+) -> Result<SourcePath, ImportError> {
+    if let Some(SourcePath::File(file)) = from {
+        let beside = normal(&file.parent().unwrap_or(Path::new("")).join(name));
+        if beside.is_file() {
+            return Ok(SourcePath::File(beside));
+        }
+    }
+    // Other libraries may be replaced by a file in a search path; this one is part of the evaluator.
+    if let Some(name) = libraries::embedded_name(name).filter(|name| *name == libraries::KAPITAN) {
+        return Ok(SourcePath::Embedded(name));
+    }
+    let in_search_path = search_paths.iter().map(|folder| normal(&folder.join(name)));
+    in_search_path
+        .filter(|path| path.is_file())
+        .map(SourcePath::File)
+        .next()
+        .or_else(|| libraries::embedded_name(name).map(SourcePath::Embedded))
+        .ok_or_else(|| ImportError::NotFound { name: name.to_owned() })
+}
+
+/// Reads a source.
+pub(super) fn read(source: &SourcePath) -> Result<Vec<u8>, ImportError> {
+    match source {
+        SourcePath::Embedded(name) => Ok(libraries::embedded(name).unwrap_or_default().as_bytes().to_vec()),
+        SourcePath::File(path) => read_file(path),
+    }
+}
+
+/// Reads a source that must be text.
+pub(super) fn read_text(source: &SourcePath) -> Result<String, ImportError> {
+    String::from_utf8(read(source)?).map_err(|_| ImportError::NotText { name: source.display() })
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| ImportError::Read { path: path.to_owned(), error })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(ImportError::TooLarge { path: path.to_owned() });
+    }
+    Ok(bytes)
+}
+
+/// Removes `.` and `..` from a path, without a look at the disk.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}

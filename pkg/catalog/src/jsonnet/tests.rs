@@ -1,0 +1,156 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+use tempfile::TempDir;
+
+use super::*;
+
+struct Double;
+
+impl Natives for Double {
+    fn functions(&self) -> &'static [NativeFunction] {
+        &[NativeFunction { name: "double", parameters: &["x"] }]
+    }
+
+    fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, String> {
+        match arguments[0].as_i64() {
+            Some(number) => Ok(json!({"twice": number * 2})),
+            None => Err("a number is needed".to_owned()),
+        }
+    }
+}
+
+/// Evaluates `main.jsonnet` of some files. The folder `vendor` is a search path.
+fn run(files: &[(&str, &str)]) -> Result<Evaluated, String> {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let search_paths: Vec<PathBuf> = vec![folder.path().join("vendor")];
+    let external_variables = BTreeMap::from([("target".to_owned(), "one".to_owned())]);
+    let evaluation = Evaluation { search_paths: &search_paths, external_variables, natives: &Double };
+    let shown = |text: String| text.replace(&folder.path().display().to_string(), "[FOLDER]");
+    evaluate(&folder.path().join("main.jsonnet"), &evaluation)
+        .map(|evaluated| Evaluated { traces: evaluated.traces.into_iter().map(shown).collect(), ..evaluated })
+        .map_err(|error| shown(api::error_chain(&error).lines.join("\n")))
+}
+
+#[test]
+fn imports_are_found_beside_the_file_and_in_search_paths() {
+    let evaluated = run(&[
+        (
+            "main.jsonnet",
+            "{ a: import 'lib/a.libsonnet', t: importstr 'lib/t.txt', target: std.extVar('target') }",
+        ),
+        ("lib/a.libsonnet", "import '../b.libsonnet'"),
+        ("b.libsonnet", "import 'c.libsonnet'"),
+        ("vendor/c.libsonnet", "{ from: 'vendor' }"),
+        ("lib/t.txt", "text\n"),
+    ]);
+    assert_eq!(evaluated.unwrap().value, json!({"a": {"from": "vendor"}, "t": "text\n", "target": "one"}));
+}
+
+#[test]
+fn numbers_are_integers_if_they_are_whole() {
+    let evaluated = run(&[("main.jsonnet", "[1, 1.0, 1.5, -0, 1e20, 1e-5]")]).unwrap();
+    assert_eq!(evaluated.value, json!([1, 1, 1.5, 0, 1e20, 1e-5]));
+}
+
+#[test]
+fn native_functions_get_and_return_values() {
+    let program = "local double = std.native('double'); [double(2), double(2).twice, std.native('none')]";
+    assert_eq!(run(&[("main.jsonnet", program)]).unwrap().value, json!([{"twice": 4}, 4, null]));
+}
+
+#[test]
+fn traces_are_returned_with_their_position() {
+    let evaluated = run(&[("main.jsonnet", "\nstd.trace('seen', 1)")]).unwrap();
+    assert_eq!(evaluated.traces, ["[FOLDER]/main.jsonnet:2 seen"]);
+}
+
+#[test]
+fn errors_name_their_position_and_the_open_calls() {
+    let program = "local f(x) = error 'boom ' + x;\n{ a: [f(1)] }\n";
+    assert_data_eq!(
+        run(&[("main.jsonnet", program)]).unwrap_err(),
+        str![[r#"
+[FOLDER]/main.jsonnet:1:14: boom 1
+[FOLDER]/main.jsonnet:2:7: in call of `f`
+"#]]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "{ a: 1 + }")]).unwrap_err(),
+        str!["[FOLDER]/main.jsonnet:1:10: unexpected `rightbrace`"]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "{ a: b }")]).unwrap_err(),
+        str!["[FOLDER]/main.jsonnet:1:6: unknown variable: b"]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "{ a: {}.b }")]).unwrap_err(),
+        str!["[FOLDER]/main.jsonnet:1:6: field does not exist: b"]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "std.extVar('absent')")]).unwrap_err(),
+        str![[r#"
+[FOLDER]/main.jsonnet:1:1: undefined external variable: absent
+[FOLDER]/main.jsonnet:1:1: in call of `extVar`
+"#]]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "std.native('double')('x')")]).unwrap_err(),
+        str![[r#"
+[FOLDER]/main.jsonnet:1:1: a number is needed
+[FOLDER]/main.jsonnet:1:1: in a call
+"#]]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "import 'absent.libsonnet'")]).unwrap_err(),
+        str![
+            "[FOLDER]/main.jsonnet:1:1: no file `absent.libsonnet` in the folder of the importing file, the libraries or the search paths"
+        ]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "import 'a.libsonnet'"), ("a.libsonnet", "{\n  a: 'x\n")]).unwrap_err(),
+        str!["[FOLDER]/a.libsonnet:2:6: a text has no end"]
+    );
+    assert_data_eq!(
+        run(&[("main.jsonnet", "{ f(x): x }.f")]).unwrap_err(),
+        str!["the result of `[FOLDER]/main.jsonnet` has a function"]
+    );
+    assert_data_eq!(
+        run(&[]).unwrap_err(),
+        str!["cannot read `[FOLDER]/main.jsonnet`: No such file or directory (os error 2)"]
+    );
+}
+
+#[test]
+fn endless_recursion_is_an_error() {
+    for program in [
+        "local f(x) = 1 + f(x + 1); f(0)",
+        "local a = { b: $.b }; a",
+        "local f(x) = [f(x)]; f(0)",
+        "local o = { a: self }; o",
+        "import 'main.jsonnet'",
+    ] {
+        let error = run(&[("main.jsonnet", program)]).unwrap_err();
+        assert!(error.contains("too many nested calls") || error.contains("infinite recursion"), "{error}");
+    }
+}
+
+#[test]
+fn deeply_nested_sources_are_rejected() {
+    for (open, close) in [("[", "]"), ("(", ")"), ("if true then ", ""), ("local a = 1; ", ""), ("{a:", "}")]
+    {
+        let program = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
+        let error = run(&[("main.jsonnet", &program)]).unwrap_err();
+        assert_eq!(error, "`[FOLDER]/main.jsonnet` is nested deeper than 10000 levels");
+        let program = format!("{}1{}", open.repeat(2_000), close.repeat(2_000));
+        assert!(run(&[("main.jsonnet", &program)]).is_ok(), "{open}");
+    }
+}

@@ -1,0 +1,18 @@
+//! YAML as PyYAML reads and prints it: YAML 1.1, in which `yes` is a boolean and `0o17` is text.
+//!
+//! ```text
+//! text ─► read (granit-parser, scalar) ─► Value ─► write (analysis, layout) ─► text
+//! ```
+//!
+//! Differs: a mapping key that is no text becomes its text, a date becomes text, and so does a number over 64 bits.
+
+mod analysis;
+mod layout;
+mod number;
+mod read;
+mod scalar;
+mod text;
+mod write;
+
+pub use read::{YamlError, read_documents};
+pub use write::{ListIndent, MultiLine, YamlStyle, write_document, write_documents};
