@@ -56,12 +56,13 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 struct ErrorBody {
     message: Option<serde_json::Value>,
     error: Option<serde_json::Value>,
+    reason: Option<serde_json::Value>,
 }
 
-/// Returns one line of the error message. GitHub and GitLab send JSON; the text of a web page is ignored.
+/// Returns one line of the error message. GitHub, GitLab and Lieutenant send JSON; the text of a web page is ignored.
 fn message(body: &[u8]) -> Option<String> {
     let text = match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(answer) => match answer.message.or(answer.error)? {
+        Ok(answer) => match answer.message.or(answer.error).or(answer.reason)? {
             serde_json::Value::String(text) => text,
             other => other.to_string(),
         },
@@ -221,6 +222,7 @@ mod tests {
         let message = |body: &str| message(body.as_bytes());
         assert_eq!(message(r#"{"message":"Not Found"}"#).as_deref(), Some("Not Found"));
         assert_eq!(message(r#"{"error":"insufficient_scope"}"#).as_deref(), Some("insufficient_scope"));
+        assert_eq!(message(r#"{"reason":"token is not valid"}"#).as_deref(), Some("token is not valid"));
         assert_eq!(message("bad\u{1b}[31m gateway\nmore").as_deref(), Some("bad[31m gateway"));
         assert_eq!(message("<html>login</html>"), None);
         assert_eq!(message(""), None);
