@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RemoteUrl ─► Remote ─┬─► resolve (branch, tag, hash ─► Commit) ─┬─► read, files      no connection
-//!                      └─► tags                                   └─► worktree         no connection
+//!                      └─► tags                                   └─► worktree ─► commit ─► push
 //!          clone once, fetch once per process, with the user's `git` setup
 //! ```
 //!
@@ -10,8 +10,9 @@
 //! - Repository content is not trusted: no hooks run, no submodules are fetched, no symlink may point outside the tree.
 //! - Credentials are passed to Git in the environment of its process, and Git sends them to their host only.
 //!
-//! Out of scope: commits and pushes, submodules, Git LFS, prompts.
+//! Out of scope: submodules, Git LFS, prompts, merges.
 
+mod commit;
 mod failure;
 mod network;
 mod program;
@@ -26,6 +27,7 @@ mod worktree;
 
 use std::fmt;
 
+pub use commit::{GitAuthor, LocalWork, StagedChange, StagedChangeKind};
 pub use failure::{GitError, GitFailure};
 pub use program::GitSettings;
 pub(crate) use release::GitRepository;

@@ -64,9 +64,10 @@ pub(super) async fn network_command(
     };
     let allowed = match remote.url.transport() {
         GitTransport::File => "file",
-        // The user's Git setup may rewrite the url (`url.….insteadOf`) to either protocol.
-        GitTransport::Https | GitTransport::Ssh => "https:ssh",
-        GitTransport::Http => "http:https:ssh",
+        // The user's Git setup may rewrite the url (`url.….insteadOf`) to another protocol or to a mirror on disk. A
+        // redirect of a host cannot lead to a folder.
+        GitTransport::Https | GitTransport::Ssh => "https:ssh:file",
+        GitTransport::Http => "http:https:ssh:file",
     };
     let mut run = run.idle_timeout(settings.timeouts.idle).variable("GIT_ALLOW_PROTOCOL", allowed);
     if let Some(Credential::Basic { user, password }) = access.credential.as_ref().map(to_basic) {

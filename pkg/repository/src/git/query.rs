@@ -78,6 +78,22 @@ impl GitRemote {
         Ok(names)
     }
 
+    /// Reads all regular files below a folder of a commit, with their paths below it. An empty path is the root.
+    /// # Errors
+    /// [`GitFailure::UnknownPath`] if the folder does not exist; [`transport::Error::UnsafeName`].
+    pub async fn read_folder(&self, commit: &GitCommit, folder: &str) -> Result<Vec<(String, Bytes)>, Error> {
+        if !folder.is_empty() {
+            check_file(folder)?;
+        }
+        let listing = self.command(&["ls-tree", "-r", "-z", &format!("{commit}:{folder}")]).output().await;
+        let Ok(listing) = listing else { return Err(self.missing_path_error(commit, folder).await?) };
+        let files: Vec<TreeEntry<'_>> =
+            entries(&listing).filter(|entry| entry.is_file() && !entry.is_link()).collect();
+        let objects: Vec<&str> = files.iter().map(|file| file.object).collect();
+        let contents = self.read_objects(&objects).await?;
+        Ok(files.into_iter().map(|file| file.path.into_owned()).zip(contents).collect())
+    }
+
     /// Looks up a name in the clone without fetching; see [`Remote::resolve`].
     pub(super) async fn find_commit(&self, tree_ish: &str) -> Result<Option<ResolvedCommit>, Error> {
         let bad = || self.error("read", GitFailure::InvalidTreeIsh { tree_ish: tree_ish.to_owned() });

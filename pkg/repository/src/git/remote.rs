@@ -241,7 +241,7 @@ impl GitRemote {
     }
 
     /// Runs Git with a connection to the host, and retries temporary failures.
-    async fn run_on_network(
+    pub(super) async fn run_on_network(
         &self,
         action: &'static str,
         arguments: &[OsString],

@@ -159,22 +159,9 @@ impl GitRemote {
         if links.is_empty() {
             return Ok(Vec::new());
         }
-        let failed = |failure| self.error("check out", failure);
-        let questions: Vec<String> = links.iter().map(|link| format!("{}\n", link.object)).collect();
-        let answer = self
-            .command(&["cat-file", "--batch"])
-            .input(questions.concat())
-            .output()
-            .await
-            .map_err(failed)?;
-        let (mut rest, mut targets) = (&answer[..], Vec::new());
-        for _ in links {
-            let (target, behind) =
-                batch_entry(rest).ok_or_else(|| failed(GitFailure::Unreadable { what: "links" }))?;
-            targets.push(String::from_utf8_lossy(target).into_owned());
-            rest = behind;
-        }
-        Ok(targets)
+        let objects: Vec<&str> = links.iter().map(|link| link.object).collect();
+        let contents = self.read_objects(&objects).await?;
+        Ok(contents.iter().map(|content| String::from_utf8_lossy(content).into_owned()).collect())
     }
 }
 
@@ -191,7 +178,7 @@ enum FolderState {
 }
 
 /// Splits `object type size NEWLINE content NEWLINE` into the content and the remaining bytes.
-fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
     let header_end = answer.iter().position(|byte| *byte == b'\n')?;
     let size: usize = std::str::from_utf8(&answer[..header_end]).ok()?.rsplit(' ').next()?.parse().ok()?;
     let content = answer.get(header_end + 1..)?;

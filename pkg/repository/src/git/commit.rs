@@ -1,0 +1,270 @@
+//! Commits in worktrees, and their push to the remote.
+
+use std::{ffi::OsString, path::Path};
+
+use bytes::Bytes;
+
+use super::{GitCommit, GitRemote, failure::GitFailure, program::GitCommand, worktree::batch_entry};
+use crate::Error;
+
+/// The author and committer of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitAuthor {
+    /// The full name.
+    pub name: String,
+    /// The mail address.
+    pub email: String,
+}
+
+/// A file that differs between the last commit and the index of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedChange {
+    /// The path in the index. For a deleted file, the path in the commit.
+    pub path: String,
+    /// The kind of the change.
+    pub kind: StagedChangeKind,
+    /// The object before the change; none for an added file.
+    pub before: Option<String>,
+    /// The object after the change; none for a deleted file.
+    pub after: Option<String>,
+}
+
+/// The kind of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StagedChangeKind {
+    /// The file is new.
+    Added,
+    /// The file is gone.
+    Deleted,
+    /// The content, the mode or the type differs.
+    Modified,
+    /// The file had another path. Its content may differ too.
+    Renamed {
+        /// The path in the commit.
+        from: String,
+    },
+}
+
+/// Work in a worktree that only exists there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LocalWork {
+    /// Tracked files differ from the commit.
+    pub has_changed_files: bool,
+    /// There are files that Git does not track.
+    pub has_new_files: bool,
+    /// The commit is on no branch and no tag of the remote.
+    pub has_new_commits: bool,
+}
+
+impl LocalWork {
+    /// True if there is any such work.
+    pub fn exists(self) -> bool {
+        self.has_changed_files || self.has_new_files || self.has_new_commits
+    }
+}
+
+impl GitRemote {
+    /// The default branch of the remote. `None` if the remote has no such branch, such as an empty one. Fetches once per
+    /// process.
+    /// # Errors
+    /// Any failure of the fetch.
+    pub async fn default_branch(&self) -> Result<Option<String>, Error> {
+        self.tags().await?;
+        let head = self.command(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"]).output().await;
+        let known = head.ok().and_then(|head| {
+            let head = String::from_utf8_lossy(&head).trim().to_owned();
+            head.strip_prefix("refs/remotes/origin/").map(str::to_owned)
+        });
+        let candidates = known.into_iter().chain(["master".to_owned(), "main".to_owned()]);
+        for branch in candidates {
+            let name = format!("refs/remotes/origin/{branch}");
+            if self.command(&["rev-parse", "--quiet", "--verify", &name]).output().await.is_ok() {
+                return Ok(Some(branch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the commit that is checked out in a worktree.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn head(&self, folder: &Path) -> Result<GitCommit, Error> {
+        let head = self.in_folder(folder, &["rev-parse", "HEAD"]).output().await;
+        let head = head.map_err(|failure| self.error("read", failure))?;
+        Ok(GitCommit(String::from_utf8_lossy(&head).trim().to_owned()))
+    }
+
+    /// Finds work in a worktree that a checkout would lose.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn local_work(&self, folder: &Path) -> Result<LocalWork, Error> {
+        let failed = |failure| self.error("read", failure);
+        let status = self.in_folder(folder, &["status", "--porcelain"]).output().await.map_err(failed)?;
+        let is_new = |line: &&[u8]| line.starts_with(b"??");
+        let lines = || status.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let known = ["--remotes", "--tags", "--glob=refs/capstan"];
+        let arguments = [&["rev-list", "--max-count=1", "HEAD", "--not"], &known[..]].concat();
+        // A worktree without commits has none to lose.
+        let new = self.in_folder(folder, &arguments).output().await.unwrap_or_default();
+        Ok(LocalWork {
+            has_changed_files: lines().any(|line| !is_new(&line)),
+            has_new_files: lines().any(|line| is_new(&line)),
+            has_new_commits: !new.is_empty(),
+        })
+    }
+
+    /// Creates a commit without files and without parents.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn create_empty_commit(&self, message: &str, author: &GitAuthor) -> Result<GitCommit, Error> {
+        let failed = |failure| self.error("commit to", failure);
+        let tree = self.command(&["mktree"]).output().await.map_err(failed)?;
+        let tree = String::from_utf8_lossy(&tree).trim().to_owned();
+        let run = signed(self.command(&["commit-tree", &tree]), author).input(message);
+        let commit = run.output().await.map_err(failed)?;
+        Ok(GitCommit(String::from_utf8_lossy(&commit).trim().to_owned()))
+    }
+
+    /// Adds all files of a worktree to its index, and removes missing files. Returns the changes to the last commit,
+    /// sorted by path.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn stage(&self, folder: &Path) -> Result<Vec<StagedChange>, Error> {
+        let failed = |failure| self.error("stage", failure);
+        self.in_folder(folder, &["add", "--all", "--", "."]).output().await.map_err(failed)?;
+        let arguments = ["diff-index", "--cached", "--find-renames", "--full-index", "-z", "HEAD", "--"];
+        let listing = self.in_folder(folder, &arguments).output().await.map_err(failed)?;
+        changes(&listing).ok_or_else(|| failed(GitFailure::Unreadable { what: "changes" }))
+    }
+
+    /// Removes all changes from the index of a worktree. The files stay as they are.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn unstage(&self, folder: &Path) -> Result<(), Error> {
+        let run = self.in_folder(folder, &["reset", "--quiet"]);
+        run.output().await.map(|_| ()).map_err(|failure| self.error("stage", failure))
+    }
+
+    /// Reads objects, such as those of staged changes, in the same order.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn read_objects(&self, objects: &[&str]) -> Result<Vec<Bytes>, Error> {
+        if objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let failed = |failure| self.error("read", failure);
+        let questions: String = objects.iter().flat_map(|object| [*object, "\n"]).collect();
+        let run = self.command(&["cat-file", "--batch"]).input(questions);
+        let answer = run.output().await.map_err(failed)?;
+        let (mut rest, mut contents) = (&answer[..], Vec::new());
+        for _ in objects {
+            let (content, behind) =
+                batch_entry(rest).ok_or_else(|| failed(GitFailure::Unreadable { what: "objects" }))?;
+            contents.push(answer.slice_ref(content));
+            rest = behind;
+        }
+        Ok(contents)
+    }
+
+    /// Commits the index of a worktree.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn commit(&self, folder: &Path, message: &str, author: &GitAuthor) -> Result<GitCommit, Error> {
+        let arguments =
+            ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=verbatim", "--file=-"];
+        let run = signed(self.in_folder(folder, &arguments), author).input(message);
+        run.output().await.map_err(|failure| self.error("commit to", failure))?;
+        self.head(folder).await
+    }
+
+    /// Pushes a commit to a branch of the remote. The branch must be an ancestor of the commit.
+    /// # Errors
+    /// Any failure of the connection; the answer of the host if it rejects the push.
+    pub async fn push(&self, commit: &GitCommit, branch: &str) -> Result<(), Error> {
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let push: Vec<OsString> =
+            ["push", "--porcelain", "--no-verify", "--", "origin", &refspec].map(Into::into).into();
+        self.run_on_network("push to", &push, Some(&self.clone)).await?;
+        let name = format!("refs/remotes/origin/{branch}");
+        let run = self.command(&["update-ref", &name, commit.as_str()]);
+        run.output().await.map(|_| ()).map_err(|failure| self.error("push to", failure))
+    }
+
+    /// The user's name and address in the configuration of Git.
+    pub async fn configured_author(&self) -> Option<GitAuthor> {
+        let value = async |key: &str| {
+            let text = self.command(&["config", "--get", key]).output().await.ok()?;
+            let text = String::from_utf8_lossy(&text).trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        Some(GitAuthor { name: value("user.name").await?, email: value("user.email").await? })
+    }
+
+    /// The shortest unique prefix of a hash, with at least `length` digits.
+    pub async fn abbreviate(&self, commit: &GitCommit, length: usize) -> String {
+        let run = self.command(&["rev-parse", &format!("--short={length}"), commit.as_str()]);
+        let short = run.output().await.map(|short| String::from_utf8_lossy(&short).trim().to_owned());
+        short.unwrap_or_else(|_| commit.as_str().chars().take(length).collect())
+    }
+
+    /// Creates a run in a worktree.
+    fn in_folder(&self, folder: &Path, arguments: &[&str]) -> GitCommand {
+        let arguments =
+            ["-C".as_ref(), folder.as_os_str()].into_iter().chain(arguments.iter().map(AsRef::as_ref));
+        GitCommand::new(&self.context.release_settings().git, arguments)
+    }
+}
+
+/// Sets author and committer of a run.
+fn signed(run: GitCommand, author: &GitAuthor) -> GitCommand {
+    run.variable("GIT_AUTHOR_NAME", &author.name)
+        .variable("GIT_AUTHOR_EMAIL", &author.email)
+        .variable("GIT_COMMITTER_NAME", &author.name)
+        .variable("GIT_COMMITTER_EMAIL", &author.email)
+}
+
+/// Parses raw changes: `:mode mode object object status NUL path NUL`, with a second path for renamed files.
+fn changes(listing: &[u8]) -> Option<Vec<StagedChange>> {
+    let mut fields = listing.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let mut changes = Vec::new();
+    while let Some(header) = fields.next().filter(|header| !header.is_empty()) {
+        let words: Vec<&str> = header.strip_prefix(':')?.split(' ').collect();
+        let [_, _, before, after, status] = words[..] else { return None };
+        let object = |object: &str| object.contains(|c| c != '0').then(|| object.to_owned());
+        let path = fields.next()?.into_owned();
+        let (kind, path) = match status.chars().next()? {
+            'A' => (StagedChangeKind::Added, path),
+            'D' => (StagedChangeKind::Deleted, path),
+            'R' => (StagedChangeKind::Renamed { from: path }, fields.next()?.into_owned()),
+            _ => (StagedChangeKind::Modified, path),
+        };
+        changes.push(StagedChange { path, kind, before: object(before), after: object(after) });
+    }
+    Some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_changes_are_parsed() {
+        let text = ":000000 100644 0000000 abc A\0new\0:100644 100644 abc def R090\0old\0moved\0:100644 000000 abc 000 D\0gone\0";
+        let kinds: Vec<_> = changes(text.as_bytes())
+            .unwrap()
+            .into_iter()
+            .map(|change| (change.path, change.kind, change.before, change.after))
+            .collect();
+        let (abc, def) = (Some("abc".to_owned()), Some("def".to_owned()));
+        assert_eq!(
+            kinds,
+            [
+                ("new".to_owned(), StagedChangeKind::Added, None, abc.clone()),
+                ("moved".to_owned(), StagedChangeKind::Renamed { from: "old".to_owned() }, abc.clone(), def),
+                ("gone".to_owned(), StagedChangeKind::Deleted, abc, None),
+            ]
+        );
+        assert_eq!(changes(b"garbage\0"), None);
+        assert_eq!(changes(b""), Some(Vec::new()));
+    }
+}
