@@ -1,8 +1,43 @@
 //! Next steps after an error of a catalog.
 
-use api::{ErrorExplanation, Explain};
+use api::{ErrorExplanation, Explain, output::ErrorKind};
 
+use crate::CatalogError;
+use crate::cluster::LieutenantError;
 use crate::reclass::{ClassError, InventoryError, ParameterProblem, ProblemKind, RenderError, TargetProblem};
+
+impl Explain for CatalogError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Rule { hints, .. } => ErrorExplanation::hints(hints).with_kind(ErrorKind::User),
+            Self::Rules { problems, .. } => {
+                ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
+            }
+            Self::Cluster(error) | Self::List(error) | Self::Report(error) => ErrorExplanation::cause(error),
+            Self::Inventory(error) => error.explain(),
+            Self::Jsonnet(error) => error.explain(),
+            Self::Render { source, .. } => ErrorExplanation::cause(source),
+            Self::Fetch { source, .. } | Self::Push { source } => ErrorExplanation::cause(&**source),
+            Self::Libraries { .. } => ErrorExplanation::default(),
+            Self::Disk { source, .. } => ErrorExplanation::cause(source),
+        }
+    }
+}
+
+impl Explain for LieutenantError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Status { status: 401 | 403, .. } => ErrorExplanation::hint(
+                "pass a valid token with `--api-token`, or the path of a file with one",
+            ),
+            Self::Status { status: 404, .. } => {
+                ErrorExplanation::hint("check the id; list the known clusters with `capstan catalog list`")
+            }
+            Self::Connect { source, .. } => source.explain(),
+            _ => ErrorExplanation::default(),
+        }
+    }
+}
 
 impl Explain for InventoryError {
     fn explain(&self) -> ErrorExplanation<'_> {

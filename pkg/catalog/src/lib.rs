@@ -2,13 +2,28 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `cluster` | the description of a cluster by the API, and its targets |
+//! | `dependencies` | components, instances, packages and Jsonnet libraries |
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
+//! | `repository` | the repositories of classes, and the repository of the catalog |
+//! | `run` | the stages of a compilation |
 //! | `yaml` | YAML as PyYAML reads and prints it |
 
+pub mod cluster;
+pub mod dependencies;
+mod error;
 mod hints;
 mod jsonnet;
 mod libraries;
 pub mod reclass;
+pub mod repository;
+pub mod run;
+mod step;
+mod working_folder;
 pub mod yaml;
+
+pub use error::CatalogError;
+pub use step::{Step, StepSink};
+pub use working_folder::{CLUSTER_TARGET, WorkingFolder};

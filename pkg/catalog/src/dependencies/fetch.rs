@@ -1,0 +1,162 @@
+//! Worktrees of dependencies, from one bare clone for each repository.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use repository::RepositoryContext;
+use repository::git::{CloneStore, GitCommit, GitFailure, GitRemote, LocalChangesPolicy, RemoteUrl};
+use transport::AddressOrigin;
+
+use super::{CommitId, Dependency, DependencySpec};
+use crate::error::CatalogError;
+use crate::working_folder::WorkingFolder;
+
+/// The maximum number of repositories that are fetched at the same time.
+const MAX_CONCURRENT: usize = 8;
+/// The minimum number of digits of a shown hash.
+const SHORT_HASH_DIGITS: usize = 6;
+
+/// Fetches repositories into the working folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Fetcher<'a> {
+    pub(crate) folder: &'a WorkingFolder,
+    pub(crate) context: &'a RepositoryContext,
+    /// Discards uncommitted changes in worktrees.
+    pub(crate) force: bool,
+}
+
+/// A dependency to fetch.
+pub(crate) struct FetchRequest<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) component: &'a str,
+    pub(crate) spec: &'a DependencySpec,
+    pub(crate) worktree: std::path::PathBuf,
+    /// The words for the dependency in errors: `Component`, `Component alias`, `Package`.
+    pub(crate) kind: &'static str,
+    /// The start of errors, such as `while fetching component x`.
+    pub(crate) context: String,
+}
+
+/// Fetches dependencies concurrently. The results have the order of the requests.
+///
+/// # Errors
+/// The first failure, in the order of the requests that finish.
+pub(crate) async fn fetch_all(
+    fetcher: Fetcher<'_>,
+    requests: Vec<FetchRequest<'_>>,
+) -> Result<Vec<Dependency>, CatalogError> {
+    stream::iter(requests).map(|request| fetcher.fetch(request)).buffered(MAX_CONCURRENT).try_collect().await
+}
+
+impl Fetcher<'_> {
+    /// Opens a repository. Opens no connection.
+    pub(crate) fn remote(&self, url: &str, context: &str) -> Result<GitRemote, CatalogError> {
+        let parsed = RemoteUrl::parse(url).map_err(|source| {
+            let url = transport::address::redact_text(url);
+            CatalogError::fetch(context, repository::Error::RemoteUrl { url, source })
+        })?;
+        GitRemote::new(parsed, AddressOrigin::User, CloneStore::Folder(&self.folder.clones()), self.context)
+            .map_err(|error| CatalogError::fetch(context, error))
+    }
+
+    async fn fetch(&self, request: FetchRequest<'_>) -> Result<Dependency, CatalogError> {
+        let FetchRequest { name, component, spec, worktree, kind, context } = request;
+        let remote = self.remote(&spec.url, &context)?;
+        let is_new = !worktree.exists();
+        let commit = remote
+            .resolve(&spec.version)
+            .await
+            .map_err(|error| unknown_version(error, &context, &spec.version, is_new))?;
+        if !is_new && !self.force {
+            let work = remote.local_work(&worktree).await.unwrap_or_default();
+            if work.has_changed_files {
+                return Err(CatalogError::rule_with_hint(
+                    format!(
+                        "{kind} {name} has uncommitted changes. Please specify `--force` to discard them"
+                    ),
+                    format!("commit the changes in `{}`", worktree.display()),
+                ));
+            }
+        }
+        self.check_out(&remote, &commit, &worktree, &context).await?;
+        Ok(Dependency {
+            name: name.to_owned(),
+            component: component.to_owned(),
+            url: remote.url().address().to_owned(),
+            version: spec.version.clone(),
+            path: spec.path.clone(),
+            worktree,
+            commit: Some(commit_id(&remote, &commit).await),
+        })
+    }
+
+    /// Checks out a commit. A clean worktree of another repository is replaced.
+    pub(crate) async fn check_out(
+        &self,
+        remote: &GitRemote,
+        commit: &GitCommit,
+        worktree: &Path,
+        context: &str,
+    ) -> Result<(), CatalogError> {
+        let changes = if self.force { LocalChangesPolicy::Discard } else { LocalChangesPolicy::Refuse };
+        let error = match remote.worktree(commit, worktree, changes).await {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        if !is_foreign(&error) || !worktree.join(".git").exists() {
+            return Err(CatalogError::fetch(context, error));
+        }
+        let work = remote.local_work(worktree).await.map_err(|error| CatalogError::fetch(context, error))?;
+        if work.exists() && !self.force {
+            return Err(CatalogError::rule_with_hint(
+                format!(
+                    "Switching remote for worktree '{}' would delete uncommitted changes or untracked files, aborting...",
+                    worktree.display()
+                ),
+                "discard them with `--force`",
+            ));
+        }
+        fs::remove_dir_all(worktree).map_err(|error| CatalogError::disk("replace", worktree, error))?;
+        remote
+            .worktree(commit, worktree, changes)
+            .await
+            .map(|_| ())
+            .map_err(|error| CatalogError::fetch(context, error))
+    }
+}
+
+/// Returns the printed forms of a commit.
+pub(crate) async fn commit_id(remote: &GitRemote, commit: &GitCommit) -> CommitId {
+    CommitId { full: commit.as_str().to_owned(), short: remote.abbreviate(commit, SHORT_HASH_DIGITS).await }
+}
+
+/// Returns the error for a version that the repository does not have, or any other error with its context.
+pub(crate) fn unknown_version(
+    error: repository::Error,
+    context: &str,
+    version: &str,
+    is_new: bool,
+) -> CatalogError {
+    let repository::Error::Git(failed) = &error else { return CatalogError::fetch(context, error) };
+    let hints = match &failed.failure {
+        GitFailure::UnknownTreeIsh { suggestions, .. } => {
+            suggestions.iter().map(|name| format!("did you mean `{name}`?")).collect()
+        }
+        GitFailure::InvalidTreeIsh { .. } | GitFailure::Ambiguous { .. } => Vec::new(),
+        _ => return CatalogError::fetch(context, error),
+    };
+    let prefix = if context.is_empty() { String::new() } else { format!("{context}: ") };
+    let message = if is_new {
+        format!("{prefix}Failed to checkout revision '{version}'")
+    } else {
+        format!("{prefix}Revision '{version}' not found in repository")
+    };
+    CatalogError::Rule { message, hints }
+}
+
+fn is_foreign(error: &repository::Error) -> bool {
+    matches!(error, repository::Error::Git(failed)
+        if matches!(Arc::as_ref(failed).failure, GitFailure::ForeignFolder { .. }))
+}

@@ -1,0 +1,53 @@
+//! `jsonnetfile.jsonnet` of components: a program that gives `jsonnetfile.json`.
+
+use std::collections::BTreeMap;
+
+use manifest::Value;
+
+use super::Dependency;
+use crate::error::CatalogError;
+use crate::jsonnet::{Evaluation, NativeFunction, Natives, evaluate};
+use crate::working_folder::write_file;
+
+/// Evaluates the program of a component, if it has one, and writes its result.
+///
+/// # Errors
+/// The program fails, or a parameter for it is no text.
+pub(crate) fn render_jsonnetfile(component: &Dependency, parameters: &Value) -> Result<(), CatalogError> {
+    let program = component.worktree.join("jsonnetfile.jsonnet");
+    if !program.is_file() {
+        return Ok(());
+    }
+    let mut external_variables = BTreeMap::new();
+    let entries = parameters.get("jsonnetfile_parameters").and_then(Value::as_object);
+    for (name, value) in entries.into_iter().flatten() {
+        let Value::String(text) = value else {
+            return Err(CatalogError::rule_with_hint(
+                format!(
+                    "Parameter '{name}' in 'jsonnetfile_parameters' of component '{}' must be text",
+                    component.name
+                ),
+                format!("put quotes around the value of `{name}`"),
+            ));
+        };
+        external_variables.insert(name.clone(), text.clone());
+    }
+    let evaluation = Evaluation { search_paths: &[], external_variables, natives: &NoNatives };
+    let evaluated = evaluate(&program, &evaluation)?;
+    let text = serde_json::to_string_pretty(&evaluated.value)
+        .map_err(|error| CatalogError::Libraries { problem: error.to_string() })?;
+    write_file(&component.worktree.join("jsonnetfile.json"), &format!("{text}\n"))
+}
+
+/// A program for dependencies calls no native functions.
+struct NoNatives;
+
+impl Natives for NoNatives {
+    fn functions(&self) -> &'static [NativeFunction] {
+        &[]
+    }
+
+    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, String> {
+        Err(format!("there is no native function `{name}`"))
+    }
+}

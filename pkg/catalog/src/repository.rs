@@ -1,0 +1,18 @@
+//! The repositories of a cluster: the hierarchy of all clusters and of the tenant, and the catalog.
+
+mod catalog;
+mod checkout;
+mod copy;
+mod diff;
+mod message;
+mod objects;
+mod removed_references;
+mod text_diff;
+
+pub use catalog::{CatalogChanges, CatalogCheckout};
+pub(crate) use catalog::{clean_manifests, copy_manifests};
+pub use diff::DiffPolicy;
+pub use message::CompileReport;
+
+pub(crate) use checkout::{ConfigCheckout, check_local_work, check_out_config};
+pub(crate) use removed_references::check_removed_references;

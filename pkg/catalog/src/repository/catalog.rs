@@ -1,0 +1,184 @@
+//! The repository of a catalog: checkout, update, commit and push.
+
+use std::path::PathBuf;
+
+use repository::git::{GitAuthor, GitRemote, StagedChange};
+
+use super::checkout::FIRST_BRANCH;
+use super::copy::copy_folder;
+use super::diff::{DiffPolicy, FileChange, diff_text, indented};
+use crate::dependencies::Fetcher;
+use crate::error::CatalogError;
+use crate::step::{Step, StepSink};
+use crate::working_folder::{WorkingFolder, empty_folder};
+
+/// The author of commits if Git knows no user.
+const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
+/// The indentation of changes.
+const INDENT: &str = "     ";
+
+/// A checked-out catalog.
+#[derive(Debug)]
+pub struct CatalogCheckout {
+    remote: GitRemote,
+    branch: String,
+    author: GitAuthor,
+    folder: PathBuf,
+}
+
+/// The staged changes of a catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogChanges {
+    /// The changes as text; empty if none is shown.
+    pub text: String,
+    /// True if files changed, even if no change is shown.
+    pub exist: bool,
+}
+
+impl CatalogCheckout {
+    /// Checks out the default branch of a catalog. An empty repository gets a first commit.
+    ///
+    /// # Errors
+    /// The repository cannot be fetched.
+    pub(crate) async fn open(
+        fetcher: Fetcher<'_>,
+        url: &str,
+        author: Option<GitAuthor>,
+        report: StepSink<'_>,
+    ) -> Result<Self, CatalogError> {
+        let context = format!("While cloning git repository from {}", transport::address::redact_text(url));
+        let remote = fetcher.remote(url, &context)?;
+        let folder = fetcher.folder.catalog();
+        let failed = |error| CatalogError::fetch(context.as_str(), error);
+        let branch = remote.default_branch().await.map_err(failed)?;
+        let author = match author {
+            Some(author) => author,
+            None => known_author(&remote, report).await,
+        };
+        let commit = match &branch {
+            Some(branch) => remote.resolve(branch).await.map_err(failed)?,
+            None => {
+                report(Step::Notice(format!(
+                    "Revision '{FIRST_BRANCH}' not found in repository, creating initial commit for {}",
+                    folder.display()
+                )));
+                remote.create_empty_commit("Initial commit", &author).await.map_err(failed)?
+            }
+        };
+        fetcher.check_out(&remote, &commit, &folder, &context).await?;
+        Ok(Self { remote, branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()), author, folder })
+    }
+
+    /// Uses the catalog in the working folder, without a connection.
+    ///
+    /// # Errors
+    /// The folder has no catalog.
+    pub(crate) async fn local(
+        fetcher: Fetcher<'_>,
+        url: &str,
+        author: Option<GitAuthor>,
+        report: StepSink<'_>,
+    ) -> Result<Self, CatalogError> {
+        let folder = fetcher.folder.catalog();
+        if !folder.join(".git").exists() {
+            return Err(CatalogError::rule_with_hint(
+                format!("Invalid working dir state: '{}' is no Git repository", folder.display()),
+                "compile the catalog once without `--local`",
+            ));
+        }
+        let remote = fetcher.remote(url, "While opening the catalog")?;
+        let author = match author {
+            Some(author) => author,
+            None => known_author(&remote, report).await,
+        };
+        Ok(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder })
+    }
+
+    /// Stages all files, and returns the changes to the last commit.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn stage(&self, policy: DiffPolicy) -> Result<CatalogChanges, CatalogError> {
+        let failed = |error| CatalogError::fetch("cannot stage the catalog", error);
+        let changes = self.remote.stage(&self.folder).await.map_err(failed)?;
+        let objects: Vec<&str> = changes.iter().flat_map(contents).collect();
+        let mut read = self.remote.read_objects(&objects).await.map_err(failed)?.into_iter();
+        let read: Vec<_> = changes
+            .iter()
+            .map(|change| {
+                let before = change.before.as_ref().and_then(|_| read.next());
+                let after = change.after.as_ref().and_then(|_| read.next());
+                (change, before, after)
+            })
+            .collect();
+        let files: Vec<_> = read
+            .iter()
+            .map(|(change, before, after)| FileChange {
+                change,
+                before: before.as_deref(),
+                after: after.as_deref(),
+            })
+            .collect();
+        let text = indented(&diff_text(&files, policy), INDENT);
+        Ok(CatalogChanges { text, exist: !changes.is_empty() })
+    }
+
+    /// Removes the changes from the index. The files stay as they are.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn unstage(&self) -> Result<(), CatalogError> {
+        let unstaged = self.remote.unstage(&self.folder).await;
+        unstaged.map_err(|error| CatalogError::fetch("cannot reset the catalog", error))
+    }
+
+    /// Commits the staged changes, and pushes the commit.
+    ///
+    /// # Errors
+    /// Git fails, or the host rejects the push.
+    pub async fn commit_and_push(&self, message: &str, report: StepSink<'_>) -> Result<(), CatalogError> {
+        report(Step::Notice("Commiting changes...".to_owned()));
+        let commit = self.remote.commit(&self.folder, message, &self.author).await;
+        let commit = commit.map_err(|error| CatalogError::fetch("cannot commit the catalog", error))?;
+        report(Step::Notice("Pushing catalog to remote...".to_owned()));
+        let pushed = self.remote.push(&commit, &self.branch).await;
+        pushed.map_err(|source| CatalogError::Push { source: Box::new(source) })
+    }
+}
+
+/// Deletes the manifests of a catalog.
+pub(crate) fn clean_manifests(folder: &WorkingFolder, report: StepSink<'_>) -> Result<(), CatalogError> {
+    report(Step::CleanCatalog);
+    let manifests = folder.manifests();
+    if !manifests.is_dir() {
+        let text = format!("Skipping cleaning, catalog directory {} doesn't exist", manifests.display());
+        report(Step::Notice(text));
+    }
+    empty_folder(&manifests)
+}
+
+/// Copies the compiled files of all instances into a catalog, in the order of their names. If two instances have a file
+/// with the same path, the later one has precedence.
+pub(crate) fn copy_manifests<'a>(
+    folder: &WorkingFolder,
+    instances: impl IntoIterator<Item = &'a String>,
+) -> Result<(), CatalogError> {
+    for instance in instances {
+        copy_folder(&folder.compiled().join(instance), &folder.manifests())?;
+    }
+    Ok(())
+}
+
+/// Returns the objects of a change.
+fn contents(change: &StagedChange) -> impl Iterator<Item = &str> {
+    change.before.iter().chain(&change.after).map(String::as_str)
+}
+
+async fn known_author(remote: &GitRemote, report: StepSink<'_>) -> GitAuthor {
+    if let Some(author) = remote.configured_author().await {
+        return author;
+    }
+    let (name, email) = DEFAULT_AUTHOR;
+    report(Step::Notice(format!("Can't determine author information, falling back to `{name} <{email}>`")));
+    GitAuthor { name: name.to_owned(), email: email.to_owned() }
+}

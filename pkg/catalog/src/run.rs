@@ -1,0 +1,128 @@
+//! The stages of a compilation, in the order of Commodore.
+//!
+//! ```text
+//! set_up: repositories, packages, components, targets ─► Workspace
+//! prepare: parameters of all targets, rules, Jsonnet libraries ─► Prepared
+//! compile, postprocess ─► compiled/ ─► stage: catalog/, changes ─► commit, push, report
+//! ```
+
+mod local;
+mod notices;
+mod prepare;
+mod render;
+mod set_up;
+
+use std::collections::BTreeMap;
+
+use manifest::{Map, Value};
+use repository::RepositoryContext;
+use repository::git::GitAuthor;
+
+pub use notices::notices_text;
+pub(crate) use render::render_all;
+
+use crate::dependencies::{Dependency, Fetcher};
+use crate::error::CatalogError;
+use crate::reclass::Node;
+use crate::repository::{CatalogCheckout, CompileReport, ConfigCheckout};
+use crate::step::{Step, StepSink};
+use crate::working_folder::WorkingFolder;
+
+/// The choices of a compilation.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Discards local changes.
+    pub force: bool,
+    /// Installs Jsonnet libraries.
+    pub fetch_dependencies: bool,
+    /// The revision of the global repository, instead of that of the API.
+    pub global_revision: Option<String>,
+    /// The revision of the repository of the tenant, instead of that of the API.
+    pub tenant_revision: Option<String>,
+    /// Dynamic facts for a cluster without dynamic facts.
+    pub dynamic_facts: Map<String, Value>,
+    /// The author of commits; none for the configuration of Git.
+    pub author: Option<GitAuthor>,
+}
+
+/// One compilation.
+#[derive(Clone, Copy)]
+pub struct CompileRun<'a> {
+    /// The working folder.
+    pub folder: &'a WorkingFolder,
+    /// The access to repositories.
+    pub context: &'a RepositoryContext,
+    /// The choices.
+    pub options: &'a CompileOptions,
+    /// The receiver of steps.
+    pub report: StepSink<'a>,
+}
+
+/// The fetched repositories and dependencies of a cluster.
+#[derive(Debug)]
+pub struct Workspace {
+    /// The components. Each is checked out, also if only its aliases are instances.
+    pub components: BTreeMap<String, Dependency>,
+    /// The instances, with the component of each.
+    pub instances: BTreeMap<String, Dependency>,
+    /// The packages.
+    pub packages: Vec<Dependency>,
+    /// The catalog.
+    pub catalog: CatalogCheckout,
+    global: Option<ConfigCheckout>,
+    tenant: Option<ConfigCheckout>,
+}
+
+/// The parameters of all targets, after all checks.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    /// The rendered targets.
+    pub nodes: BTreeMap<String, Node>,
+    /// Notices for the end of the run.
+    pub notices: Vec<String>,
+}
+
+impl Workspace {
+    /// Returns the component of each instance.
+    pub fn components_of_instances(&self) -> BTreeMap<String, String> {
+        self.instances.iter().map(|(name, instance)| (name.clone(), instance.component.clone())).collect()
+    }
+
+    /// Returns the commits of the compilation. The time has the form of RFC 3339 with milliseconds.
+    pub fn compile_report(&self, time: String) -> CompileReport {
+        CompileReport {
+            instances: self.instances.values().cloned().collect(),
+            packages: self.packages.clone(),
+            global: self.global.clone(),
+            tenant: self.tenant.clone(),
+            time,
+        }
+    }
+}
+
+impl<'a> CompileRun<'a> {
+    /// Deletes the manifests of the catalog.
+    ///
+    /// # Errors
+    /// A file cannot be deleted.
+    pub fn clean_catalog(&self) -> Result<(), CatalogError> {
+        crate::repository::clean_manifests(self.folder, self.report)
+    }
+
+    /// Copies the compiled files of all instances into the catalog.
+    ///
+    /// # Errors
+    /// A file cannot be copied.
+    pub fn copy_manifests(&self, workspace: &Workspace) -> Result<(), CatalogError> {
+        self.report(Step::UpdateCatalogRepository);
+        crate::repository::copy_manifests(self.folder, workspace.instances.keys())
+    }
+
+    fn report(&self, step: Step) {
+        (self.report)(step);
+    }
+
+    fn fetcher(&self) -> Fetcher<'a> {
+        Fetcher { folder: self.folder, context: self.context, force: self.options.force }
+    }
+}

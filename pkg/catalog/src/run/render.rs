@@ -1,0 +1,48 @@
+//! Renders several targets at the same time.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::error::CatalogError;
+use crate::reclass::{Inventory, Node, RenderError};
+
+/// The stack of a thread. Deeply nested parameters need more than the default of some systems.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Renders targets on several threads.
+///
+/// # Errors
+/// The problems of the first target that has any, in the order of the names.
+pub(crate) fn render_all(
+    inventory: &Inventory,
+    targets: &[String],
+) -> Result<BTreeMap<String, Node>, CatalogError> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<String, Result<Node, RenderError>>> = Mutex::default();
+    let render_some = || {
+        while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let rendered = inventory.render(target);
+            if let Ok(mut results) = results.lock() {
+                results.insert(target.clone(), rendered);
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(targets.len());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let started = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, render_some);
+            if started.is_err() {
+                render_some();
+            }
+        }
+    });
+    let results = results.into_inner().unwrap_or_default();
+    let node = |(target, result): (String, Result<Node, RenderError>)| match result {
+        Ok(node) => Ok((target, node)),
+        Err(source) => Err(CatalogError::Render { target, source }),
+    };
+    results.into_iter().map(node).collect()
+}
