@@ -3,21 +3,29 @@
 //! | module | content |
 //! |---|---|
 //! | `cluster` | the description of a cluster by the API, and its targets |
+//! | `compile` | the files of targets: programs, templates, charts, kustomizations |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
+//! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
+//! | `postprocess` | filters that change compiled files |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
+//! | `references` | references to secrets in parameters and compiled files |
 //! | `repository` | the repositories of classes, and the repository of the catalog |
 //! | `run` | the stages of a compilation |
 //! | `yaml` | YAML as PyYAML reads and prints it |
 
 pub mod cluster;
+pub mod compile;
 pub mod dependencies;
 mod error;
 mod hints;
+mod jinja;
 mod jsonnet;
 mod libraries;
+pub mod postprocess;
 pub mod reclass;
+pub mod references;
 pub mod repository;
 pub mod run;
 mod step;

@@ -16,3 +16,5 @@ mod write;
 
 pub use read::{YamlError, read_documents};
 pub use write::{ListIndent, MultiLine, YamlStyle, write_document, write_documents};
+
+pub(crate) use number::{float_text, json_text as number_text};

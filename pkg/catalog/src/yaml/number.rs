@@ -14,13 +14,22 @@ pub(super) fn yaml_text(number: &Number, whole_as_integer: bool) -> String {
     if text.contains('.') { text } else { text.replacen('e', ".0e", 1) }
 }
 
+/// Returns the text of a number of Jsonnet in JSON.
+pub(crate) fn json_text(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) if float.fract() == 0.0 => whole_text(float),
+        Some(float) => float_text(float),
+        None => number.to_string(),
+    }
+}
+
 /// Returns all digits of a float without fraction.
 pub(super) fn whole_text(float: f64) -> String {
     if float == 0.0 { "0".to_owned() } else { format!("{float:.0}") }
 }
 
 /// Returns the shortest digits that identify a float, with an exponent if it is below -4 or above 15.
-pub(super) fn float_text(float: f64) -> String {
+pub(crate) fn float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();

@@ -1,0 +1,60 @@
+//! The surroundings of the inputs of one target.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::documents::FileFormat;
+use super::error::InputError;
+use super::output_tree::OutputTree;
+use super::settings::{Input, OutputType};
+use super::tools::{ExternalPrograms, ToolClient};
+use crate::references::References;
+
+/// The surroundings of the inputs of one target.
+pub(super) struct TargetContext<'a> {
+    pub(super) name: &'a str,
+    /// The nodes of all targets.
+    pub(super) inventory: &'a BTreeMap<String, Value>,
+    /// The folders of input files and imports. The last one has the compiled files.
+    pub(super) search_paths: Vec<PathBuf>,
+    pub(super) references: &'a References,
+    pub(super) external: Option<&'a ExternalPrograms>,
+    pub(super) tools: ToolClient,
+    /// The output folder of the target.
+    pub(super) output: OutputTree,
+}
+
+impl TargetContext<'_> {
+    /// The parameters of the target.
+    pub(super) fn parameters(&self) -> &Value {
+        self.inventory.get(self.name).map_or(&Value::Null, |node| &node["parameters"])
+    }
+
+    /// Returns the output folder of an input. It may also be in the folder of the component, for files that later
+    /// inputs read.
+    pub(super) fn output_of(&self, input: &Input) -> Result<OutputTree, InputError> {
+        let path = input.output_path();
+        if Path::new(path).is_absolute() {
+            let base = self.parameters()["_base_directory"].as_str().unwrap_or_default();
+            let inside = Path::new(path).strip_prefix(base).ok().and_then(Path::to_str);
+            let inside = inside.filter(|_| !base.is_empty());
+            return match inside {
+                Some(inside) => OutputTree::new(PathBuf::from(base)).folder(inside),
+                None => Err(InputError::Outside { path: path.to_owned() }),
+            };
+        }
+        self.output.folder(path)
+    }
+
+    /// Returns the format of the files of an input.
+    pub(super) fn format(&self, input: &Input) -> FileFormat<'_> {
+        FileFormat {
+            output_type: input.output_type(),
+            default_type: OutputType::Yaml,
+            prune: input.prune(),
+            references: self.references,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Files that are copied as they are.
+
+use std::fs;
+use std::path::Path;
+
+use crate::compile::error::InputError;
+use crate::compile::output_tree::OutputTree;
+
+/// The deepest nesting of copied folders.
+const MAX_DEPTH: usize = 64;
+
+/// Copies a file, or the content of a folder, to the output folder.
+pub(in crate::compile) fn compile(path: &Path, output: &OutputTree) -> Result<(), InputError> {
+    if path.is_dir() {
+        return copy_folder(path, output, MAX_DEPTH);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    copy_file(path, &name, output)
+}
+
+pub(super) fn copy_folder(folder: &Path, output: &OutputTree, depth: usize) -> Result<(), InputError> {
+    output.create()?;
+    let failed = || InputError::read(folder);
+    for entry in fs::read_dir(folder).map_err(failed())? {
+        let entry = entry.map_err(failed())?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = entry.path();
+        if path.is_dir() {
+            let depth = depth.checked_sub(1).ok_or_else(|| {
+                InputError::read(&path)(std::io::Error::other("folders are nested too deeply"))
+            })?;
+            copy_folder(&path, &output.folder(&name)?, depth)?;
+        } else {
+            copy_file(&path, &name, output)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_file(path: &Path, name: &str, output: &OutputTree) -> Result<(), InputError> {
+    let content = fs::read(path).map_err(InputError::read(path))?;
+    let written = output.write(name, &content)?;
+    copy_mode(path, &written)
+}
+
+/// Gives a file the permissions of another one.
+pub(super) fn copy_mode(from: &Path, to: &Path) -> Result<(), InputError> {
+    let permissions = fs::metadata(from).map_err(InputError::read(from))?.permissions();
+    fs::set_permissions(to, permissions).map_err(InputError::write(to))
+}

@@ -1,0 +1,169 @@
+//! The native functions of programs in the inputs of targets.
+//!
+//! Source: Kapitan 0.36 resources.py.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::{Compression, GzBuilder};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::context::TargetContext;
+use super::schema;
+use crate::jinja;
+use crate::jsonnet::{NativeFunction, Natives};
+use crate::yaml::{YamlStyle, read_documents, write_document, write_documents};
+
+const FUNCTIONS: [NativeFunction; 14] = [
+    native("dir_files_list", &["name"]),
+    native("dir_files_read", &["name"]),
+    native("file_exists", &["name"]),
+    native("file_read", &["name"]),
+    native("gzip_b64", &["obj"]),
+    native("inventory", &["target", "inv_path"]),
+    native("jinja2_render_file", &["name", "ctx"]),
+    native("jsonschema_validate", &["obj", "schema_obj"]),
+    native("sha256_string", &["obj"]),
+    native("topics", &["name"]),
+    native("yaml_dump", &["obj"]),
+    native("yaml_dump_stream", &["obj"]),
+    native("yaml_load", &["name"]),
+    native("yaml_load_stream", &["name"]),
+];
+
+const fn native(name: &'static str, parameters: &'static [&'static str]) -> NativeFunction {
+    NativeFunction { name, parameters }
+}
+
+/// The native functions for the programs of one target.
+pub(super) struct TargetNatives<'a>(pub(super) &'a TargetContext<'a>);
+
+impl Natives for TargetNatives<'_> {
+    fn functions(&self) -> &'static [NativeFunction] {
+        &FUNCTIONS
+    }
+
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
+        let text = |index: usize| text_argument(name, arguments, index);
+        match name {
+            "inventory" => self.inventory(arguments.first().unwrap_or(&Value::Null)),
+            "file_read" => read_text(&self.existing(text(0)?)?).map(Value::String),
+            "file_exists" => Ok(match self.find(text(0)?) {
+                Some(path) => json!({"exists": true, "path": path.display().to_string()}),
+                None => json!({"exists": false, "path": ""}),
+            }),
+            "dir_files_list" => Ok(file_names(&self.existing(text(0)?)?)?.into()),
+            "dir_files_read" => files(&self.existing(text(0)?)?),
+            "yaml_load" => Ok(self.yaml(text(0)?)?.into_iter().next().unwrap_or_default()),
+            "yaml_load_stream" => Ok(Value::Array(self.yaml(text(0)?)?)),
+            "yaml_dump" => Ok(Value::from(write_document(&parsed(text(0)?)?, YamlStyle::EMBEDDED))),
+            "yaml_dump_stream" => dump_stream(&parsed(text(0)?)?),
+            "sha256_string" => Ok(Value::from(sha256(text(0)?))),
+            "gzip_b64" => gzip(text(0)?).map(Value::from),
+            "jsonschema_validate" => Ok(schema::validate(&parsed(text(0)?)?, &parsed(text(1)?)?)),
+            "jinja2_render_file" => self.render(text(0)?, text(1)?),
+            "topics" => Ok(Value::Object(Map::new())),
+            other => Err(format!("unknown native function `{other}`")),
+        }
+    }
+}
+
+impl TargetNatives<'_> {
+    fn inventory(&self, target: &Value) -> Result<Value, String> {
+        let Value::String(target) = target else {
+            return Ok(Value::Object(
+                self.0.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect(),
+            ));
+        };
+        self.0.inventory.get(target).cloned().ok_or_else(|| format!("no target `{target}` in the inventory"))
+    }
+
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        self.0.search_paths.iter().map(|folder| folder.join(name)).find(|path| path.exists())
+    }
+
+    fn existing(&self, name: &str) -> Result<PathBuf, String> {
+        self.find(name).ok_or_else(|| format!("could not find file or folder `{name}` in the search paths"))
+    }
+
+    fn yaml(&self, name: &str) -> Result<Vec<Value>, String> {
+        if !name.ends_with(".yml") && !name.ends_with(".yaml") {
+            return Err(format!("`{name}` has neither the extension `.yml` nor `.yaml`"));
+        }
+        let path = self.existing(name)?;
+        read_documents(&read_text(&path)?)
+            .map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    }
+
+    fn render(&self, name: &str, context: &str) -> Result<Value, String> {
+        let path = self.existing(name)?;
+        let text = jinja::render(&path, &self.0.search_paths, &parsed(context)?)
+            .map_err(|error| format!("cannot render `{}`: {error}", path.display()))?;
+        Ok(Value::String(text))
+    }
+}
+
+/// Returns an argument that must be a text.
+pub(crate) fn text_argument<'a>(
+    function: &str,
+    arguments: &'a [Value],
+    index: usize,
+) -> Result<&'a str, String> {
+    let text = arguments.get(index).and_then(Value::as_str);
+    text.ok_or_else(|| format!("argument {} of native function `{function}` must be a string", index + 1))
+}
+
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
+fn parsed(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("the argument is not JSON: {error}"))
+}
+
+/// Returns the names of the files in a folder, in order.
+pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, String> {
+    let failed = |error| format!("cannot read `{}`: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.path().is_file()
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn files(folder: &Path) -> Result<Value, String> {
+    let mut files = Map::new();
+    for name in file_names(folder)? {
+        let text = read_text(&folder.join(&name))?;
+        files.insert(name, Value::String(text));
+    }
+    Ok(Value::Object(files))
+}
+
+fn dump_stream(value: &Value) -> Result<Value, String> {
+    match value {
+        Value::Array(documents) => Ok(Value::from(write_documents(documents, YamlStyle::EMBEDDED))),
+        _ => Err("`yaml_dump_stream` needs a list of documents".to_owned()),
+    }
+}
+
+pub(crate) fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compresses a text, without a time.
+fn gzip(text: &str) -> Result<String, String> {
+    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let packed = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
+    packed.map(|bytes| STANDARD.encode(bytes)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,97 @@
+//! Work that the program does for targets: it reads charts and builds kustomizations, which may need the network.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use chart::ChartFile;
+use serde_json::Value;
+
+/// A failed request to the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolError {
+    /// The reason.
+    pub reason: String,
+    /// Next steps for the user.
+    pub hints: Vec<String>,
+}
+
+/// The objects of a kustomization.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KustomizationOutput {
+    /// The objects, in order.
+    pub objects: Vec<Value>,
+    /// The name and the content of one file for each object.
+    pub files: Vec<(String, String)>,
+}
+
+/// The surroundings of programs that inputs of type `external` run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalPrograms {
+    /// The variables that programs get, besides those of the input.
+    pub variables: BTreeMap<String, String>,
+    /// The working directory.
+    pub folder: PathBuf,
+}
+
+/// The work that the program does for targets.
+pub trait Tools {
+    /// Reads the files of a chart.
+    fn read_chart(&self, folder: &Path) -> Result<Vec<ChartFile>, ToolError>;
+
+    /// Builds the kustomization in a folder.
+    fn build_kustomization(&self, folder: &Path) -> Result<KustomizationOutput, ToolError>;
+}
+
+/// A request of a target.
+enum ToolRequest {
+    Chart(PathBuf, Sender<Result<Vec<ChartFile>, ToolError>>),
+    Kustomization(PathBuf, Sender<Result<KustomizationOutput, ToolError>>),
+}
+
+/// The end of the line at the targets. It can be used by several threads.
+#[derive(Clone)]
+pub(super) struct ToolClient(Sender<ToolRequest>);
+
+/// The end of the line at the program.
+pub(super) struct ToolServer(Receiver<ToolRequest>);
+
+pub(super) fn line() -> (ToolClient, ToolServer) {
+    let (sender, receiver) = mpsc::channel();
+    (ToolClient(sender), ToolServer(receiver))
+}
+
+impl ToolClient {
+    pub(super) fn read_chart(&self, folder: &Path) -> Result<Vec<ChartFile>, ToolError> {
+        self.ask(|answer| ToolRequest::Chart(folder.to_owned(), answer))
+    }
+
+    pub(super) fn build_kustomization(&self, folder: &Path) -> Result<KustomizationOutput, ToolError> {
+        self.ask(|answer| ToolRequest::Kustomization(folder.to_owned(), answer))
+    }
+
+    fn ask<T>(
+        &self,
+        request: impl FnOnce(Sender<Result<T, ToolError>>) -> ToolRequest,
+    ) -> Result<T, ToolError> {
+        let gone = || ToolError { reason: "the run has ended".to_owned(), hints: Vec::new() };
+        let (sender, receiver) = mpsc::channel();
+        self.0.send(request(sender)).map_err(|_| gone())?;
+        receiver.recv().map_err(|_| gone())?
+    }
+}
+
+impl ToolServer {
+    /// Answers requests until all targets are complete.
+    pub(super) fn serve(self, tools: &dyn Tools) {
+        // A target that does not wait for its answer has failed, which it reports itself.
+        for request in self.0 {
+            let _ = match request {
+                ToolRequest::Chart(folder, answer) => answer.send(tools.read_chart(&folder)).is_ok(),
+                ToolRequest::Kustomization(folder, answer) => {
+                    answer.send(tools.build_kustomization(&folder)).is_ok()
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Jinja2 templates, with the filters of Kapitan.
+//!
+//! Source: Kapitan 0.36 utils.py and jinja2_filters.py; Jinja2 3.1 for the text of values.
+//! Differs: regular expressions have no look-around, and `shuffle` returns the same order for the same list and seed.
+
+mod error;
+mod filters;
+mod merge;
+mod python;
+mod regular_expressions;
+mod render;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use render::render;

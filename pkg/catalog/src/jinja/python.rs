@@ -1,0 +1,70 @@
+//! The text of values, as Python prints them.
+
+use minijinja::value::ValueKind;
+use minijinja::{Error, ErrorKind, Output, State, Value};
+
+use crate::yaml::float_text;
+
+/// Prints a value into a template.
+pub(super) fn format(out: &mut Output, _state: &mut State, value: &Value) -> Result<(), Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    out.write_str(&text(value)).map_err(Error::from)
+}
+
+/// Returns the text of a value.
+pub(super) fn text(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => literal(value),
+    }
+}
+
+/// Returns a value as it is written in Python.
+fn literal(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::None => "None".to_owned(),
+        ValueKind::Bool => if value.is_true() { "True" } else { "False" }.to_owned(),
+        ValueKind::Number => number(value),
+        ValueKind::String => quoted(value.as_str().unwrap_or_default()),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items: Vec<_> = value.try_iter().into_iter().flatten().map(|item| literal(&item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        ValueKind::Map => {
+            let keys = value.try_iter().into_iter().flatten();
+            let field = |key: Value| {
+                let field = value.get_item(&key).map_or_else(|_| String::new(), |field| literal(&field));
+                format!("{}: {field}", literal(&key))
+            };
+            format!("{{{}}}", keys.map(field).collect::<Vec<_>>().join(", "))
+        }
+        _ => value.to_string(),
+    }
+}
+
+fn number(value: &Value) -> String {
+    if value.is_integer() {
+        return value.to_string();
+    }
+    f64::try_from(value.clone()).map_or_else(|_| value.to_string(), float_text)
+}
+
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for character in text.chars() {
+        match character {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\\' => out.push_str("\\\\"),
+            _ if character == quote => out.extend(['\\', quote]),
+            _ if character.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(character))),
+            _ => out.push(character),
+        }
+    }
+    out.push(quote);
+    out
+}

@@ -1,0 +1,72 @@
+//! The engine: its syntax, its loader, and its limits.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+use serde_json::Value;
+
+use super::error::TemplateError;
+use super::{filters, python};
+
+/// The maximum size of a template in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+/// The maximum number of steps of a template.
+const MAX_STEPS: u64 = 10_000_000;
+
+/// Renders a template. Other templates are found in its folder, then in the search paths.
+pub(crate) fn render(
+    file: &Path,
+    search_paths: &[PathBuf],
+    variables: &Value,
+) -> Result<String, TemplateError> {
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    let name = file.file_name().and_then(|name| name.to_str());
+    let name =
+        name.ok_or_else(|| TemplateError::new("the name of the file is not valid UTF-8".to_owned()))?;
+    let folders: Vec<PathBuf> = [folder].into_iter().chain(search_paths.iter().cloned()).collect();
+    let source = |name: &str| load(&folders, name).ok().flatten();
+    let environment = environment(folders.clone());
+    environment
+        .get_template(name)
+        .and_then(|template| template.render(Serde(variables)))
+        .map_err(|error| TemplateError::of_engine(&error, source))
+}
+
+fn environment(folders: Vec<PathBuf>) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_loader(move |name| {
+        load(&folders, name)
+            .map_err(|error| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string()))
+    });
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_formatter(python::format);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_fuel(Some(MAX_STEPS));
+    filters::add(&mut environment);
+    environment
+}
+
+/// Reads a template from the first folder that has it. A name never leaves its folder.
+fn load(folders: &[PathBuf], name: &str) -> io::Result<Option<String>> {
+    let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+    if !Path::new(name).components().all(inside) {
+        return Ok(None);
+    }
+    let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) else {
+        return Ok(None);
+    };
+    let mut text = String::new();
+    fs::File::open(&path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20)));
+    }
+    Ok(Some(text))
+}

@@ -1,0 +1,102 @@
+use std::fs;
+
+use serde_json::{Value, json};
+use snapbox::{IntoData as _, assert_data_eq, str};
+use tempfile::TempDir;
+
+use super::*;
+
+fn rendered(text: &str, variables: &Value) -> Result<String, String> {
+    let folder = TempDir::new().unwrap();
+    let shared = folder.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::write(shared.join("part.txt"), "part of {{ name }}\n").unwrap();
+    let file = folder.path().join("t.txt");
+    fs::write(&file, text).unwrap();
+    render(&file, &[shared], variables).map_err(|error| error.to_string())
+}
+
+/// Renders an expression.
+fn shown(expression: &str) -> String {
+    let variables = json!({"name": "web", "list": ["b", 1, 1.0, null, true], "map": {"a": {"b": "it's"}}});
+    rendered(&format!("{{{{ {expression} }}}}"), &variables).unwrap_or_else(|error| error)
+}
+
+#[test]
+fn blocks_are_trimmed_and_values_printed_as_in_python() {
+    let text = "{% set x = [] %}\n  {% do x.append(1) %}\n{% for key, value in map.items() %}\n{{ key }}={{ value }} {{ list }}\n{% endfor %}\n{% include 'part.txt' %}\n\n";
+    let variables = json!({"name": "web", "list": [1.0, null, true, "x"], "map": {"k": {"a": 1e20}}});
+    assert_data_eq!(
+        rendered(&text.replace("{% do x.append(1) %}", "{% do map.get('a') %}"), &variables).unwrap(),
+        str![[r#"
+k={'a': 1e+20} [1.0, None, True, 'x']
+part of web
+"#]]
+        .raw()
+    );
+}
+
+#[test]
+fn filters_convert_values() {
+    let cases = [
+        ("'a' | sha256", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
+        ("'a' | b64encode | b64decode", "a"),
+        ("map | yaml", "a:\n  b: it's\n"),
+        ("{'a': 1} | toml", "a = 1\n"),
+        ("'yes' | bool", "True"),
+        ("none | bool", "None"),
+        ("'no' | bool | ternary('x', 'y')", "y"),
+        ("none | ternary('x', 'y', 'z')", "z"),
+        ("'2001-02-03 04:05:06' | to_datetime", "2001-02-03 04:05:06"),
+        ("'%Y-%m-%d' | strftime(86400)", "1970-01-02"),
+        ("'a1b22' | regex_replace('([a-z])(\\\\d+)', '\\\\2\\\\1')", "1a22b"),
+        ("'A1' | regex_replace('a', 'b', ignorecase=true)", "b1"),
+        ("'a.b' | regex_escape", "a\\.b"),
+        ("'ab12' | regex_search('\\\\d+')", "12"),
+        ("'ab12' | regex_search('(\\\\w)(\\\\d+)', '\\\\2')", "['12']"),
+        ("'ab12' | regex_search('x')", "None"),
+        ("'a1b2' | regex_findall('[a-z]')", "['a', 'b']"),
+        ("'a1b2' | regex_findall('([a-z])(.)')", "[['a', '1'], ['b', '2']]"),
+        (
+            "[{'name': 'a', 'x': 1}, {'name': 'a', 'y': 2}] | merge_strategic",
+            "[{'name': 'a', 'x': 1, 'y': 2}]",
+        ),
+        ("[1, 2, 3] | shuffle(7) | sort", "[1, 2, 3]"),
+        ("list", "['b', 1, 1.0, None, True]"),
+        ("map", "{'a': {'b': \"it's\"}}"),
+        ("name.upper() + name.replace('w', 'v')", "WEBveb"),
+        ("map.get('none', 'x')", "x"),
+    ];
+    for (expression, expected) in cases {
+        assert_eq!(shown(expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn errors_name_the_undefined_value_and_its_line() {
+    assert_eq!(rendered("a\n{{ nothing }}", &json!({})).unwrap_err(), "`nothing` is undefined, at t.txt:2");
+    assert_eq!(rendered("{{ a.b }}", &json!({"a": {}})).unwrap_err(), "`a.b` is undefined, at t.txt:1");
+    assert_eq!(
+        rendered("{% if nothing.x %}{% endif %}", &json!({})).unwrap_err(),
+        "`nothing.x` is undefined, at t.txt:1"
+    );
+    assert_data_eq!(
+        rendered("{% for %}", &json!({})).unwrap_err(),
+        str!["unexpected end of block, expected in, at t.txt:1"]
+    );
+    assert_data_eq!(
+        rendered("{% include '../x' %}", &json!({})).unwrap_err(),
+        str!["tried to include non-existing template '../x', at t.txt:1"]
+    );
+}
+
+#[test]
+fn endless_templates_are_errors() {
+    let text = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
+    assert_data_eq!(
+        rendered(text, &json!({})).unwrap_err(),
+        str!["the template takes too many steps, at t.txt:1"]
+    );
+    let text = "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}";
+    assert_data_eq!(rendered(text, &json!({})).unwrap_err(), str!["recursion limit exceeded, at t.txt:1"]);
+}

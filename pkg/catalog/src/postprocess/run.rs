@@ -1,0 +1,77 @@
+//! All filters of an instance.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::definition::{Filter, FilterFolders, FilterType, python_text};
+use super::error::PostprocessError;
+use super::notice::Notice;
+use super::output::write_files;
+use super::{builtin, program};
+
+/// An instance whose files are processed.
+pub struct PostprocessRequest<'a> {
+    /// The name of the instance.
+    pub instance: &'a str,
+    /// The name of its component.
+    pub component: &'a str,
+    /// The folder of the component, for the files of filters.
+    pub component_folder: &'a Path,
+    /// The node of the instance: an object with `parameters`.
+    pub node: &'a Value,
+    /// The folder with `compiled` and `vendor`.
+    pub output: &'a Path,
+}
+
+/// Runs the filters of an instance, in order. Invalid and disabled filters are skipped with a notice.
+pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, PostprocessError> {
+    let definitions = request.node.pointer("/parameters/commodore/postprocess/filters");
+    let compiled = request.output.join("compiled").join(request.instance);
+    let folders = FilterFolders { compiled: &compiled, component: request.component_folder };
+    let (mut notices, mut filters) = (Vec::new(), Vec::new());
+    for definition in definitions.and_then(Value::as_array).into_iter().flatten() {
+        match Filter::read(definition, folders) {
+            Ok(filter) => filters.push(filter),
+            Err(reason) => notices.push(skipped(definition, &reason)),
+        }
+    }
+    for filter in &filters {
+        if !filter.enabled {
+            let text = format!(" > Skipping disabled filter {} on path {}", filter.name, shown(filter.path));
+            notices.push(Notice::info(text));
+            continue;
+        }
+        let folder = compiled.join(normal(filter.path)?);
+        let files = match filter.filter_type {
+            FilterType::Builtin => builtin::helm_namespace(filter, &folder)?,
+            FilterType::Jsonnet => program::run(filter, request, &folder)?,
+        };
+        write_files(&folder, &files, &mut notices)?;
+    }
+    Ok(notices)
+}
+
+fn skipped(definition: &Value, reason: &str) -> Notice {
+    let name = definition.get("filter").map_or_else(
+        || "<unknown>".to_owned(),
+        |name| name.as_str().map_or_else(|| python_text(name), str::to_owned),
+    );
+    let definition = python_text(definition);
+    Notice::warning(format!(" > Skipping filter '{name}' with invalid definition {definition}: {reason}"))
+}
+
+/// Removes empty steps and `.` from a path.
+fn normal(path: &str) -> Result<PathBuf, PostprocessError> {
+    let steps: Vec<_> = path.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    if path.starts_with('/') || steps.contains(&"..") {
+        return Err(PostprocessError::Outside { name: path.to_owned() });
+    }
+    Ok(steps.iter().collect())
+}
+
+/// Returns a path in the form in which the original prints it.
+fn shown(path: &str) -> String {
+    let steps: Vec<_> = path.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    if steps.is_empty() { ".".to_owned() } else { steps.join("/") }
+}

@@ -1,0 +1,18 @@
+//! References to secrets: `?{vaultkv:path/to/secret/key}` in parameters and in compiled files.
+//!
+//! ```text
+//! parameters of targets ─► collect ─► files in `refs/`
+//! compiled value ─► replace_in ─► reference with the hash of its file, or the path alone
+//! ```
+//!
+//! Source: Commodore 1.35 refs.py; Kapitan 0.36 for the hash and the form of references.
+
+mod collect;
+mod error;
+mod replace;
+#[cfg(test)]
+mod tests;
+
+pub use collect::{ReferenceFile, collect};
+pub use error::ReferenceError;
+pub use replace::References;
