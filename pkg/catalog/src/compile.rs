@@ -11,6 +11,7 @@
 mod context;
 mod documents;
 mod error;
+mod hints;
 mod inputs;
 mod json;
 mod natives;

@@ -17,16 +17,19 @@ use std::collections::BTreeMap;
 use manifest::{Map, Value};
 use repository::RepositoryContext;
 use repository::git::GitAuthor;
+use serde_json::json;
 
 pub use notices::notices_text;
 pub(crate) use render::render_all;
 
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
+use crate::postprocess::{PostprocessError, PostprocessRequest, postprocess};
 use crate::reclass::Node;
+use crate::references::ReferenceFile;
 use crate::repository::{CatalogCheckout, CompileReport, ConfigCheckout};
 use crate::step::{Step, StepSink};
-use crate::working_folder::WorkingFolder;
+use crate::working_folder::{WorkingFolder, create_folder, empty_folder, write_file};
 
 /// The choices of a compilation.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +110,39 @@ impl<'a> CompileRun<'a> {
     /// A file cannot be deleted.
     pub fn clean_catalog(&self) -> Result<(), CatalogError> {
         crate::repository::clean_manifests(self.folder, self.report)
+    }
+
+    /// Replaces the files of references to secrets in the catalog.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write_references(&self, files: &[ReferenceFile]) -> Result<(), CatalogError> {
+        let folder = self.folder.references();
+        create_folder(&folder)?;
+        empty_folder(&folder)?;
+        files.iter().try_for_each(|file| write_file(&folder.join(&file.path), &file.content))
+    }
+
+    /// Runs the filters of all instances on their compiled files.
+    ///
+    /// # Errors
+    /// A filter fails.
+    pub fn postprocess(&self, workspace: &Workspace, prepared: &Prepared) -> Result<(), PostprocessError> {
+        self.report(Step::Postprocess);
+        for (name, instance) in &workspace.instances {
+            let Some(node) = prepared.nodes.get(name) else { continue };
+            let notices = postprocess(&PostprocessRequest {
+                instance: name,
+                component: &instance.component,
+                component_folder: &instance.folder(),
+                node: &json!({"parameters": node.parameters}),
+                output: self.folder.root(),
+            })?;
+            for notice in notices {
+                self.report(Step::Text(notice.text));
+            }
+        }
+        Ok(())
     }
 
     /// Copies the compiled files of all instances into the catalog.

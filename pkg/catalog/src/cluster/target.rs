@@ -6,6 +6,7 @@ use manifest::{Map, Value, yaml};
 use serde_json::json;
 
 use super::Cluster;
+use crate::compile::KUSTOMIZE_WRAPPER;
 use crate::dependencies::parameters_key;
 use crate::working_folder::CLUSTER_TARGET;
 
@@ -45,6 +46,8 @@ pub(crate) fn target_text(defaults: &[String], instance: Option<&TargetInstance<
         classes.push(format!("components.{}", instance.name));
         let folder = instance.folder.display().to_string();
         parameters.insert("_base_directory".to_owned(), folder.into());
+        parameters.insert("_kustomize_wrapper".to_owned(), KUSTOMIZE_WRAPPER.into());
+        parameters.insert("_python3".to_owned(), "python3".into());
         parameters.insert("kapitan".to_owned(), json!({"vars": {"target": instance.name}}));
         if instance.name != instance.component {
             let key = parameters_key(instance.name);
@@ -82,6 +85,8 @@ classes:
 parameters:
   _base_directory: /w/dependencies/nfs-2
   _instance: nfs-2
+  _kustomize_wrapper: /capstan/kustomize
+  _python3: python3
   kapitan:
     vars:
       target: nfs-2

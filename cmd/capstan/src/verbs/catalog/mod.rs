@@ -1,23 +1,34 @@
 //! `catalog`: compiles catalogs of clusters from class hierarchies.
 
+mod clean;
+mod compile;
 mod explain;
 mod inventory;
 mod inventory_folder;
+mod lieutenant;
+mod list;
+mod tools;
 
 use crate::{Failure, session::Session};
 
 /// Compile catalogs of clusters from class hierarchies
 #[derive(clap::Subcommand)]
 pub(crate) enum CatalogVerb {
+    Compile(Box<compile::Compile>),
     Inventory(Box<inventory::Inventory>),
     Explain(Box<explain::Explain>),
+    List(Box<list::List>),
+    Clean(Box<clean::Clean>),
 }
 
 impl CatalogVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
+            Self::Compile(args) => compile::run(&args, session),
             Self::Inventory(args) => inventory::run(&args, session),
             Self::Explain(args) => explain::run(&args, session),
+            Self::List(args) => list::run(&args, session),
+            Self::Clean(args) => clean::run(&args, session),
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn read_packed(place: &str, path: &Path) -> Result<Bytes, Failure> {
 }
 
 /// Reads the files of a chart in a folder.
-pub(super) fn read_files(folder: &Path) -> Result<Vec<ChartFile>, Failure> {
+pub(crate) fn read_files(folder: &Path) -> Result<Vec<ChartFile>, Failure> {
     let shown = || format!("`{}`", folder.display());
     let path = tree_path(folder).ok_or_else(|| Failure::user(format!("{} is not valid UTF-8", shown())))?;
     let tree = DiskTree::new(RepositoryContext::default().max_file_bytes());

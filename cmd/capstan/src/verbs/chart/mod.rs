@@ -12,6 +12,8 @@ mod values;
 
 use crate::{Failure, session::Session};
 
+pub(crate) use folder::read_files as read_chart_files;
+
 /// Render and check Helm charts without helm and without a cluster
 #[derive(clap::Subcommand)]
 pub(crate) enum ChartVerb {
