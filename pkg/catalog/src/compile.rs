@@ -9,6 +9,7 @@
 //! outside of the folder of its target or component, and only compiled files can be removed.
 
 mod context;
+mod dependencies;
 mod documents;
 mod error;
 mod hints;
@@ -26,8 +27,10 @@ mod target;
 mod tests;
 mod toml;
 mod tools;
+mod writable;
 
 pub use crate::jsonnet::{JsonnetError, SourcePosition, TracePoint};
+pub use dependencies::{DependencyError, fetch_dependencies};
 pub use error::{CompileError, InputError, TargetError};
 pub use run::{CompileReport, CompileRequest, compile};
 pub use tools::{ExternalPrograms, KustomizationOutput, ToolError, Tools};

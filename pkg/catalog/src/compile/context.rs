@@ -1,7 +1,7 @@
 //! The surroundings of the inputs of one target.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -10,6 +10,7 @@ use super::error::InputError;
 use super::output_tree::OutputTree;
 use super::settings::{Input, OutputType};
 use super::tools::{ExternalPrograms, ToolClient};
+use super::writable::writable;
 use crate::references::References;
 
 /// The surroundings of the inputs of one target.
@@ -35,17 +36,9 @@ impl TargetContext<'_> {
     /// Returns the output folder of an input. It may also be in the folder of the component, for files that later
     /// inputs read.
     pub(super) fn output_of(&self, input: &Input) -> Result<OutputTree, InputError> {
-        let path = input.output_path();
-        if Path::new(path).is_absolute() {
-            let base = self.parameters()["_base_directory"].as_str().unwrap_or_default();
-            let inside = Path::new(path).strip_prefix(base).ok().and_then(Path::to_str);
-            let inside = inside.filter(|_| !base.is_empty());
-            return match inside {
-                Some(inside) => OutputTree::new(PathBuf::from(base)).folder(inside),
-                None => Err(InputError::Outside { path: path.to_owned() }),
-            };
-        }
-        self.output.folder(path)
+        let (tree, path) = writable(input.output_path(), self.output.root(), self.parameters())
+            .map_err(|path| InputError::Outside { path })?;
+        tree.folder(&path)
     }
 
     /// Returns the format of the files of an input.

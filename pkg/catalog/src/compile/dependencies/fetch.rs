@@ -1,0 +1,125 @@
+//! The fetch of one dependency.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use chart::{VersionRange, read_archive};
+use repository::git::{CloneStore, GitRemote, LocalChangesPolicy, RemoteUrl};
+use repository::{ChartSource, RepositoryContext, fetch_file, fetch_packed};
+use transport::AddressOrigin;
+
+use super::error::DependencyError;
+use super::settings::Source;
+use super::unpack::unpack;
+
+/// The folder for files of commits inside a clone.
+const TREES_FOLDER: &str = "trees";
+/// The deepest nesting of folders in a repository.
+const MAX_DEPTH: usize = 64;
+
+/// Fetched files.
+pub(super) enum FetchedFiles {
+    File(Vec<u8>),
+    /// The files of a folder, by their paths in it.
+    Tree(Vec<(String, Vec<u8>)>),
+}
+
+pub(super) async fn fetch(
+    source: &Source,
+    context: &RepositoryContext,
+) -> Result<FetchedFiles, DependencyError> {
+    let name = source.to_string();
+    match source {
+        Source::Chart { repository, name: chart, version } => {
+            fetch_chart(name, repository, chart, version, context).await
+        }
+        Source::Http { url, is_unpacked } => {
+            let file = fetch_file(context, url, AddressOrigin::User)
+                .await
+                .map_err(|source| DependencyError::Fetch { name: name.clone(), source })?;
+            if !is_unpacked {
+                return Ok(FetchedFiles::File(file.bytes.to_vec()));
+            }
+            unpack(&file.bytes)
+                .map(FetchedFiles::Tree)
+                .map_err(|reason| DependencyError::Content { name, reason })
+        }
+        Source::Git { url, reference } => fetch_repository(name, url, reference, context).await,
+        Source::Artifact { reference } => {
+            let packed = fetch_packed(context, reference)
+                .await
+                .map_err(|source| DependencyError::Fetch { name: name.clone(), source })?;
+            unpack(&packed.bytes)
+                .map(FetchedFiles::Tree)
+                .map_err(|reason| DependencyError::Content { name, reason })
+        }
+    }
+}
+
+async fn fetch_chart(
+    name: String,
+    repository: &str,
+    chart: &str,
+    version: &str,
+    context: &RepositoryContext,
+) -> Result<FetchedFiles, DependencyError> {
+    let failed = |source| DependencyError::Chart { name: name.clone(), source };
+    let content = |reason: String| DependencyError::Content { name: name.clone(), reason };
+    let range = VersionRange::parse(version, false).map_err(|error| content(error.to_string()))?;
+    // The address of a chart in a registry has its name.
+    let source = if repository.starts_with("oci://") {
+        ChartSource::parse(repository, None, AddressOrigin::User)
+    } else {
+        ChartSource::parse(chart, Some(repository), AddressOrigin::User)
+    };
+    let fetched = source.map_err(failed)?.fetch(&range, context).await.map_err(failed)?;
+    let files = read_archive(&fetched.bytes).map_err(|error| content(error.to_string()))?;
+    let files = files.into_iter().map(|file| (file.path, file.content.as_bytes().to_vec()));
+    Ok(FetchedFiles::Tree(files.collect()))
+}
+
+async fn fetch_repository(
+    name: String,
+    url: &str,
+    reference: &str,
+    context: &RepositoryContext,
+) -> Result<FetchedFiles, DependencyError> {
+    let failed = |source| DependencyError::Fetch { name: name.clone(), source };
+    let parsed = RemoteUrl::parse(url).map_err(|source| {
+        failed(repository::Error::RemoteUrl { url: transport::address::redact_text(url), source })
+    })?;
+    let remote = GitRemote::new(parsed, AddressOrigin::User, CloneStore::Cache, context).map_err(failed)?;
+    let commit = remote.resolve(reference).await.map_err(failed)?;
+    let folder = remote.clone_folder().join(TREES_FOLDER).join(commit.as_str());
+    remote.worktree(&commit, &folder, LocalChangesPolicy::Discard).await.map_err(failed)?;
+    let mut files = Vec::new();
+    read_tree(&folder, "", MAX_DEPTH, &mut files)
+        .map_err(|error| DependencyError::Content { name, reason: error.to_string() })?;
+    Ok(FetchedFiles::Tree(files))
+}
+
+/// Reads the files of a worktree, without those of Git.
+fn read_tree(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    files: &mut Vec<(String, Vec<u8>)>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        if path == ".git" {
+            continue;
+        }
+        if entry.path().is_dir() {
+            let depth =
+                depth.checked_sub(1).ok_or_else(|| io::Error::other("folders are nested too deeply"))?;
+            read_tree(&entry.path(), &format!("{path}/"), depth, files)?;
+        } else if entry.path().is_file() {
+            files.push((path, fs::read(entry.path())?));
+        }
+    }
+    Ok(())
+}
