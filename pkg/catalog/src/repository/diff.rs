@@ -137,7 +137,6 @@ Renamed file y => e
 @@ -1,2 +1,3 @@
  one
 +two
- 
 --- y
 +++ e
 Renamed file, similarity index 80.00%
