@@ -36,6 +36,7 @@ pub use run::{CompileReport, CompileRequest, compile};
 pub use tools::{ExternalPrograms, KustomizationOutput, ToolError, Tools};
 
 pub(crate) use natives::{file_names, read_text, sha256, text_argument};
+pub(crate) use run::node_value;
 pub(crate) use search::find_files;
 pub(crate) use toml::write as write_toml;
 

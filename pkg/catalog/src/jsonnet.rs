@@ -20,5 +20,7 @@ mod session;
 mod tests;
 
 pub use error::{JsonnetError, SourcePosition, TracePoint};
-pub(crate) use evaluate::{Evaluated, Evaluation, evaluate};
+#[cfg(test)]
+pub(crate) use evaluate::Evaluated;
+pub(crate) use evaluate::{Evaluation, evaluate};
 pub(crate) use session::{NativeFunction, Natives};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cluster` | the description of a cluster by the API, and its targets |
 //! | `compile` | the files of targets: programs, templates, charts, kustomizations |
+//! | `component` | one component without a cluster |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
@@ -17,6 +18,7 @@
 
 pub mod cluster;
 pub mod compile;
+pub mod component;
 pub mod dependencies;
 mod error;
 mod hints;

@@ -132,7 +132,7 @@ fn compile_one(
 }
 
 /// The form of a node in programs and templates.
-fn node_value(node: &Node) -> Value {
+pub(crate) fn node_value(node: &Node) -> Value {
     json!({
         "applications": node.applications,
         "classes": node.classes,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use catalog::cluster::{Cluster, parse_dynamic_facts};
-use catalog::compile::{CompileRequest, ExternalPrograms, compile};
+use catalog::compile::{CompileRequest, ExternalPrograms, compile, fetch_dependencies};
 use catalog::references::References;
 use catalog::repository::{CatalogChanges, DiffPolicy};
 use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace, notices_text};
@@ -176,6 +176,10 @@ impl Work<'_> {
         self.run.clean_catalog()?;
         lines.add(Step::Compile);
         let targets: Vec<String> = instances.keys().cloned().collect();
+        if self.settings.options.fetch_dependencies {
+            let fetch = fetch_dependencies(&prepared.nodes, &targets, folder.root(), self.run.context);
+            session.block_on(fetch)?;
+        }
         let compiled = compile(&CompileRequest {
             nodes: &prepared.nodes,
             targets: &targets,

@@ -2,6 +2,7 @@
 
 mod clean;
 mod compile;
+mod component;
 mod explain;
 mod inventory;
 mod inventory_folder;
@@ -15,6 +16,8 @@ use crate::{Failure, session::Session};
 #[derive(clap::Subcommand)]
 pub(crate) enum CatalogVerb {
     Compile(Box<compile::Compile>),
+    #[command(subcommand)]
+    Component(component::CatalogComponentVerb),
     Inventory(Box<inventory::Inventory>),
     Explain(Box<explain::Explain>),
     List(Box<list::List>),
@@ -25,6 +28,7 @@ impl CatalogVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Compile(args) => compile::run(&args, session),
+            Self::Component(verb) => verb.run(session),
             Self::Inventory(args) => inventory::run(&args, session),
             Self::Explain(args) => explain::run(&args, session),
             Self::List(args) => list::run(&args, session),

@@ -1,0 +1,119 @@
+use std::path::{Path, PathBuf};
+
+use catalog::compile::ExternalPrograms;
+use catalog::component::{ComponentRequest, prepare};
+use catalog::{Step, WorkingFolder};
+
+use super::tools::SessionTools;
+use crate::{Failure, session::Session};
+
+/// Compile components without a cluster
+#[derive(clap::Subcommand)]
+pub(crate) enum CatalogComponentVerb {
+    Compile(Box<Compile>),
+}
+
+impl CatalogComponentVerb {
+    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Compile(args) => compile(&args, session),
+        }
+    }
+}
+
+/// Compile one component to files
+///
+/// Renders the component with the facts of an invented cluster, like `commodore component compile`. Jsonnet libraries are
+/// installed into `vendor` of the component, and compiled files are written to `compiled/INSTANCE` of the output
+/// folder. References to secrets become their paths.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} catalog component compile . -f tests/defaults.yml
+  {bin} catalog component compile component-nfs -f tests/values.yml -a nfs-2 -o /tmp/out")]
+pub(crate) struct Compile {
+    /// Folder of the component
+    #[arg(value_name = "FOLDER")]
+    path: PathBuf,
+
+    /// Class with parameters; may be repeated
+    #[arg(short = 'f', long, value_name = "FILE")]
+    values: Vec<PathBuf>,
+
+    /// Name of the instance [default: the name of the component]
+    #[arg(short, long, value_name = "NAME")]
+    alias: Option<String>,
+
+    /// Additional folder of imported files; may be repeated
+    #[arg(short = 'J', long, value_name = "FOLDER")]
+    search_paths: Vec<PathBuf>,
+
+    /// Folder that gets `compiled/INSTANCE`
+    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+
+    /// Name of the component [default: the name of its folder, without `component-`]
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Allow inputs of type `external` to run programs
+    #[arg(long)]
+    allow_external: bool,
+}
+
+fn compile(args: &Compile, session: &Session) -> Result<(), Failure> {
+    let component = existing(&args.path, session)?;
+    if !component.is_dir() {
+        return Err(Failure::user(format!("`{}` is not a folder", args.path.display())));
+    }
+    let all =
+        |paths: &[PathBuf]| paths.iter().map(|path| existing(path, session)).collect::<Result<Vec<_>, _>>();
+    let (values, search_paths) = (all(&args.values)?, all(&args.search_paths)?);
+    let output = session.environment().resolve(&args.output);
+    std::fs::create_dir_all(&output).map_err(|error| Failure::io("create", &output, &error))?;
+    let output = output.canonicalize().map_err(|error| Failure::io("read", &output, &error))?;
+    let temporary = temporary_folder(session)?;
+    let folder = WorkingFolder::new(temporary.path());
+    let messages = session.messages();
+    let report = |step: Step| match step {
+        Step::Warning(text) => messages.warning(text),
+        step => messages.status(step.to_string()),
+    };
+    let context = session.repositories()?;
+    let prepared = session.block_on(prepare(ComponentRequest {
+        component: &component,
+        name: args.name.as_deref(),
+        alias: args.alias.as_deref(),
+        values: &values,
+        search_paths: &search_paths,
+        output: &output,
+        temporary: &folder,
+        context: &context,
+        report: &report,
+    }))?;
+    let external = args.allow_external.then(|| external_programs(session));
+    prepared.compile(external, &SessionTools(session))?;
+    Ok(())
+}
+
+fn existing(path: &Path, session: &Session) -> Result<PathBuf, Failure> {
+    let resolved = session.environment().resolve(path);
+    resolved.canonicalize().map_err(|error| Failure::io("read", path, &error))
+}
+
+/// Creates a folder that is deleted at the end of the run.
+fn temporary_folder(session: &Session) -> Result<tempfile::TempDir, Failure> {
+    let environment = session.environment();
+    let folder = ["TMPDIR", "TEMP"].into_iter().find_map(|name| environment.text(name)).unwrap_or("/tmp");
+    let created = tempfile::Builder::new().prefix("component-").tempdir_in(folder);
+    created.map_err(|error| Failure::io("create a folder in", Path::new(folder), &error))
+}
+
+/// Programs of components get only the home folder and the search path.
+fn external_programs(session: &Session) -> ExternalPrograms {
+    let environment = session.environment();
+    let variable = |name: &str| environment.text(name).map(|value| (name.to_owned(), value.to_owned()));
+    ExternalPrograms {
+        variables: ["HOME", "PATH"].into_iter().filter_map(variable).collect(),
+        folder: environment.current_dir().to_owned(),
+    }
+}
