@@ -19,8 +19,8 @@ const COMMAND: &str = "controller install";
 /// another image or other flags to upgrade. A record in the namespace of the controller lists the installed objects.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} controller install --image host.example/capstan:v1 --dry-run
-  {bin} controller install --image host.example/capstan:v1 --replicas 2")]
+  {bin} controller install --image example.org/capstan:v1 --dry-run
+  {bin} controller install --image example.org/capstan:v1 --replicas 2")]
 pub(crate) struct Install {
     #[command(flatten)]
     deployment: DeploymentFlags,

@@ -16,7 +16,7 @@ const CHART_MODE: u32 = 0o644;
 /// may write every kind. Does not contact a cluster.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} controller manifests --image host.example/capstan:v1 > all.yaml
+  {bin} controller manifests --image example.org/capstan:v1 > all.yaml
   {bin} controller manifests --image example.org/capstan:v1 --cluster-admin
 
   # A Helm chart with the same objects
