@@ -1,7 +1,10 @@
 //! Tests of `sandbox start --with controller`.
 #![cfg(unix)]
 
-use std::time::{Duration, Instant};
+use std::{
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
 
 use snapbox::{assert_data_eq, str};
 
@@ -16,6 +19,11 @@ const BLUEPRINT: &str = r#"{
 }"#;
 const COMPONENT: &str = r#"{
     "apiVersion": "core.cs.sap.com/v1alpha1", "kind": "Component", "metadata": {"name": "web"},
+    "spec": {"sourceRef": {"blueprint": {"name": "web"}}}
+}"#;
+
+const OTHER_COMPONENT: &str = r#"{
+    "apiVersion": "core.cs.sap.com/v1alpha1", "kind": "Component", "metadata": {"name": "api"},
     "spec": {"sourceRef": {"blueprint": {"name": "web"}}}
 }"#;
 
@@ -67,4 +75,35 @@ hint: use `--with controller` for the controller of Components; all others run u
 
 "#]]
     );
+}
+
+#[test]
+fn a_controller_goes_on_after_its_api_server_was_killed() {
+    let sandboxes = Sandboxes::new();
+    assert_eq!(sandboxes.run(&["start", "lab", "--with", "controller"]).status, 0);
+    assert_eq!(sandboxes.run(&["stop", "lab"]).status, 0);
+    assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
+    assert_eq!(post(&sandboxes, BLUEPRINTS, BLUEPRINT), 201);
+    let line = "controller --sandbox lab --leader-elect --namespace default --metrics-bind-address 0 --health-probe-bind-address 0";
+    let mut command = sandboxes.world().command(line.split_whitespace());
+    let controller = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let controller = KilledOnDrop(controller);
+    for (name, component) in [("web", COMPONENT), ("api", OTHER_COMPONENT)] {
+        assert_eq!(post(&sandboxes, COMPONENTS, component), 201);
+        let map = format!("/api/v1/namespaces/default/configmaps/{name}");
+        assert!(becomes(|| sandboxes.ask("lab", "GET", &map) == 200), "{name}");
+        sandboxes.kill("lab");
+        assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
+    }
+    drop(controller);
+}
+
+/// A process, killed on drop.
+struct KilledOnDrop(Child);
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

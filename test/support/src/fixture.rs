@@ -63,7 +63,7 @@ impl Fixture {
     }
 
     /// A client that calls the sandbox in process.
-    pub fn client(&self) -> kube::Client {
+    pub fn client(&self) -> Client {
         self.client.0.clone()
     }
 
@@ -167,7 +167,7 @@ spec:
 ///
 /// # Panics
 /// Panics if the server rejects a document.
-pub async fn apply(client: &kube::Client, yaml: &str) {
+pub async fn apply(client: &Client, yaml: &str) {
     request::ObjectClient(client.clone()).apply_all(yaml).await;
 }
 
@@ -175,7 +175,7 @@ pub async fn apply(client: &kube::Client, yaml: &str) {
 ///
 /// # Panics
 /// Panics if the server does not respond.
-pub async fn get(client: &kube::Client, kind: Kind, namespaced_name: &str) -> Option<Value> {
+pub async fn get(client: &Client, kind: Kind, namespaced_name: &str) -> Option<Value> {
     request::ObjectClient(client.clone()).get(kind, namespaced_name).await
 }
 
@@ -183,7 +183,7 @@ pub async fn get(client: &kube::Client, kind: Kind, namespaced_name: &str) -> Op
 ///
 /// # Panics
 /// Panics if the server rejects an object.
-pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+pub async fn create(client: &Client, objects: impl IntoIterator<Item = Object>) {
     request::ObjectClient(client.clone()).create_all(objects).await;
 }
 
@@ -192,7 +192,7 @@ pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Obj
 ///
 /// # Panics
 /// Panics if the server rejects a request.
-pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+pub async fn reconcile(client: &Client, objects: impl IntoIterator<Item = Object>) {
     let client = request::ObjectClient(client.clone());
     for object in objects {
         client.reconcile(object).await;
@@ -203,7 +203,7 @@ pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = 
 ///
 /// # Panics
 /// Panics if the server rejects a request.
-pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+pub async fn write_statuses(client: &Client, objects: impl IntoIterator<Item = Object>) {
     let client = request::ObjectClient(client.clone());
     for object in objects {
         client.write_status(object).await;
@@ -214,12 +214,12 @@ pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<It
 ///
 /// # Panics
 /// Panics if the server does not respond.
-pub async fn list(client: &kube::Client, kind: Kind, namespace: &str) -> Vec<Value> {
+pub async fn list(client: &Client, kind: Kind, namespace: &str) -> Vec<Value> {
     request::ObjectClient(client.clone()).list(kind, namespace).await
 }
 
 /// True if objects of a kind can be listed.
-pub(crate) async fn is_served(client: &kube::Client, kind: Kind) -> bool {
+pub(crate) async fn is_served(client: &Client, kind: Kind) -> bool {
     request::ObjectClient(client.clone()).is_served(kind).await
 }
 
@@ -227,7 +227,7 @@ pub(crate) async fn is_served(client: &kube::Client, kind: Kind) -> bool {
 ///
 /// # Panics
 /// Panics if the server rejects the patch.
-pub async fn merge(client: &kube::Client, kind: Kind, namespaced_name: &str, patch: &Value) {
+pub async fn merge(client: &Client, kind: Kind, namespaced_name: &str, patch: &Value) {
     request::ObjectClient(client.clone()).merge(kind, namespaced_name, patch).await;
 }
 
@@ -265,7 +265,7 @@ impl FixtureBuilder {
     pub async fn start(self) -> Fixture {
         let sandbox = Sandbox::start_with_clock(self.options, self.clock.clone()).await;
         let sandbox = sandbox.unwrap_or_else(|error| panic!("cannot start the sandbox: {error}"));
-        let client = request::ObjectClient(kube::Client::new(sandbox.clone(), "default"));
+        let client = request::ObjectClient(Client::new(sandbox.clone(), "default"));
         Fixture { sandbox, clock: self.clock, client, listening: OnceCell::new() }
     }
 }

@@ -105,9 +105,10 @@ fn print(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Fa
     let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.text(program, home));
     let steps: String = tour.steps.iter().map(step).collect();
     let program = program.name();
-    let deletions: String =
-        stage_sandboxes(tour).iter().map(|name| format!("{program} sandbox delete {name}; ")).collect();
-    let text = format!("{steps}# Afterwards: {deletions}{program} quickstart --remove\n");
+    let mut afterwards: Vec<String> =
+        stage_sandboxes(tour).iter().map(|name| format!("{program} sandbox delete {name}")).collect();
+    afterwards.push(format!("{program} quickstart --remove"));
+    let text = format!("{steps}# Afterwards: {}\n", afterwards.join("; "));
     session.printer().write(text)
 }
 

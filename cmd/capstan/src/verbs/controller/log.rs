@@ -14,24 +14,24 @@ use crate::ui::Messages;
 #[command(next_help_heading = "Log flags")]
 pub(crate) struct LogFlags {
     /// Log for people: `--zap-encoder console` and `--zap-log-level debug`
-    #[arg(long)]
-    zap_devel: bool,
+    #[arg(long = "zap-devel")]
+    is_development: bool,
 
     /// Form of log lines [default: json]
-    #[arg(long, value_name = "FORM", value_enum)]
-    zap_encoder: Option<Encoder>,
+    #[arg(long = "zap-encoder", value_name = "FORM", value_enum)]
+    encoder: Option<Encoder>,
 
     /// Lowest level of log lines: debug, info, error, panic, or a number above 0, which means debug [default: info]
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
-    zap_log_level: Option<LogLevel>,
+    #[arg(long = "zap-log-level", value_name = "LEVEL", value_parser = level)]
+    lowest_level: Option<LogLevel>,
 
     /// Lowest level of stack traces; without effect, because no log line has a stack trace
-    #[arg(long, value_name = "LEVEL", value_enum)]
-    zap_stacktrace_level: Option<StackTraceLevel>,
+    #[arg(long = "zap-stacktrace-level", value_name = "LEVEL", value_enum)]
+    stack_trace_level: Option<StackTraceLevel>,
 
     /// Form of times
-    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
-    zap_time_encoding: TimeEncoding,
+    #[arg(long = "zap-time-encoding", value_name = "FORM", value_enum, default_value_t)]
+    times: TimeEncoding,
 }
 
 /// A level of stack traces.
@@ -95,14 +95,15 @@ pub(super) struct ControllerLog {
 impl LogFlags {
     /// Returns the log on stderr.
     pub(super) fn log(self, messages: &Messages) -> ControllerLog {
-        let (encoder, lowest) = match self.zap_devel {
-            true => (Encoder::Console, LogLevel::Debug),
-            false => (Encoder::Json, LogLevel::Info),
+        let (encoder, lowest) = if self.is_development {
+            (Encoder::Console, LogLevel::Debug)
+        } else {
+            (Encoder::Json, LogLevel::Info)
         };
         ControllerLog {
-            lowest: self.zap_log_level.unwrap_or(lowest),
-            encoder: self.zap_encoder.unwrap_or(encoder),
-            times: self.zap_time_encoding,
+            lowest: self.lowest_level.unwrap_or(lowest),
+            encoder: self.encoder.unwrap_or(encoder),
+            times: self.times,
             messages: messages.clone(),
         }
     }

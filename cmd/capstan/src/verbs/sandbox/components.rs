@@ -1,6 +1,6 @@
 //! The controller of Components in the process of a sandbox.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use apply::{ApplyRequest, ConnectionOptions, Credentials, EventSink, GroupKind, Server, ServerOptions};
 use component::{ClusterRenderer, ComponentStore, Preparation, definitions};
@@ -65,8 +65,8 @@ impl SandboxController {
             hub_uid,
             renderer: &renderer,
             repositories,
-            metrics: Default::default(),
-            readiness: Default::default(),
+            metrics: Arc::default(),
+            readiness: Arc::default(),
             options: ControllerOptions {
                 max_concurrent_reconciles: 5,
                 default_service_account: None,

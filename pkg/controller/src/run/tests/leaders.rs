@@ -119,9 +119,9 @@ async fn components_follow_changes_while_clocks_jump() {
         for (count, hours) in [(1, 0), (2, 48), (3, -96), (1, 24)] {
             let jump = Duration::from_hours(u64::from(i32::unsigned_abs(hours)));
             if hours < 0 {
-                lab.fixture.set_back(jump)
+                lab.fixture.set_back(jump);
             } else {
-                lab.fixture.advance(jump)
+                lab.fixture.advance(jump);
             }
             lab.apply("web", &format!("values: {{maps: {count}}}")).await;
             wait_until(&lab, async |lab| has_maps(lab, count).await).await;
