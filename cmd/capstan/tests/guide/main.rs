@@ -20,7 +20,7 @@ use support::skip::program;
 const IGNORED: [(&str, usize, &str); 12] = [
     ("README.md", 4, "builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
-    ("docs/guide/controller.md", 3, "runs until it is stopped"),
+    ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),
     ("docs/guide/install.md", 2, "builds the project, and needs zsh"),
