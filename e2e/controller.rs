@@ -127,7 +127,8 @@ async fn a_controller_with_least_privilege_acts_as_service_accounts() {
     let config = world.write("controller.kubeconfig", config);
     let world = world.env("KUBECONFIG", config.as_os_str());
     let flags = format!("--leader-elect --namespace {NAMESPACE} --default-service-account default");
-    let controller = RunningController::start(&world, &flags);
+    let shard = |index| RunningController::start(&world, &format!("{flags} --shard {index}/2"));
+    let controllers = [0, 1].map(shard);
     wait_for(&client, "shop/web", "Ready").await;
     let refused = wait_for(&client, "closed/web", "Error").await;
     assert!(refused.contains("system:serviceaccount:closed:default"), "{refused}");
@@ -141,7 +142,7 @@ async fn a_controller_with_least_privilege_acts_as_service_accounts() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(ObjectSnapshot::read(&client).await.get("ConfigMap shop/web").is_none());
-    drop(controller);
+    drop(controllers);
 }
 
 /// The number of kills. Change it to 50 for a thorough run by hand.

@@ -196,3 +196,48 @@ fn level(text: &str) -> Result<LogLevel, String> {
         _ => Err("expected debug, info, error, panic, or a number above 0".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    #[test]
+    fn lines_have_the_forms_of_the_flags() {
+        let event = ControllerEvent::Waiting { holder: "`controller` on `pod-1`".to_owned() };
+        let Value::Object(fields) = serde_json::to_value(event).unwrap() else { panic!("no object") };
+        let now: Timestamp = "2026-01-02T03:04:05.678901234Z".parse().unwrap();
+        let line = |encoder, times| {
+            let messages = Messages::new(Box::new(std::io::sink()), false);
+            let log = ControllerLog { lowest: LogLevel::Info, encoder, times, messages };
+            log.line(LogLevel::Info, fields.clone(), now)
+        };
+        let times = TimeEncoding::value_variants().iter().map(|times| line(Encoder::Json, *times));
+        assert_data_eq!(
+            times.collect::<String>() + &line(Encoder::Console, TimeEncoding::Rfc3339),
+            str![[r#"
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045.6789012}
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045678.9011}
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045678901234}
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05.678Z"}
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05Z"}
+{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05.678901234Z"}
+2026-01-02T03:04:05Z	INFO	waiting	{"holder":"`controller` on `pod-1`"}
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn numbers_are_levels_of_debug() {
+        for (text, expected) in
+            [("debug", LogLevel::Debug), ("5", LogLevel::Debug), ("error", LogLevel::Error)]
+        {
+            assert_eq!(level(text), Ok(expected), "{text}");
+        }
+        for wrong in ["0", "-1", "warn", ""] {
+            assert!(level(wrong).is_err(), "{wrong}");
+        }
+    }
+}
