@@ -118,7 +118,12 @@ async fn a_controller_with_least_privilege_acts_as_service_accounts() {
     let Some(server) = ApiServer::start_or_skip() else { return };
     let admin = crate::world().env("KUBECONFIG", server.kubeconfig().as_os_str());
     let client = client_from_kubeconfig(server.kubeconfig()).await;
-    apply(&client, &admin.run_expecting_success("controller manifests --image capstan:test").stdout).await;
+    // Nothing runs Deployments on this server.
+    let install = "controller install --image capstan:test --no-wait --shards 2";
+    let installed = admin.run_line(install).messages();
+    assert!(installed.contains("installed the controller; 13 objects created"), "{installed}");
+    let unchanged = admin.run_line(install).messages();
+    assert!(unchanged.contains("nothing to change"), "{unchanged}");
     apply(&client, NAMESPACES).await;
     apply(&client, &component("shop", ", serviceAccountName: deployer")).await;
     apply(&client, &component("closed", "")).await;
@@ -142,7 +147,23 @@ async fn a_controller_with_least_privilege_acts_as_service_accounts() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(ObjectSnapshot::read(&client).await.get("ConfigMap shop/web").is_none());
+    let refused = admin.run_expecting_failure("controller uninstall");
+    assert!(refused.contains("Component closed/web"), "{refused}");
+    for path in ["shop/blueprints/web", "closed/blueprints/web", "closed/components/web"] {
+        let path = format!("/apis/core.cs.sap.com/v1alpha1/namespaces/{path}");
+        let _: Value = client.request(http::Request::delete(path).body(Vec::new()).unwrap()).await.unwrap();
+    }
+    while ObjectSnapshot::read(&client).await.get("Component closed/web").is_some() {
+        assert!(started_at.elapsed() < Duration::from_mins(1));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
     drop(controllers);
+    admin.run_expecting_success("controller uninstall");
+    let left = ObjectSnapshot::read(&client).await;
+    let names = left.iter().map(|(name, _)| name).filter(|name| name.contains("component-operator"));
+    // The controllers were killed, so their leases expire.
+    let names: Vec<&str> = names.filter(|name| !name.starts_with("Lease ")).collect();
+    assert_eq!(names, [format!("Namespace {NAMESPACE}")]);
 }
 
 /// The number of kills. Change it to 50 for a thorough run by hand.

@@ -386,12 +386,7 @@ hint: delete the objects first; list them with `kubectl get components.core.cs.s
     let component = crate::component_turns::COMPONENT;
     lab.fixture.delete(component, "shop/web").await;
     assert_data_eq!(
-        world.screens([
-            "controller uninstall --dry-run",
-            // Without the wait for the Namespace.
-            "controller uninstall --quiet",
-            "controller uninstall",
-        ]),
+        world.screens(["controller uninstall --dry-run", "controller uninstall", "controller uninstall"]),
         str![[r#"
 $ capstan controller uninstall --dry-run
 exit 0
@@ -407,10 +402,12 @@ exit 0
   delete    Role                       component-operator-system/component-operator
   delete    RoleBinding                component-operator-system/component-operator
   delete    Service                    component-operator-system/component-operator
-  delete    Namespace                  component-operator-system
+  orphan    Namespace                  component-operator-system
 
-$ capstan controller uninstall --quiet
+$ capstan controller uninstall
 exit 0
+--- stderr
+done in [..]: uninstalled the controller; 10 objects deleted
 
 $ capstan controller uninstall
 exit 1
@@ -420,4 +417,6 @@ hint: name its namespace with `--namespace`; only objects of `controller install
 
 "#]]
     );
+    let namespace = lab.fixture.get(support::kind::NAMESPACE, "component-operator-system").await.unwrap();
+    assert_eq!(namespace["status"]["phase"], "Active");
 }

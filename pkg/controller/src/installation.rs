@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use apply::{
-    ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Blocker,
-    DesiredSet, Engine, EngineError, EngineOutcome, GroupKind, ItemPhase, OwnershipMarks, PlannedSet,
-    Policies, PruneTiming, ReadByName, RunOptions, SaveAt, Server, UpdatePolicy, build_desired_set,
+    ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy,
+    DesiredSet, Engine, EngineError, EngineOutcome, GroupKind, OwnershipMarks, PlannedSet, Policies,
+    PruneTiming, ReadByName, RunOptions, SaveAt, Server, UpdatePolicy, build_desired_set,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
@@ -85,8 +85,12 @@ impl Installation {
         let recorded = self.recorded().await?.unwrap_or_default();
         let kinds = self.server.kinds().await?;
         let failed = |source| self.install_error(source);
-        let desired: DesiredSet = build_desired_set(objects, &kinds, &self.marks, &self.options)
+        let mut desired: DesiredSet = build_desired_set(objects, &kinds, &self.marks, &self.options)
             .map_err(|objects| failed(EngineError::InvalidObjects { objects }))?;
+        for object in desired.objects.iter_mut().filter(|object| object.key.is("", "Namespace")) {
+            // Other objects may be in it.
+            object.policies.policies.delete = DeletePolicy::OrphanOnDelete;
+        }
         let engine = self.engine();
         let live = engine.observe(&recorded, &desired, ReadByName::All).await?;
         let mut objects =
@@ -195,18 +199,11 @@ impl ApplySetStore for InstallationRecord<'_> {
     fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async move {
             let Installation { server, namespace, .. } = self.installation;
-            let saved = if set.items.is_empty() {
+            if set.items.is_empty() {
                 server.delete(&self.kind, namespace, RECORD, None).await.map(drop)
             } else {
                 let object = self.config_map(set);
                 server.apply(&self.kind, &object, MANAGER, ApplyRequest::default()).await.map(drop)
-            };
-            match saved {
-                // The record is deleted with the namespace of the controller.
-                Err(ApiError::Status { code: 403 | 404, .. }) if set.items.iter().all(is_being_deleted) => {
-                    Ok(())
-                }
-                saved => saved,
             }
         }
         .boxed()
@@ -225,10 +222,6 @@ impl InstallationRecord<'_> {
         });
         Object::try_from(object).expect("invariant: the literal above is a mapping")
     }
-}
-
-fn is_being_deleted(item: &ApplySetItem) -> bool {
-    matches!(item.phase, ItemPhase::ScheduledForDeletion | ItemPhase::Deleting)
 }
 
 impl InstallationPlan {

@@ -17,8 +17,8 @@ const COMMAND: &str = "controller uninstall";
 
 /// Delete the controller of Components from a cluster
 ///
-/// Deletes all objects that `controller install` applied, also the definitions of Components and Blueprints. Deletes nothing
-/// while a Component or a Blueprint exists.
+/// Deletes all objects that `controller install` applied, also the definitions of Components and Blueprints. The namespace stays.
+/// Deletes nothing while a Component or a Blueprint exists.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} controller uninstall --dry-run
