@@ -15,7 +15,10 @@ impl Explain for ControllerError {
                 "compare the definition and the permissions of the controller with `capstan controller manifests`",
             )
             .with_kind(ErrorKind::Environment),
-            Self::LeaseLost { source } => ErrorExplanation::cause(&**source),
+            Self::LeaseLost { .. } => {
+                ErrorExplanation::hint("start this controller again; it waits until the other one has ended")
+                    .with_kind(ErrorKind::Conflict)
+            }
             Self::Api(error) => error.explain(),
         }
     }

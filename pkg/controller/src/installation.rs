@@ -230,3 +230,86 @@ impl InstallationPlan {
         self.objects.plan.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use apply::{ConnectionOptions, Credentials, ServerOptions};
+    use sandbox::Fault;
+    use support::fixture::Fixture;
+
+    use super::*;
+    use crate::{DeploymentSettings, manifests};
+
+    async fn installation(fixture: &Fixture) -> Installation {
+        let connection = ConnectionOptions {
+            credentials: Credentials::Client(fixture.client()),
+            impersonation: None,
+            user_agent: "test".to_owned(),
+        };
+        let options = ServerOptions { retry_for: Duration::ZERO, ..ServerOptions::default() };
+        Installation::new(Server::connect(connection, options).await.unwrap().without_lease(), "operators")
+    }
+
+    fn objects(shards: u16) -> Vec<Object> {
+        manifests(&DeploymentSettings {
+            image: "registry.example/capstan:v1".to_owned(),
+            namespace: "operators".to_owned(),
+            replicas: 1,
+            shards,
+            is_cluster_admin: false,
+        })
+    }
+
+    /// Plans and executes an installation.
+    async fn install(installation: &Installation, shards: u16) -> Result<usize, InstallationError> {
+        let mut plan = installation.plan(objects(shards)).await?;
+        let writes = plan.objects.plan.steps.iter().filter(|step| step.action.is_write()).count();
+        installation.install(&mut plan, None).await?;
+        Ok(writes)
+    }
+
+    async fn deployments(fixture: &Fixture) -> Vec<String> {
+        let all = fixture.list(support::kind::DEPLOYMENT).await;
+        all.iter().map(|one| one["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[tokio::test]
+    async fn an_installation_that_fails_at_any_write_is_completed() {
+        let mut failures = 0;
+        for skip in (0..18).step_by(3) {
+            let fixture = Fixture::start().await;
+            let installation = installation(&fixture).await;
+            let faults = fixture.sandbox().faults();
+            for (shards, expected) in [
+                (2, vec!["component-operator-0".to_owned(), "component-operator-1".to_owned()]),
+                (1, vec!["component-operator".to_owned()]),
+            ] {
+                let fault = format!("503,verb=write,skip={skip},times=3");
+                faults.replace([Fault::parse(&fault).unwrap()]);
+                // Some writes of the second installation are fewer than those that are skipped.
+                failures += usize::from(install(&installation, shards).await.is_err());
+                faults.replace([]);
+                install(&installation, shards).await.unwrap();
+                assert_eq!(deployments(&fixture).await, expected, "{skip}");
+                assert_eq!(install(&installation, shards).await.unwrap(), 0, "{skip}");
+            }
+            let mut plan = installation.plan_removal().await.unwrap().unwrap();
+            installation.remove(&mut plan, Duration::from_secs(10)).await.unwrap();
+            assert!(deployments(&fixture).await.is_empty());
+            assert!(installation.plan_removal().await.unwrap().is_none(), "{skip}");
+        }
+        assert!(failures >= 6, "{failures}");
+    }
+
+    #[tokio::test]
+    async fn a_record_of_another_form_is_not_overwritten() {
+        let fixture = Fixture::start().await;
+        fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: operators}}").await;
+        fixture
+            .apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: capstan.controller, namespace: operators}, data: {applySet: later}}")
+            .await;
+        let error = install(&installation(&fixture).await, 1).await.unwrap_err();
+        assert!(matches!(error, InstallationError::Record { .. }), "{error:?}");
+        assert!(deployments(&fixture).await.is_empty());
+    }
+}

@@ -154,17 +154,18 @@ impl ControllerLog {
             LogLevel::Error | LogLevel::Panic => "error",
         };
         let time = self.times.format(now);
+        let message = fields.remove("msg").unwrap_or_default();
+        let rest = Value::Object(fields).to_string();
         match self.encoder {
+            // Time, level and message come first, so that people find them.
             Encoder::Json => {
-                fields.insert("ts".to_owned(), time);
-                fields.insert("level".to_owned(), level.into());
-                format!("{}\n", Value::Object(fields))
+                let rest = rest.strip_prefix('{').filter(|rest| *rest != "}").map(|rest| format!(",{rest}"));
+                let rest = rest.as_deref().unwrap_or("}");
+                format!("{{\"ts\":{time},\"level\":\"{level}\",\"msg\":{message}{rest}\n")
             }
             Encoder::Console => {
-                let message = fields.remove("msg").unwrap_or_default();
                 let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let rest =
-                    if fields.is_empty() { String::new() } else { format!("\t{}", Value::Object(fields)) };
+                let rest = if rest == "{}" { String::new() } else { format!("\t{rest}") };
                 format!("{}\t{}\t{}{rest}\n", text(&time), level.to_uppercase(), text(&message))
             }
         }
@@ -203,26 +204,27 @@ mod tests {
 
     use super::*;
 
+    fn log_of(encoder: Encoder, times: TimeEncoding) -> ControllerLog {
+        let messages = Messages::new(Box::new(std::io::sink()), false);
+        ControllerLog { lowest: LogLevel::Info, encoder, times, messages }
+    }
+
     #[test]
     fn lines_have_the_forms_of_the_flags() {
         let event = ControllerEvent::Waiting { holder: "`controller` on `pod-1`".to_owned() };
         let Value::Object(fields) = serde_json::to_value(event).unwrap() else { panic!("no object") };
         let now: Timestamp = "2026-01-02T03:04:05.678901234Z".parse().unwrap();
-        let line = |encoder, times| {
-            let messages = Messages::new(Box::new(std::io::sink()), false);
-            let log = ControllerLog { lowest: LogLevel::Info, encoder, times, messages };
-            log.line(LogLevel::Info, fields.clone(), now)
-        };
+        let line = |encoder, times| log_of(encoder, times).line(LogLevel::Info, fields.clone(), now);
         let times = TimeEncoding::value_variants().iter().map(|times| line(Encoder::Json, *times));
         assert_data_eq!(
             times.collect::<String>() + &line(Encoder::Console, TimeEncoding::Rfc3339),
             str![[r#"
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045.6789012}
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045678.9011}
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":1767323045678901234}
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05.678Z"}
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05Z"}
-{"holder":"`controller` on `pod-1`","level":"info","msg":"waiting","ts":"2026-01-02T03:04:05.678901234Z"}
+{"ts":1767323045.6789012,"level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
+{"ts":1767323045678.9011,"level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
+{"ts":1767323045678901234,"level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
+{"ts":"2026-01-02T03:04:05.678Z","level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
+{"ts":"2026-01-02T03:04:05Z","level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
+{"ts":"2026-01-02T03:04:05.678901234Z","level":"info","msg":"waiting","holder":"`controller` on `pod-1`"}
 2026-01-02T03:04:05Z	INFO	waiting	{"holder":"`controller` on `pod-1`"}
 
 "#]]
