@@ -20,7 +20,7 @@ use kube::{
     runtime::{
         Config, WatchStreamExt as _, applier,
         controller::{Action, Error as StepsError},
-        reflector::ObjectRef,
+        reflector::{ObjectRef, Store},
         watcher,
     },
 };
@@ -102,20 +102,8 @@ impl Controller<'_> {
             .with_default_service_account(self.options.default_service_account.clone());
         let (sources, new_kinds) = SourceCopy::new(self.hub.clone(), Arc::clone(&self.readiness));
         let recorder = EventRecorder::new(&self.hub);
-        let reconciliation = Reconciliation {
-            store: &store,
-            reconciler: Reconciler {
-                runs: ComponentRuns { targets: &targets, store: &store, hub: &self.hub_uid },
-                sources: &sources,
-                repositories: &self.repositories,
-                renderer: self.renderer,
-            },
-            recorder: &recorder,
-            receiver: self.options.receiver.as_ref(),
-            metrics: &self.metrics,
-            events: &self.options.events,
-            attempts: AttemptCounts::default(),
-        };
+        let runs = ComponentRuns { targets: &targets, store: &store, hub: &self.hub_uid };
+        let reconciliation = self.reconciliation(runs, &sources, &recorder);
         let watched = WatchedComponents::new();
         let components = watched.store();
         self.metrics.observe(self.hub.clone(), components.clone(), self.options.shard);
@@ -145,18 +133,31 @@ impl Controller<'_> {
             Config::default().concurrency(self.options.max_concurrent_reconciles.max(1)),
         );
         let ended = self.run_steps(steps);
-        // A step that is cut off is completed by the next controller.
-        let too_late = async {
-            match stopped.await {
-                // The steps do not end before the first list, and none runs.
-                Ok(()) if components.wait_until_ready().now_or_never().is_none() => {}
-                Ok(()) => sleep(STOP_TIMEOUT).await,
-                Err(_) => pending().await,
-            }
-        };
-        match select(pin!(ended), pin!(too_late)).await {
+        match select(pin!(ended), pin!(stop_timeout(stopped, &components))).await {
             Either::Left((ended, _)) => ended,
             Either::Right(((), _)) => Ok(()),
+        }
+    }
+
+    fn reconciliation<'a>(
+        &'a self,
+        runs: ComponentRuns<'a>,
+        sources: &'a SourceCopy,
+        recorder: &'a EventRecorder,
+    ) -> Reconciliation<'a> {
+        Reconciliation {
+            store: runs.store,
+            reconciler: Reconciler {
+                runs,
+                sources,
+                repositories: &self.repositories,
+                renderer: self.renderer,
+            },
+            recorder,
+            receiver: self.options.receiver.as_ref(),
+            metrics: &self.metrics,
+            events: &self.options.events,
+            attempts: AttemptCounts::default(),
         }
     }
 
@@ -214,6 +215,17 @@ impl Controller<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Completes when running steps have had their time to end after a stop. A step that is cut off is completed by the next
+/// controller.
+async fn stop_timeout(stopped: oneshot::Receiver<()>, components: &Store<WatchedComponent>) {
+    match stopped.await {
+        // The steps do not end before the first list, and none runs.
+        Ok(()) if components.wait_until_ready().now_or_never().is_none() => {}
+        Ok(()) => sleep(STOP_TIMEOUT).await,
+        Err(_) => pending().await,
     }
 }
 
