@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Source: Kapitan 0.36 as Commodore 1.35 uses it. Differs: all failed targets are reported, no file is written
-//! outside of the folder of its target or component, and only compiled files can be removed.
+//! or removed outside of the folder of its target or component.
 
 mod context;
 mod dependencies;

@@ -58,8 +58,9 @@ impl Natives for TargetNatives<'_> {
             }),
             "dir_files_list" => Ok(file_names(&self.existing(text(0)?)?)?.into()),
             "dir_files_read" => files(&self.existing(text(0)?)?),
-            "yaml_load" => Ok(self.yaml(text(0)?)?.into_iter().next().unwrap_or_default()),
-            "yaml_load_stream" => Ok(Value::Array(self.yaml(text(0)?)?)),
+            // Programs parse the result themselves.
+            "yaml_load" => Ok(json_text(&self.yaml(text(0)?)?.into_iter().next().unwrap_or_default())),
+            "yaml_load_stream" => Ok(json_text(&Value::Array(self.yaml(text(0)?)?))),
             "yaml_dump" => Ok(Value::from(write_document(&parsed(text(0)?)?, YamlStyle::EMBEDDED))),
             "yaml_dump_stream" => dump_stream(&parsed(text(0)?)?),
             "sha256_string" => Ok(Value::from(sha256(text(0)?))),
@@ -148,6 +149,10 @@ fn files(folder: &Path) -> Result<Value, String> {
         files.insert(name, Value::String(text));
     }
     Ok(Value::Object(files))
+}
+
+fn json_text(value: &Value) -> Value {
+    Value::String(value.to_string())
 }
 
 fn dump_stream(value: &Value) -> Result<Value, String> {

@@ -37,7 +37,7 @@ fn compile_input(
             continue;
         }
         let search_paths = match input.input_type {
-            // Only compiled files can be removed.
+            // A relative path names a compiled file.
             InputType::Remove => &context.search_paths[context.search_paths.len().saturating_sub(1)..],
             _ => &context.search_paths,
         };

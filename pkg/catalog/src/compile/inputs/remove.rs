@@ -1,18 +1,20 @@
-//! Compiled files that are removed.
+//! Files that are removed: compiled ones, and those that earlier inputs wrote into the folder of the component.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::compile::context::TargetContext;
 use crate::compile::error::InputError;
 
-/// Removes a compiled file or folder.
+/// Removes a file or folder.
 pub(in crate::compile) fn compile(context: &TargetContext<'_>, path: &Path) -> Result<(), InputError> {
-    let inside = context.search_paths.last().is_some_and(|compiled| is_in(path, compiled));
-    if !inside {
+    let component = context.parameters()["_base_directory"].as_str().filter(|folder| !folder.is_empty());
+    let compiled = context.search_paths.last().map(PathBuf::as_path);
+    if !component.map(Path::new).into_iter().chain(compiled).any(|folder| is_in(path, folder)) {
         return Err(InputError::Outside { path: path.display().to_string() });
     }
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     removed.map_err(InputError::write(path))
 }
 
