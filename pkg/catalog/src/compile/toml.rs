@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::json;
-use crate::yaml::float_text;
+use crate::yaml::number_text;
 
 /// Prints a mapping: its own values first, then a section for each mapping in it.
 pub(crate) fn write(fields: &Map<String, Value>) -> String {
@@ -76,10 +76,7 @@ fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) => float_text(float),
-            None => number.to_string(),
-        },
+        Value::Number(number) => number_text(number),
         Value::String(text) => quoted(text),
         Value::Array(items) => {
             let items: String = items.iter().map(|item| format!(" {},", value_text(item))).collect();

@@ -1,0 +1,375 @@
+use serde_json::json;
+use snapbox::{IntoData as _, assert_data_eq, str};
+
+use super::*;
+
+// Row: CAT-67
+#[test]
+fn fields_of_programs_become_files_in_the_chosen_format() {
+    let program = "local params = (import 'lib/kapitan.libjsonnet').inventory().parameters;
+{ 'a/list': [params.one, null], empty: {}, secret: params.one.secret, 'x.txt': 'text' }";
+    let input = |output_type: &str, path: &str| json!({"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": path, "output_type": output_type});
+    let workshop = Workshop::new(&[("m.jsonnet", program)]);
+    assert_data_eq!(
+        workshop.compiled(json!([input("yaml", "y")])),
+        str![[r#"
+=== y/a/list.yaml
+list:
+  - 1
+  - 2.5
+secret: t/c/key
+text: |-
+  a
+  b
+--- null
+...
+
+=== y/empty.yaml
+
+=== y/secret.yaml
+t
+--- /
+--- c
+--- /
+--- k
+--- e
+--- y
+...
+
+=== y/x.txt.yaml
+t
+--- e
+--- x
+--- t
+...
+
+
+"#]]
+        .raw()
+    );
+    let program = "{ a: { b: [1, 1e20], s: { t: 'x' } } }";
+    let workshop = Workshop::new(&[("m.jsonnet", program), ("p.jsonnet", "{ 'p.txt': 'plain' }")]);
+    let plain = json!({"input_type": "jsonnet", "input_paths": ["one/p*.jsonnet"], "output_path": ".", "output_type": "plain"});
+    assert_data_eq!(
+        workshop.compiled(json!([input("json", "j"), input("toml", "t"), plain])),
+        str![[r#"
+=== j/a.json
+{
+  "b": [
+    1,
+    100000000000000000000
+  ],
+  "s": {
+    "t": "x"
+  }
+}
+=== p.txt
+plain
+=== t/a.toml
+b = [ 1, 100000000000000000000,]
+
+[s]
+t = "x"
+
+
+"#]]
+        .raw()
+    );
+}
+
+#[test]
+fn a_program_without_object_gets_the_name_of_its_file() {
+    let program = "[{ a: std.trace('seen', 1) }]";
+    let workshop = Workshop::new(&[("m.jsonnet", program)]);
+    let input = json!([{"input_type": "jsonnet", "input_paths": ["BASE/m.jsonnet"], "output_path": "."}]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+TRACE: [FOLDER]/dependencies/one/m.jsonnet:1 seen
+=== m.yaml
+a: 1
+
+
+"#]]
+    );
+}
+
+#[test]
+fn empty_values_are_pruned_on_request() {
+    let workshop = Workshop::new(&[("m.jsonnet", "{ a: { b: null, c: [], d: { e: {} }, f: 1 } }")]);
+    let input = json!([{"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": ".", "prune": true}]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+=== a.yaml
+d: {}
+f: 1
+
+
+"#]]
+    );
+}
+
+#[test]
+fn templates_see_the_inventory_and_keep_their_names() {
+    let workshop = Workshop::new(&[
+        ("t/a.conf.j2", "{{ inventory.parameters.one.list }} {{ input_params.x }} {{ own }}\n"),
+        (
+            "t/sub/b.txt",
+            "{{ inventory.parameters.one.secret }} {{ inventory_global.one.parameters._instance }}",
+        ),
+        ("t/.hidden", "{{ nothing }}"),
+    ]);
+    let input = json!([{
+        "input_type": "jinja2", "input_paths": ["one/t"], "output_path": "o", "suffix_remove": true,
+        "input_params": {"x": "param"},
+    }]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+=== o/a.conf
+[1, 2.5] param variable
+=== o/sub/b.txt
+t/c/key one
+
+"#]]
+    );
+}
+
+// Row: CAT-69
+#[test]
+fn charts_become_one_file_for_each_template() {
+    let workshop = Workshop::new(&[
+        ("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("chart/values.yaml", "a: 1\nb: x\n"),
+        ("chart/crds/crd.yaml", "kind: CustomResourceDefinition\nmetadata: {name: c}\n"),
+        (
+            "chart/templates/a.yaml",
+            "kind: B\nvalue: {{ .Values.a }}\nname: {{ .Release.Name }}/{{ .Release.Namespace }}\n---\n---\nkind: A\nb: {{ .Values.b | quote }}\n",
+        ),
+        ("chart/templates/none.yaml", "{{- if false }}kind: X{{ end }}"),
+    ]);
+    let input = json!([{
+        "input_type": "helm", "input_paths": ["BASE/chart"], "output_path": "h",
+        "helm_values": {"a": "0123", "b": "1e3"},
+        "helm_params": {"name": "rel", "namespace": "ns"},
+    }]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+=== h/web/crds/crd.yaml
+kind: CustomResourceDefinition
+metadata:
+  name: c
+
+=== h/web/templates/a.yaml
+b: 1e3
+kind: A
+---
+kind: B
+name: rel/ns
+value: 83
+
+
+"#]]
+    );
+    let workshop = Workshop::new(&[("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")]);
+    let input = json!([{"input_type": "helm", "input_paths": ["one/chart"], "output_path": "h", "helm_params": {"set": "a=1"}}]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: cannot render chart `[FOLDER]/dependencies/one/chart`: parameter `set` of `helm_params` is not supported
+"#]]
+    );
+}
+
+#[test]
+fn kustomizations_get_namespace_and_patches() {
+    let workshop = Workshop::new(&[("k/kustomization.yaml", "namespace: own\nresources: [a.yaml]\n")]);
+    let input = json!([{
+        "input_type": "kustomize", "input_paths": ["one/k"], "output_path": "k",
+        "patches": {"p": {"patch": {"spec": 1}, "target": {"kind": "X"}}},
+    }]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+=== k/built-configmap.yaml
+data:
+  t: '{"namespace":"own","patches":[{"path":"p.yaml","target":{"kind":"X"}}],"resources":["k"]}'
+kind: ConfigMap
+metadata:
+  name: Built
+
+
+"#]]
+    );
+}
+
+#[test]
+fn the_wrapper_of_kustomize_needs_no_permission() {
+    let program = "{ kustomization: { resources: ['x'] } }";
+    let workshop = Workshop::new(&[("m.jsonnet", program)]);
+    let inputs = json!([
+        {"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "BASE/k"},
+        {
+            "input_type": "external", "input_paths": [KUSTOMIZE_WRAPPER], "output_path": ".",
+            "env_vars": {"INPUT_DIR": "BASE/k"}, "args": ["${compiled_target_dir}/built"],
+        },
+        {"input_type": "remove", "input_paths": ["BASE/k"], "output_path": "."},
+    ]);
+    let base = workshop.base();
+    assert_data_eq!(
+        workshop.compiled(inputs),
+        str![[r#"
+=== built/v1_configmap_built.yaml
+resources:
+  - x
+
+
+"#]]
+    );
+    assert!(!base.join("k").exists());
+}
+
+#[test]
+fn other_programs_need_a_permission() {
+    let files = [
+        ("run", "#!/bin/sh\necho \"$1 $X $HOME\" > $2\n"),
+        ("fail", "#!/bin/sh\necho problem >&2; exit 3\n"),
+    ];
+    let input = |program: &str| {
+        json!([{
+            "input_type": "external", "input_paths": ["/bin/sh"], "output_path": "e", "env_vars": {"X": "variable"},
+            "args": [format!("BASE/{program}"), "'two words'", "${compiled_target_dir}/file"],
+        }])
+    };
+    assert_data_eq!(
+        Workshop::new(&files).compiled(input("run")),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: input `/bin/sh` runs a program, which is not allowed
+allow programs of components with `--allow-external`, if you trust them
+"#]]
+    );
+    let allowed = || Workshop { external: true, ..Workshop::new(&files) };
+    assert_data_eq!(
+        allowed().compiled(input("run")),
+        str![[r#"
+=== e/file
+two words variable 
+
+
+"#]]
+    );
+    assert_data_eq!(
+        allowed().compiled(input("fail")),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: `/bin/sh` failed: problem
+"#]]
+    );
+}
+
+#[test]
+fn files_are_copied_and_compiled_files_removed() {
+    let workshop = Workshop::new(&[("f/a.txt", "a"), ("f/sub/b.txt", "b"), ("c.txt", "c")]);
+    let inputs = json!([
+        {"input_type": "copy", "input_paths": ["one/f", "one/c.txt"], "output_path": "to"},
+        {"input_type": "remove", "input_paths": ["compiled/one/to/sub"], "output_path": "."},
+        {"input_type": "copy", "input_paths": ["one/none"], "output_path": ".", "ignore_missing": true},
+    ]);
+    assert_data_eq!(
+        workshop.compiled(inputs),
+        str![[r#"
+=== to/a.txt
+a
+=== to/c.txt
+c
+
+"#]]
+    );
+}
+
+#[test]
+fn files_outside_of_the_target_and_its_component_are_refused() {
+    for input in [
+        json!({"input_type": "jsonnet", "input_paths": ["one/up.jsonnet"], "output_path": "."}),
+        json!({"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "../two"}),
+        json!({"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "/etc"}),
+        json!({"input_type": "remove", "input_paths": ["/etc/hostname"], "output_path": "."}),
+        json!({"input_type": "remove", "input_paths": ["BASE"], "output_path": "."}),
+    ] {
+        let workshop = Workshop::new(&[("m.jsonnet", "{ a: {} }"), ("up.jsonnet", "{ '../a': {} }")]);
+        let error = workshop.compiled(json!([input]));
+        assert!(error.contains("is outside of the output folder of the target"), "{error}");
+    }
+}
+
+#[test]
+fn invalid_inputs_name_their_entry() {
+    let problem = |input: Value| Workshop::new(&[("m.jsonnet", "{ a: 5 }")]).compiled(input);
+    assert_data_eq!(
+        problem(json!({"a": 1})),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: `parameters.kapitan.compile` is not a list
+"#]]
+    );
+    assert_data_eq!(
+        problem(json!([{"input_type": "nope", "input_paths": [], "output_path": "."}])),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: `parameters.kapitan.compile[0]` is invalid: unknown variant `nope`, expected one of `copy`, `external`, `helm`, `jinja2`, `jsonnet`, `kustomize`, `remove`
+"#]]
+    );
+    assert_data_eq!(
+        problem(json!([{"input_type": "jsonnet", "input_paths": ["one/none"], "output_path": "."}])),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: one/none not found in search_paths
+"#]]
+    );
+    assert_data_eq!(
+        problem(json!([{"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "."}])),
+        str![[r#"
+cannot compile `one`
+Error compiling targets: Error compiling one: 'int' object is not iterable
+"#]]
+    );
+}
+
+#[test]
+fn a_failed_target_keeps_the_files_of_the_last_run() {
+    let good = json!([{"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "."}]);
+    let bad = json!([{"input_type": "jsonnet", "input_paths": ["one/bad.jsonnet"], "output_path": "."}]);
+    let workshop = Workshop::new(&[("m.jsonnet", "{ a: { x: 1 } }"), ("bad.jsonnet", "error 'no'")]);
+    let workshop = workshop.target("one", good.clone()).target("two", good);
+    workshop.compile().unwrap();
+    assert_eq!(workshop.files(), ["compiled/one/a.yaml", "compiled/two/a.yaml"]);
+    let workshop = workshop.target("two", bad.clone()).target("three", bad);
+    assert_data_eq!(
+        workshop.compile().unwrap_err(),
+        str![[r#"
+cannot compile `three`, `two`
+Error compiling targets: Error compiling three: [FOLDER]/dependencies/one/bad.jsonnet:1:1: no
+Error compiling targets: Error compiling two: [FOLDER]/dependencies/one/bad.jsonnet:1:1: no
+"#]]
+    );
+    assert_eq!(workshop.files(), ["compiled/one/a.yaml", "compiled/two/a.yaml"]);
+}
+
+#[test]
+fn an_input_may_fail_if_its_settings_allow_it() {
+    let workshop = Workshop::new(&[("m.jsonnet", "error 'no'")]);
+    let input = json!([{
+        "input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": ".", "continue_on_compile_error": true,
+    }]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+Error compiling one: [FOLDER]/dependencies/one/m.jsonnet:1:1: no
+
+"#]]
+    );
+}
