@@ -2,6 +2,7 @@
 
 mod access;
 mod clone;
+mod commit;
 mod names;
 mod release;
 mod worktree;
