@@ -76,6 +76,9 @@ pub struct Workspace {
     tenant: Option<ConfigCheckout>,
 }
 
+/// The checked-out components, and the checked-out instances.
+type ComponentsAndInstances = (BTreeMap<String, Dependency>, BTreeMap<String, Dependency>);
+
 /// The parameters of all targets, after all checks.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {

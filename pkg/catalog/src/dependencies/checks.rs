@@ -1,8 +1,9 @@
 //! Rules about components that need rendered parameters.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use manifest::Value;
+use manifest::{Map, Value};
 
 use super::{joined, parameters_key};
 use crate::error::CatalogError;
@@ -31,7 +32,7 @@ pub(crate) fn component_parameters<'p>(
 /// The key has content.
 pub(crate) fn check_component_versions(parameters: &Value) -> Result<(), CatalogError> {
     let versions = parameters.get("component_versions").and_then(Value::as_object);
-    if versions.is_none_or(|versions| versions.is_empty()) {
+    if versions.is_none_or(Map::is_empty) {
         return Ok(());
     }
     Err(CatalogError::rule(
@@ -96,11 +97,8 @@ pub(crate) fn check_version_overrides(
     for (name, entry) in entries("components") {
         let is_component = instances.values().any(|component| component == name);
         match instances.get(name).filter(|_| !is_component) {
-            Some(component) => {
-                if entries("components").all(|(other, _)| other != component) {
-                    names.push(format!("component '{component}' (imported as {name})"));
-                }
-            }
+            Some(component) if entries("components").any(|(other, _)| other == component) => {}
+            Some(component) => names.push(format!("component '{component}' (imported as {name})")),
             None if entry.get("url").is_none() => names.push(format!("component '{name}'")),
             None => {}
         }
@@ -136,7 +134,7 @@ pub(crate) fn deprecation_notices(
         }
         let mut notice = format!("Component {component} is deprecated.");
         if let Some(replacement) = field("replaced_by").and_then(Value::as_str) {
-            notice.push_str(&format!(" Use component {replacement} instead."));
+            let _ = write!(notice, " Use component {replacement} instead.");
         }
         if let Some(text) = field("deprecation_notice").and_then(Value::as_str) {
             notice.push(' ');

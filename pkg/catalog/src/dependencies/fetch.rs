@@ -101,10 +101,7 @@ impl Fetcher<'_> {
         context: &str,
     ) -> Result<(), CatalogError> {
         let changes = if self.force { LocalChangesPolicy::Discard } else { LocalChangesPolicy::Refuse };
-        let error = match remote.worktree(commit, worktree, changes).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
-        };
+        let Err(error) = remote.worktree(commit, worktree, changes).await else { return Ok(()) };
         if !is_foreign(&error) || !worktree.join(".git").exists() {
             return Err(CatalogError::fetch(context, error));
         }

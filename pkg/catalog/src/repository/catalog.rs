@@ -51,19 +51,15 @@ impl CatalogCheckout {
         let folder = fetcher.folder.catalog();
         let failed = |error| CatalogError::fetch(context.as_str(), error);
         let branch = remote.default_branch().await.map_err(failed)?;
-        let author = match author {
-            Some(author) => author,
-            None => known_author(&remote, report).await,
-        };
-        let commit = match &branch {
-            Some(branch) => remote.resolve(branch).await.map_err(failed)?,
-            None => {
-                report(Step::Notice(format!(
-                    "Revision '{FIRST_BRANCH}' not found in repository, creating initial commit for {}",
-                    folder.display()
-                )));
-                remote.create_empty_commit("Initial commit", &author).await.map_err(failed)?
-            }
+        let author = author_or_known(author, &remote, report).await;
+        let commit = if let Some(branch) = &branch {
+            remote.resolve(branch).await.map_err(failed)?
+        } else {
+            report(Step::Notice(format!(
+                "Revision '{FIRST_BRANCH}' not found in repository, creating initial commit for {}",
+                folder.display()
+            )));
+            remote.create_empty_commit("Initial commit", &author).await.map_err(failed)?
         };
         fetcher.check_out(&remote, &commit, &folder, &context).await?;
         Ok(Self { remote, branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()), author, folder })
@@ -87,10 +83,7 @@ impl CatalogCheckout {
             ));
         }
         let remote = fetcher.remote(url, "While opening the catalog")?;
-        let author = match author {
-            Some(author) => author,
-            None => known_author(&remote, report).await,
-        };
+        let author = author_or_known(author, &remote, report).await;
         Ok(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder })
     }
 
@@ -174,7 +167,11 @@ fn contents(change: &StagedChange) -> impl Iterator<Item = &str> {
     change.before.iter().chain(&change.after).map(String::as_str)
 }
 
-async fn known_author(remote: &GitRemote, report: StepSink<'_>) -> GitAuthor {
+/// Returns the author of the command line, or else the user of Git.
+async fn author_or_known(author: Option<GitAuthor>, remote: &GitRemote, report: StepSink<'_>) -> GitAuthor {
+    if let Some(author) = author {
+        return author;
+    }
     if let Some(author) = remote.configured_author().await {
         return author;
     }

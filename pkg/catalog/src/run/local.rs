@@ -6,7 +6,7 @@ use std::path::Path;
 
 use manifest::{Value, YamlLimits, yaml};
 
-use super::{CompileRun, Workspace};
+use super::{CompileRun, ComponentsAndInstances, Workspace};
 use crate::dependencies::{
     Dependency, DependencySpec, discover_components, discover_packages, link_instance, link_libraries,
     link_package, read_components, read_packages,
@@ -108,9 +108,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    fn register_components(
-        &self,
-    ) -> Result<(BTreeMap<String, Dependency>, BTreeMap<String, Dependency>), CatalogError> {
+    fn register_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
         self.report(Step::DiscoverIncludedComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;

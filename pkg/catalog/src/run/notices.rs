@@ -15,7 +15,7 @@ pub fn notices_text(notices: &[String]) -> String {
             if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > 2 {
                 out.push_str(&line);
                 out.push('\n');
-                line = "  ".to_owned();
+                "  ".clone_into(&mut line);
             }
             line.push(' ');
             line.push_str(word);

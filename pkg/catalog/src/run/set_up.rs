@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use manifest::Value;
 
-use super::{CompileRun, Workspace};
+use super::{CompileRun, ComponentsAndInstances, Workspace};
 use crate::cluster::{Cluster, TargetInstance, parameters_text, target_text};
 use crate::dependencies::{
     Applications, ComponentSpecs, Dependency, FetchRequest, discover_components, discover_packages,
@@ -119,9 +119,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    async fn fetch_components(
-        &self,
-    ) -> Result<(BTreeMap<String, Dependency>, BTreeMap<String, Dependency>), CatalogError> {
+    async fn fetch_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
         self.report(Step::DiscoverComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;

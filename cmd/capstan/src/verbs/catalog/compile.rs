@@ -112,10 +112,10 @@ pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> 
     let folder = WorkingFolder::new(environment.resolve(root.unwrap_or_default()));
     let context = session.repositories()?;
     let lines = Lines::default();
-    let report = |step| lines.add(step);
+    let report = |step: Step| lines.add(&step);
     let run = CompileRun { folder: &folder, context: &context, options: &settings.options, report: &report };
     for notice in &settings.notices {
-        lines.add(Step::Text(notice.clone()));
+        lines.add(&Step::Text(notice.clone()));
     }
     let work = Work { args, settings: &settings, run, folder: &folder };
     let result = work.run(&lines, session);
@@ -138,7 +138,7 @@ impl Work<'_> {
         self.compile(&workspace, &prepared, lines, session)?;
         lines.print(session)?;
         let is_pushed = self.update(&workspace, lines, session)?;
-        lines.add(Step::Compiled);
+        lines.add(&Step::Compiled);
         lines.add_text(&notices_text(&prepared.notices));
         lines.print(session)?;
         if is_pushed { self.report(&workspace, session) } else { Ok(()) }
@@ -169,12 +169,12 @@ impl Work<'_> {
         session: &Session,
     ) -> Result<(), Failure> {
         let (folder, instances) = (self.folder, workspace.components_of_instances());
-        lines.add(Step::UpdateReferences);
+        lines.add(&Step::UpdateReferences);
         let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
         let references = catalog::references::collect(&parameters, &instances, CLUSTER_TARGET)?;
         self.run.write_references(&references)?;
         self.run.clean_catalog()?;
-        lines.add(Step::Compile);
+        lines.add(&Step::Compile);
         let targets: Vec<String> = instances.keys().cloned().collect();
         if self.settings.options.fetch_dependencies {
             let fetch = fetch_dependencies(&prepared.nodes, &targets, folder.root(), self.run.context);
@@ -203,7 +203,7 @@ impl Work<'_> {
         self.run.copy_manifests(workspace)?;
         let (policy, started_at) = (self.settings.migration, Instant::now());
         let is_smart = policy != DiffPolicy::Everything;
-        let notice = |text: &str| lines.add(Step::Notice(text.to_owned()));
+        let notice = |text: &str| lines.add(&Step::Notice(text.to_owned()));
         if is_smart {
             notice("Smart diffing started... (this can take a while)");
         }
@@ -214,7 +214,7 @@ impl Work<'_> {
             return Ok(false);
         }
         notice("Changes:");
-        lines.add(Step::Text(text));
+        lines.add(&Step::Text(text));
         if is_smart {
             notice(&format!("Smart diffing took {:.2}s", started_at.elapsed().as_secs_f64()));
         }
@@ -352,7 +352,7 @@ fn now() -> String {
 struct Lines(RefCell<String>);
 
 impl Lines {
-    fn add(&self, step: Step) {
+    fn add(&self, step: &Step) {
         self.add_text(&format!("{step}\n"));
     }
 

@@ -18,13 +18,14 @@ pub(super) struct SessionTools<'a>(pub(super) &'a Session);
 
 impl Tools for SessionTools<'_> {
     fn read_chart(&self, folder: &Path) -> Result<Vec<ChartFile>, ToolError> {
-        read_chart_files(folder).map_err(tool_error)
+        read_chart_files(folder).map_err(|failure| tool_error(&failure))
     }
 
     fn build_kustomization(&self, folder: &Path) -> Result<KustomizationOutput, ToolError> {
         let place = folder.display().to_string();
         let options = BuildOptions::default();
-        let built = kustomizations::build(&place, &options, self.0).map_err(tool_error)?;
+        let built =
+            kustomizations::build(&place, &options, self.0).map_err(|failure| tool_error(&failure))?;
         let names = &built.names;
         match built.result {
             Ok(output) => Ok(KustomizationOutput {
@@ -42,6 +43,6 @@ impl Tools for SessionTools<'_> {
     }
 }
 
-fn tool_error(failure: Failure) -> ToolError {
+fn tool_error(failure: &Failure) -> ToolError {
     ToolError { reason: failure.one_line(), hints: failure.distinct_hints().map(str::to_owned).collect() }
 }
