@@ -4,6 +4,7 @@
 
 mod backup_files;
 mod backups;
+mod catalog;
 mod chart_lint;
 mod chart_sources;
 mod charts;

@@ -127,6 +127,7 @@ mod tests {
 
     use super::*;
 
+    // Row: D-439
     #[test]
     fn all_missing_fields_and_facts_are_reported_at_once() {
         let error = Cluster::from_responses(

@@ -13,7 +13,7 @@ impl Explain for CatalogError {
             Self::Rules { problems, .. } => {
                 ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
             }
-            Self::Cluster(error) | Self::List(error) | Self::Report(error) => ErrorExplanation::cause(error),
+            Self::Cluster(error) | Self::List(error) | Self::Report(error) => error.explain(),
             Self::Inventory(error) => error.explain(),
             Self::Jsonnet(error) => error.explain(),
             Self::Render { source, .. } => ErrorExplanation::cause(source),
@@ -33,7 +33,7 @@ impl Explain for LieutenantError {
             Self::Status { status: 404, .. } => {
                 ErrorExplanation::hint("check the id; list the known clusters with `capstan catalog list`")
             }
-            Self::Connect { source, .. } => source.explain(),
+            Self::Connect { source, .. } => ErrorExplanation::cause(&**source),
             _ => ErrorExplanation::default(),
         }
     }

@@ -17,9 +17,10 @@ use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
 use support::skip::program;
 
 /// The pages with commands that do not run, the number of their `console,ignore` blocks, and the reason.
-const IGNORED: [(&str, usize, &str); 12] = [
+const IGNORED: [(&str, usize, &str); 13] = [
     ("README.md", 4, "builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
+    ("docs/guide/catalog.md", 1, "needs an API and repositories"),
     ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),
@@ -77,6 +78,7 @@ pages! {
     images "docs/guide/images.md"
     install "docs/guide/install.md"
     charts "docs/guide/charts.md"
+    catalog "docs/guide/catalog.md"
     components "docs/guide/components.md"
     controller "docs/guide/controller.md"
     kustomize "docs/guide/kustomize.md"

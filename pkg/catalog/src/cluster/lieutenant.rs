@@ -20,7 +20,7 @@ pub enum LieutenantError {
     #[error("API returned {status}{}", reason.as_ref().map_or_else(|| ".".to_owned(), |reason| format!(": {reason}")))]
     Status { status: u16, reason: Option<String> },
     /// The API does not answer.
-    #[error("Unable to connect to Lieutenant at {url}: {source}")]
+    #[error("Unable to connect to Lieutenant at {url}")]
     Connect { url: String, source: Box<transport::Error> },
     /// The answer is no JSON.
     #[error("Client error: Unable to parse JSON")]

@@ -8,6 +8,9 @@
 //! Source: jsonnet-bundler 0.6. Differs: each dependency is visited once, so cycles end. Links inside of a repository are
 //! not installed; jsonnet-bundler deletes them afterwards.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};

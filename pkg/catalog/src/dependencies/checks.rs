@@ -198,6 +198,7 @@ mod tests {
         assert_eq!(check(both, own_version, &[("x", "a")]), Ok(()));
     }
 
+    // Row: D-436
     #[test]
     fn deprecated_components_are_noticed() {
         let parameters = json!({"a": {"_metadata": {"deprecated": true, "replaced_by": "b", "deprecation_notice": "See docs."}}});

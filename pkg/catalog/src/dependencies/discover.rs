@@ -134,6 +134,8 @@ mod tests {
     // Row: CAT-38
     // Row: CAT-39
     // Row: CAT-45
+    // Row: D-435
+    // Row: D-440
     #[test]
     fn instances_have_unique_names() {
         for (entries, message) in [

@@ -51,3 +51,41 @@ impl Natives for NoNatives {
         Err(format!("there is no native function `{name}`"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    // Row: CAT-53
+    // Row: CAT-54
+    // Row: CAT-55
+    // Row: D-441
+    #[test]
+    fn parameters_are_external_variables_of_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let component = Dependency {
+            name: "one".to_owned(),
+            component: "one".to_owned(),
+            url: String::new(),
+            version: String::new(),
+            path: String::new(),
+            worktree: folder.path().to_owned(),
+            commit: None,
+        };
+        render_jsonnetfile(&component, &json!({})).unwrap();
+        assert!(!folder.path().join("jsonnetfile.json").exists());
+        fs::write(folder.path().join("jsonnetfile.jsonnet"), "{ version: std.extVar('v') }").unwrap();
+        render_jsonnetfile(&component, &json!({"jsonnetfile_parameters": {"v": "1.18"}})).unwrap();
+        let written = fs::read_to_string(folder.path().join("jsonnetfile.json")).unwrap();
+        assert_eq!(written, "{\n  \"version\": \"1.18\"\n}\n");
+        let error = render_jsonnetfile(&component, &json!({"jsonnetfile_parameters": {"v": 1}})).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Parameter 'v' in 'jsonnetfile_parameters' of component 'one' must be text"
+        );
+    }
+}

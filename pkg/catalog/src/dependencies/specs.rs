@@ -164,6 +164,8 @@ mod tests {
 
     // Row: CAT-13
     // Row: CAT-18
+    // Row: D-438
+    // Row: D-440
     #[test]
     fn an_incomplete_entry_names_component_and_field() {
         for (parameters, message) in [

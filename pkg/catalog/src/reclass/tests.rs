@@ -43,6 +43,7 @@ fn problems(lines: &[&str]) -> String {
     })
 }
 
+// Row: CAT-73
 #[test]
 fn mappings_merge_lists_append_and_scalars_replace() {
     assert_data_eq!(
@@ -122,6 +123,7 @@ s: "12"
     );
 }
 
+// Row: D-432
 #[test]
 fn a_value_inside_of_a_text_is_printed_as_by_reclass() {
     assert_data_eq!(
@@ -226,6 +228,8 @@ own:
     );
 }
 
+// Row: CAT-10
+// Row: CAT-11
 #[test]
 fn classes_are_included_once_and_depth_first() {
     let node = inventory(&[

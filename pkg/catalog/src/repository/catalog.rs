@@ -179,3 +179,30 @@ async fn author_or_known(author: Option<GitAuthor>, remote: &GitRemote, report: 
     report(Step::Notice(format!("Can't determine author information, falling back to `{name} <{email}>`")));
     GitAuthor { name: name.to_owned(), email: email.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    // Row: D-444
+    #[test]
+    fn a_file_of_two_instances_is_that_of_the_later_name() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = WorkingFolder::new(root.path());
+        for (instance, text) in [("b", "later"), ("a", "earlier")] {
+            let compiled = folder.compiled().join(instance).join("sub");
+            fs::create_dir_all(&compiled).unwrap();
+            fs::write(compiled.join("x.yaml"), text).unwrap();
+        }
+        let names = ["a", "b", "without-files"].map(str::to_owned);
+        copy_manifests(&folder, &names).unwrap();
+        assert_eq!(fs::read_to_string(folder.manifests().join("sub/x.yaml")).unwrap(), "later");
+        fs::write(folder.manifests().join(".keep"), "").unwrap();
+        clean_manifests(&folder, &|_| {}).unwrap();
+        let left: Vec<_> =
+            fs::read_dir(folder.manifests()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, [".keep"]);
+    }
+}

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Explain, session: &mut Session) -> Result<(), Failure> 
             "cannot explain parameter `{}`: target `{}` has no such parameter",
             args.parameter, args.target
         ))
-        .hint(format!("list the parameters with `{{bin}} catalog inventory {}`", args.target)));
+        .hint(format!("list the parameters with `capstan catalog inventory {}`", args.target)));
     }
     session.print(format, &explanation, |explanation, _| text(explanation))
 }

@@ -9,17 +9,21 @@ use crate::{Failure, session::Session};
 /// The folder of a class hierarchy.
 #[derive(clap::Args)]
 pub(super) struct InventoryFolder {
-    /// Folder with `classes` and `targets`, or a working folder with `inventory`
-    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
-    directory: PathBuf,
+    /// Folder with `classes` and `targets`, or a working folder with `inventory` [default: the current folder]
+    #[arg(short, long, value_name = "FOLDER")]
+    directory: Option<PathBuf>,
 }
 
 impl InventoryFolder {
     /// Finds the classes and targets in the folder.
     pub(super) fn read(&self, session: &Session) -> Result<Inventory, Failure> {
-        let inside = self.directory.join("inventory");
-        let resolve = |path: &PathBuf| session.environment().resolve(path);
-        let folder = if resolve(&inside).is_dir() { resolve(&inside) } else { resolve(&self.directory) };
+        let environment = session.environment();
+        let folder = match &self.directory {
+            Some(folder) => environment.resolve(folder),
+            None => environment.current_dir().to_owned(),
+        };
+        let inside = folder.join("inventory");
+        let folder = if inside.is_dir() { inside } else { folder };
         if !folder.join("targets").is_dir() {
             return Err(Failure::user(format!(
                 "cannot read inventory `{}`: it has no folder `targets`",

@@ -25,6 +25,7 @@ fn at_most_64_references_lead_to_each_other() {
     );
 }
 
+// Row: D-433
 #[test]
 fn values_that_multiply_exceed_the_size_limit() {
     for (first, next) in
@@ -36,6 +37,7 @@ fn values_that_multiply_exceed_the_size_limit() {
     }
 }
 
+// Row: D-433
 #[test]
 fn nesting_is_limited() {
     let nested = |count: usize| format!("{}{}", "[".repeat(count), "]".repeat(count));

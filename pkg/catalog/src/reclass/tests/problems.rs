@@ -4,6 +4,7 @@ use snapbox::{assert_data_eq, str};
 
 use super::{Inventory, inventory, problems};
 
+// Row: D-431
 #[test]
 fn values_of_different_types_name_both_places() {
     assert_data_eq!(
@@ -22,6 +23,7 @@ classes/b.yml:6: In r: Can't merge Value::Mapping over Value::Number, which is s
     );
 }
 
+// Row: CAT-37
 #[test]
 fn constants_cannot_change_but_their_parent_can_be_replaced() {
     assert_data_eq!(
@@ -79,6 +81,7 @@ targets/t.yml:1: Detected reference loop with reference paths ["p"]. (through ${
     );
 }
 
+// Row: D-430
 #[test]
 fn classes_name_the_classes_that_include_them() {
     assert_data_eq!(
@@ -101,6 +104,7 @@ targets/t.yml:1: lookup error for reference '${x}' in parameter '': key 'x' not 
     );
 }
 
+// Row: D-434
 #[test]
 fn values_that_yaml_readers_reject_name_their_path() {
     for (text, expected) in [
