@@ -141,21 +141,21 @@ parameters:
 $ capstan catalog explain prod app:replicas
 exit 0
 --- stdout
-[CWD]/./inventory/classes/base.yml:2 sets app:replicas: 1
-[CWD]/./inventory/classes/prod.yml:4 merges app:replicas: 3
+[CWD]/inventory/classes/base.yml:2 sets app:replicas: 1
+[CWD]/inventory/classes/prod.yml:4 merges app:replicas: 3
 app:replicas: 3
 
 $ capstan catalog explain prod app:size
 exit 1
 --- stderr
 error: cannot explain parameter `app:size`: target `prod` has no such parameter
-hint: list the parameters with `{bin} catalog inventory prod`
+hint: list the parameters with `capstan catalog inventory prod`
 
 $ capstan catalog inventory bad -o json
 exit 1
 --- stderr
 error: cannot render target `bad`
-  cause: [CWD]/./inventory/targets/bad.yml:1: Class nope not found
+  cause: [CWD]/inventory/targets/bad.yml:1: Class nope not found
 
 $ capstan catalog inventory prd
 exit 1
@@ -249,11 +249,10 @@ Updating catalog repository...
 Catalog compiled! 🎉
 
 $ capstan catalog list
-exit 1
---- stderr
-error: While listing clusters on Lieutenant: API returned 404: Not Found
-  cause: API returned 404: Not Found
-hint: check the id; list the known clusters with `capstan catalog list`
+exit 0
+--- stdout
+ID   DISPLAY NAME TENANT
+c-1  One          t-1
 
 "#]]
     );
@@ -340,7 +339,6 @@ $ capstan catalog compile c-2
 exit 1
 --- stderr
 error: While fetching cluster specification: API returned 404: object does not exist
-  cause: API returned 404: object does not exist
 hint: check the id; list the known clusters with `capstan catalog list`
 
 $ capstan catalog compile c-1 --push -g v2
