@@ -141,8 +141,8 @@ parameters:
 $ capstan catalog explain prod app:replicas
 exit 0
 --- stdout
-[CWD]/inventory/classes/base.yml:2 sets app:replicas: 1
-[CWD]/inventory/classes/prod.yml:4 merges app:replicas: 3
+inventory/classes/base.yml:2 sets app:replicas: 1
+inventory/classes/prod.yml:4 merges app:replicas: 3
 app:replicas: 3
 
 $ capstan catalog explain prod app:size
@@ -155,7 +155,7 @@ $ capstan catalog inventory bad -o json
 exit 1
 --- stderr
 error: cannot render target `bad`
-  cause: [CWD]/inventory/targets/bad.yml:1: Class nope not found
+  cause: inventory/targets/bad.yml:1: Class nope not found
 
 $ capstan catalog inventory prd
 exit 1

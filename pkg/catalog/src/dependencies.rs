@@ -40,7 +40,7 @@ pub struct Dependency {
     pub version: String,
     /// The path in the repository; empty for its root.
     pub path: String,
-    /// The worktree.
+    /// The folder with the checked-out repository.
     pub worktree: PathBuf,
     /// The checked-out commit; none in local mode, if the folder is no worktree.
     pub commit: Option<CommitId>,
@@ -49,7 +49,7 @@ pub struct Dependency {
 /// The hash of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitId {
-    /// All digits.
+    /// The hash with all digits.
     pub full: String,
     /// The shortest unique prefix, with at least six digits.
     pub short: String,

@@ -48,14 +48,14 @@ pub struct CompileOptions {
     pub author: Option<GitAuthor>,
 }
 
-/// One compilation.
+/// The compilation of one catalog.
 #[derive(Clone, Copy)]
 pub struct CompileRun<'a> {
     /// The working folder.
     pub folder: &'a WorkingFolder,
     /// The access to repositories.
     pub context: &'a RepositoryContext,
-    /// The choices.
+    /// The choices of the user.
     pub options: &'a CompileOptions,
     /// The receiver of steps.
     pub report: StepSink<'a>,
@@ -68,9 +68,9 @@ pub struct Workspace {
     pub components: BTreeMap<String, Dependency>,
     /// The instances, with the component of each.
     pub instances: BTreeMap<String, Dependency>,
-    /// The packages.
+    /// The packages of the hierarchy.
     pub packages: Vec<Dependency>,
-    /// The catalog.
+    /// The checked-out catalog.
     pub catalog: CatalogCheckout,
     global: Option<ConfigCheckout>,
     tenant: Option<ConfigCheckout>,

@@ -5,7 +5,7 @@ use manifest::{Map, Value};
 /// Facts, and notices about words that are not used. The notices are those of Commodore.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DynamicFacts {
-    /// The facts.
+    /// The nested facts of all usable words.
     pub facts: Map<String, Value>,
     /// The notices, in the order of the words.
     pub notices: Vec<String>,

@@ -16,7 +16,7 @@ const MAX_SHOWN_VALUES: usize = 100_000;
 /// The origin of the value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The target.
+    /// The target with the parameter.
     pub target: String,
     /// The path of the parameter, such as `a:b`.
     pub parameter: String,
@@ -31,7 +31,7 @@ pub struct Explanation {
 pub struct ParameterSource {
     /// The class; the name of the target for the target itself.
     pub class: String,
-    /// The file.
+    /// The path of the file.
     pub file: String,
     /// The line in the file, from 1.
     pub line: u32,

@@ -26,6 +26,8 @@ pub struct Inventory {
     files: Vec<SourceFile>,
     classes: HashMap<String, usize>,
     targets: BTreeMap<String, usize>,
+    /// The folder that the paths of errors start from.
+    base: PathBuf,
 }
 
 /// The treatment of classes that no file defines.
@@ -86,6 +88,13 @@ impl Inventory {
             }
         }
         Ok(inventory)
+    }
+
+    /// Makes the paths of errors and explanations start from a folder, if the inventory is below it.
+    #[must_use]
+    pub fn with_paths_from(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.base);
+        self
     }
 
     /// Adds a class with a name such as `a.b`.
@@ -159,7 +168,8 @@ impl Inventory {
 
     pub(super) fn location(&self, origin: Origin) -> Location {
         let file = &self.files[origin.file as usize];
-        Location { class: file.name.clone(), file: file.path.clone(), line: origin.line }
+        let path = file.path.strip_prefix(&self.base).unwrap_or(&file.path);
+        Location { class: file.name.clone(), file: path.to_owned(), line: origin.line }
     }
 
     fn add(&mut self, kind: FileKind, name: &str, text: &str) -> Result<(), InventoryError> {

@@ -29,7 +29,7 @@ pub struct ParameterProblem {
     pub location: Location,
     /// The references that are being resolved, outermost first.
     pub references: Vec<String>,
-    /// The problem.
+    /// The kind of the problem, with its facts.
     pub kind: ProblemKind,
 }
 

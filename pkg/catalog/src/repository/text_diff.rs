@@ -279,9 +279,9 @@ mod tests {
 
     #[test]
     fn frequent_lines_start_no_match_in_a_long_text() {
-        let long: String = (0..300)
-            .map(|line| format!("{}\n", if line % 2 == 0 { "x".into() } else { line.to_string() }))
-            .collect();
+        let lines: Vec<String> =
+            (0..300).map(|line| if line % 2 == 0 { "x".to_owned() } else { line.to_string() }).collect();
+        let long = lines.join("\n");
         let changed = long.replace("\n151\n", "\nchanged\n");
         let lines = TextDiff::new(&long, &changed).unified("a", "a");
         assert_eq!(lines[2], "@@ -149,7 +149,7 @@");

@@ -22,7 +22,7 @@ impl CompileRun<'_> {
             [classes.join("defaults.yml"), classes.join(format!("{}.yml", component.name))]
         });
         check_removed_references("enabled components", &files.collect::<Vec<_>>(), self.report)?;
-        let inventory = Inventory::read(&self.folder.inventory())?;
+        let inventory = Inventory::read(&self.folder.inventory())?.with_paths_from(self.folder.root());
         let targets: Vec<String> =
             std::iter::once(CLUSTER_TARGET.to_owned()).chain(workspace.instances.keys().cloned()).collect();
         let nodes = render_all(&inventory, &targets)?;

@@ -93,7 +93,7 @@ impl CompileRun<'_> {
 
     /// Renders the target of the cluster.
     pub(super) fn render_cluster(&self, missing: MissingClasses) -> Result<Node, CatalogError> {
-        let inventory = Inventory::read(&self.folder.inventory())?;
+        let inventory = Inventory::read(&self.folder.inventory())?.with_paths_from(self.folder.root());
         inventory
             .render_with(CLUSTER_TARGET, missing)
             .map_err(|source| CatalogError::Render { target: CLUSTER_TARGET.to_owned(), source })

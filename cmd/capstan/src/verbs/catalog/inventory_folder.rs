@@ -31,6 +31,6 @@ impl InventoryFolder {
             ))
             .hint("name the folder that contains `classes` and `targets` with `--directory`"));
         }
-        Ok(Inventory::read(&folder)?)
+        Ok(Inventory::read(&folder)?.with_paths_from(session.environment().current_dir()))
     }
 }
