@@ -28,6 +28,9 @@ use crate::{controller::RunningController, server::Server};
 
 const COMPONENT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Component", "components");
 
+/// The time limit of one section.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The states of Components in order: the name, and the state with its reason and its message.
 type States = Vec<(String, String)>;
 
@@ -117,7 +120,7 @@ impl Lab {
                 return;
             }
             assert!(!theirs.concat().is_empty(), "no section `{section}` is recorded");
-            if started_at.elapsed() > Duration::from_secs(15) {
+            if started_at.elapsed() > TIMEOUT {
                 assert_eq!(ours, theirs, "{section}");
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -243,7 +246,9 @@ async fn lives_and_pins(lab: &mut Lab) {
 
 async fn dependencies(lab: &mut Lab) {
     lab.apply("dep", "dependencies: [{name: base}]").await;
+    let started_at = Instant::now();
     while !lab.seen.lock().unwrap().iter().any(|(_, line)| line.contains("base not found")) {
+        assert!(started_at.elapsed() < TIMEOUT, "dep does not wait for base");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     lab.apply("base", "values: {}").await;
