@@ -1,15 +1,12 @@
 //! The controller with the rights of its manifests, on a real API server.
 
-use std::{
-    process::{Child, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use kube::{Client, config::Kubeconfig};
 use serde_json::{Value, json};
 use support::{
     api_server::ApiServer,
-    binary::TestEnvironment,
+    binary::{RunningBinary, TestEnvironment},
     fixture::apply,
     object_snapshot::{ObjectSnapshot, client_from_kubeconfig},
 };
@@ -63,22 +60,9 @@ spec: {{sourceRef: {{blueprint: {{name: web}}}}, values: {{color: blue}}{fields}
     )
 }
 
-/// A running controller, killed on drop.
-pub(crate) struct RunningController(Child);
-
-impl RunningController {
-    pub(crate) fn start(world: &TestEnvironment, flags: &str) -> Self {
-        let line = format!("controller --metrics-bind-address 0 --health-probe-bind-address 0 {flags}");
-        let mut command = world.command(line.split_whitespace());
-        Self(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-}
-
-impl Drop for RunningController {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts a controller without endpoints.
+pub(crate) fn start_controller(world: &TestEnvironment, flags: &str) -> RunningBinary {
+    world.start(&format!("controller --metrics-bind-address 0 --health-probe-bind-address 0 {flags}"))
 }
 
 async fn post(client: &Client, path: &str, body: &Value) -> Value {
@@ -132,7 +116,7 @@ async fn a_controller_with_least_privilege_acts_as_service_accounts() {
     let config = world.write("controller.kubeconfig", config);
     let world = world.env("KUBECONFIG", config.as_os_str());
     let flags = format!("--leader-elect --namespace {NAMESPACE} --default-service-account default");
-    let shard = |index| RunningController::start(&world, &format!("{flags} --shard {index}/2"));
+    let shard = |index| start_controller(&world, &format!("{flags} --shard {index}/2"));
     let controllers = [0, 1].map(shard);
     wait_for(&client, "shop/web", "Ready").await;
     let refused = wait_for(&client, "closed/web", "Error").await;
@@ -206,7 +190,7 @@ async fn no_object_is_lost_when_the_controller_is_killed() {
         if kill % 3 == 0 {
             apply(&client, &component_with_maps(1 + kill * 5 % 7)).await;
         }
-        let controller = RunningController::start(&world, "");
+        let controller = start_controller(&world, "");
         tokio::time::sleep(Duration::from_millis(60 + kill * 7919 % 340)).await;
         drop(controller);
         let found = ObjectSnapshot::read_namespace(&client, "shop").await;
@@ -219,7 +203,7 @@ async fn no_object_is_lost_when_the_controller_is_killed() {
         assert!(lost.is_empty(), "kill {kill}: {lost:?} are not in {inventory}");
     }
     apply(&client, &component_with_maps(3)).await;
-    let controller = RunningController::start(&world, "");
+    let controller = start_controller(&world, "");
     let started_at = Instant::now();
     loop {
         let found = ObjectSnapshot::read_namespace(&client, "shop").await;

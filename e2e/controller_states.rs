@@ -24,7 +24,7 @@ use support::{
 };
 use tokio::sync::oneshot;
 
-use crate::{controller::RunningController, server::Server};
+use crate::{controller::start_controller, server::Server};
 
 const COMPONENT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Component", "components");
 
@@ -222,7 +222,7 @@ async fn follow_the_original(server: &Server) {
     let recorded = fs::read_to_string(corpus.join("components/controller/sequences.txt")).unwrap();
     let mut lab = Lab::start(server.kubeconfig(), recorded).await;
     let world = crate::world().env("KUBECONFIG", server.kubeconfig().as_os_str());
-    let controller = RunningController::start(&world, "");
+    let controller = start_controller(&world, "");
     lives_and_pins(&mut lab).await;
     dependencies(&mut lab).await;
     problems(&mut lab).await;

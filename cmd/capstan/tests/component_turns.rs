@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -24,16 +24,6 @@ pub(crate) const COMPONENT: Kind = Kind::new("core.cs.sap.com", "v1alpha1", "Com
 const CONCURRENT_CASES: usize = 6;
 /// The time after which a Component that is still Processing is written.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
-
-/// A controller as a process, killed on drop.
-struct Controller(Child);
-
-impl Drop for Controller {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// The commands and the controller on one cluster.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,9 +103,8 @@ impl Lab {
     async fn written(&self, component: &Object, folder: &Path) -> Vec<String> {
         let audit = self.fixture.sandbox().audit();
         let before = audit.answered();
-        let flags = "controller --metrics-bind-address 0 --health-probe-bind-address 0";
-        let mut command = self.world.command(flags.split_whitespace());
-        let controller = Controller(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let controller =
+            self.world.start("controller --metrics-bind-address 0 --health-probe-bind-address 0");
         let key = format!("{}/{}", component.namespace(), component.name());
         let started_at = Instant::now();
         let (mut progress, mut last_change) = ((Value::Null, 0), Instant::now());

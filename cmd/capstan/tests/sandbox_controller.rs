@@ -1,10 +1,7 @@
 //! Tests of `sandbox start --with controller`.
 #![cfg(unix)]
 
-use std::{
-    process::{Child, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use snapbox::{assert_data_eq, str};
 
@@ -85,9 +82,7 @@ fn a_controller_goes_on_after_its_api_server_was_killed() {
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
     assert_eq!(post(&sandboxes, BLUEPRINTS, BLUEPRINT), 201);
     let line = "controller --sandbox lab --leader-elect --namespace default --metrics-bind-address 0 --health-probe-bind-address 0";
-    let mut command = sandboxes.world().command(line.split_whitespace());
-    let controller = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let controller = KilledOnDrop(controller);
+    let controller = sandboxes.world().start(line);
     for (name, component) in [("web", COMPONENT), ("api", OTHER_COMPONENT)] {
         assert_eq!(post(&sandboxes, COMPONENTS, component), 201);
         let map = format!("/api/v1/namespaces/default/configmaps/{name}");
@@ -96,14 +91,4 @@ fn a_controller_goes_on_after_its_api_server_was_killed() {
         assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
     }
     drop(controller);
-}
-
-/// A process, killed on drop.
-struct KilledOnDrop(Child);
-
-impl Drop for KilledOnDrop {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

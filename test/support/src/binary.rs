@@ -6,7 +6,7 @@ use std::{
     fmt, fs,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use tempfile::TempDir;
@@ -20,6 +20,18 @@ pub struct TestEnvironment {
     binary: PathBuf,
     root: TempDir,
     variables: BTreeMap<OsString, OsString>,
+}
+
+/// A run of the binary that goes on, killed on drop.
+#[derive(Debug)]
+pub struct RunningBinary(Child);
+
+impl Drop for RunningBinary {
+    fn drop(&mut self) {
+        // The process may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The result of a run, with paths replaced by names.
@@ -172,6 +184,16 @@ impl TestEnvironment {
     pub fn screens<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) -> String {
         let screen = |line: L| format!("$ capstan {}\n{}", line.as_ref(), self.run_line(line.as_ref()));
         lines.into_iter().map(screen).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Starts the binary with the words of a line, without its output.
+    ///
+    /// # Panics
+    /// Panics if the binary does not start.
+    pub fn start(&self, line: &str) -> RunningBinary {
+        let mut command = self.command(line.split_whitespace());
+        let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        RunningBinary(silent.spawn().expect("the binary starts"))
     }
 
     /// Runs the binary with this standard input.

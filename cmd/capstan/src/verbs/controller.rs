@@ -206,13 +206,15 @@ impl Controller {
     }
 }
 
-/// Parses an address in the form of Go, such as `:8080`. None for `0`.
-fn parse_address(text: &str, flag: &str) -> Result<Option<SocketAddr>, Failure> {
+/// Parses an address in the form of Go, such as `:8080`. Returns the addresses to try in order; none for `0`. The first one
+/// for a port alone serves IPv4 and IPv6.
+fn parse_address(text: &str, flag: &str) -> Result<Vec<SocketAddr>, Failure> {
     if text == "0" {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let whole = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
-    whole.parse().map(Some).map_err(|_| {
+    let hosts: &[&str] = if text.starts_with(':') { &["[::]", "0.0.0.0"] } else { &[""] };
+    let parsed: Result<_, _> = hosts.iter().map(|host| format!("{host}{text}").parse()).collect();
+    parsed.map_err(|_| {
         Failure::user(format!("invalid value `{text}` for `--{flag}`"))
             .cause("expected a port such as `:8080`, an address such as `127.0.0.1:8080`, or `0`")
     })
@@ -222,9 +224,14 @@ fn parse_address(text: &str, flag: &str) -> Result<Option<SocketAddr>, Failure> 
 async fn open_endpoints(addresses: [(&String, &str, Endpoint); 2]) -> Result<JoinSet<()>, Failure> {
     let mut endpoints = JoinSet::new();
     for (text, flag, endpoint) in addresses {
-        let Some(address) = parse_address(text, flag)? else { continue };
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            Failure::new(Kind::Environment, format!("cannot listen on {address}")).because(&error)
+        let addresses = parse_address(text, flag)?;
+        if addresses.is_empty() {
+            continue;
+        }
+        let listener = TcpListener::bind(&*addresses).await.map_err(|error| {
+            Failure::new(Kind::Environment, format!("cannot listen on {text}"))
+                .because(&error)
+                .hint(format!("use another port with `--{flag}`, or `--{flag} 0` for none"))
         })?;
         endpoints.spawn(async move { match serve(listener, endpoint).await {} });
     }
@@ -242,5 +249,29 @@ fn terminated() -> impl Future<Output = ()> {
             return;
         }
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_serves_both_versions_of_ip() {
+        let parsed = |text: &str| {
+            parse_address(text, "flag")
+                .map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        };
+        for (text, expected) in [
+            (":8080", "[::]:8080 0.0.0.0:8080"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("[::1]:1", "[::1]:1"),
+            ("0", ""),
+        ] {
+            assert_eq!(parsed(text).unwrap(), expected);
+        }
+        for wrong in ["", "8080", ":70000", "::1", "host:80:80"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -69,6 +69,12 @@ async fn shards_divide_components_and_see_dependencies_of_others() {
         ready.unwrap().parse::<usize>().unwrap()
     };
     assert_eq!(controllers.iter().map(counted).sum::<usize>(), 12);
+    // Each shard watches the source.
+    lab.publish("main@sha1:2").await;
+    let has_new_artifact = async |lab: &Lab| {
+        are_ready(lab).await && lab.maps().await.values().all(|revision| revision == "main@sha1:2")
+    };
+    run_until(&lab, &controllers, has_new_artifact).await;
     for name in &names {
         lab.delete(name).await;
     }
