@@ -85,7 +85,7 @@ fn get(port: u16, path: &str) -> String {
     answer
 }
 
-// Row: CMP-02, D-441
+// Row: CMP-02, D-461
 #[tokio::test(flavor = "multi_thread")]
 async fn a_controller_reconciles_until_it_is_stopped() {
     let lab = Management::start(Fixture::builder()).await;

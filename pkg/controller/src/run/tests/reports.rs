@@ -11,7 +11,7 @@ fn ready_answer(lab: &Lab) -> u16 {
     Endpoint::Probes(Arc::clone(&lab.readiness)).answer("/readyz").status().as_u16()
 }
 
-// Row: D-440
+// Row: D-460
 #[tokio::test]
 async fn a_controller_is_ready_once_every_watch_has_listed() {
     let lab = Lab::start().await;
