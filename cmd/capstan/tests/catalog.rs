@@ -384,3 +384,53 @@ fn unusable_dynamic_facts_are_reported_and_the_folder_is_selected() {
             .all(|file| !file.contains("work/inventory") && !file.contains("work/catalog/"))
     );
 }
+
+#[test]
+fn a_hierarchy_is_checked_without_a_compilation() {
+    let world = crate::world();
+    world.write("global/a.yml", "parameters:\n  x: ${cluster:dist}\n  components:\n    one: {verison: v1}\n");
+    world.write("clean/a.yml", "parameters: {components: {one: {url: u, version: v1}}}\n");
+    assert_data_eq!(
+        world.screens([
+            "catalog lint global",
+            "catalog lint clean",
+            "catalog lint --linter deprecated-parameters -l packages global",
+            "catalog lint -l package",
+            "catalog lint nowhere",
+        ]),
+        str![[r#"
+$ capstan catalog lint global
+exit 1
+--- stdout
+> Component specification for one is missing key 'version' in [CWD]/global/a.yml (line 4)
+> Component specification for one contains unknown key(s) 'verison' in [CWD]/global/a.yml (line 4)
+> Field 'parameters.x' in file '[CWD]/global/a.yml' contains deprecated parameter '${cluster:dist}' (line 2)
+--- stderr
+error: found 3 errors
+
+$ capstan catalog lint clean
+exit 0
+--- stdout
+No errors 🎉 ✨
+
+$ capstan catalog lint --linter deprecated-parameters -l packages global
+exit 1
+--- stdout
+> Field 'parameters.x' in file '[CWD]/global/a.yml' contains deprecated parameter '${cluster:dist}' (line 2)
+--- stderr
+error: found 1 error
+
+$ capstan catalog lint -l package
+exit 1
+--- stderr
+error: invalid value `package` for `--linter`
+hint: use components, packages or deprecated-parameters
+
+$ capstan catalog lint nowhere
+exit 1
+--- stderr
+error: cannot check `[CWD]/nowhere`: it does not exist
+
+"#]]
+    );
+}

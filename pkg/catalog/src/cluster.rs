@@ -15,6 +15,9 @@ use crate::error::CatalogError;
 /// The facts that every cluster must have.
 const REQUIRED_FACTS: [&str; 2] = ["distribution", "cloud"];
 
+/// Names of folders in the hierarchy that Commodore uses itself.
+const RESERVED_TENANTS: [&str; 4] = ["components", "defaults", "global", "params"];
+
 /// A cluster and its tenant, as the API describes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
@@ -53,6 +56,9 @@ impl Cluster {
         let tenant_id = text(tenant, "id").unwrap_or_default();
         if text(cluster, "tenant").as_ref() != Some(&tenant_id) {
             problems.push("Tenant ID mismatch".to_owned());
+        }
+        if RESERVED_TENANTS.contains(&tenant_id.as_str()) || !is_folder_name(&tenant_id) {
+            problems.push(format!("Can't use '{tenant_id}' as tenant id"));
         }
         let mut require = |value: Option<String>, problem: String| {
             value.unwrap_or_else(|| {
@@ -97,6 +103,11 @@ impl Cluster {
         }
         Err(CatalogError::Rules { cluster: read.id, problems })
     }
+}
+
+/// True if a name can be that of a folder.
+fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\'])
 }
 
 fn text(value: &Value, field: &str) -> Option<String> {
@@ -146,6 +157,22 @@ Required fact 'distribution' not set
 Required fact 'cloud' not set
 "#]]
         );
+    }
+
+    // Row: D-440
+    #[test]
+    fn the_id_of_a_tenant_is_a_folder_name() {
+        for id in ["../x", "global", ""] {
+            let tenant =
+                json!({"id": id, "displayName": "T", "gitRepo": {"url": "u"}, "globalGitRepoURL": "g"});
+            let cluster = json!({
+                "id": "c", "tenant": id, "displayName": "C", "facts": {"cloud": "x", "distribution": "y"},
+                "gitRepo": {"url": "u"}
+            });
+            let error = Cluster::from_responses(&cluster, &tenant).unwrap_err();
+            let CatalogError::Rules { problems, .. } = error else { panic!("{error}") };
+            assert_eq!(problems, [format!("Can't use '{id}' as tenant id")]);
+        }
     }
 
     #[test]

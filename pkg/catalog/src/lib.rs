@@ -9,6 +9,7 @@
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
+//! | `lint` | findings in the files of a hierarchy |
 //! | `postprocess` | filters that change compiled files |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
 //! | `references` | references to secrets in parameters and compiled files |
@@ -25,6 +26,7 @@ mod hints;
 mod jinja;
 mod jsonnet;
 mod libraries;
+pub mod lint;
 pub mod postprocess;
 pub mod reclass;
 pub mod references;

@@ -6,7 +6,6 @@ mod copy;
 mod diff;
 mod message;
 mod objects;
-mod removed_references;
 mod text_diff;
 
 pub use catalog::{CatalogChanges, CatalogCheckout};
@@ -15,4 +14,3 @@ pub use diff::DiffPolicy;
 pub use message::CompileReport;
 
 pub(crate) use checkout::{ConfigCheckout, check_local_work, check_out_config};
-pub(crate) use removed_references::check_removed_references;

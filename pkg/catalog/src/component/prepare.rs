@@ -14,10 +14,10 @@ use crate::dependencies::{
     install_libraries, link, link_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
+use crate::lint::check_removed_references;
 use crate::postprocess::{PostprocessRequest, postprocess};
 use crate::reclass::{Inventory, Node};
 use crate::references::References;
-use crate::repository::check_removed_references;
 use crate::run::render_all;
 use crate::step::{Step, StepSink};
 use crate::working_folder::{WorkingFolder, write_file};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::name_list;
 use crate::error::CatalogError;
+use crate::working_folder::CLUSTER_TARGET;
 
 /// The prefix of packages in the list of applications.
 const PACKAGE_PREFIX: &str = "pkg.";
@@ -57,6 +58,9 @@ pub(crate) fn discover_components(applications: &[String]) -> Result<Application
         let (component, alias) = split_alias(entry);
         check_name(component)?;
         check_name(alias)?;
+        if alias == CLUSTER_TARGET {
+            return Err(CatalogError::rule(format!("Can't use reserved name '{alias}' as instance name.")));
+        }
         if component == alias && entry != component && applications.iter().any(|other| other == component) {
             return Err(CatalogError::rule_with_hint(
                 format!("Component '{component}' is included both as '{component}' and as '{entry}'"),
@@ -146,6 +150,7 @@ mod tests {
                 "Duplicate component alias 'x': components 'a' and 'b' are aliased to 'x'",
             ),
             (&["a", "a as a"], "Component 'a' is included both as 'a' and as 'a as a'"),
+            (&["a as cluster"], "Can't use reserved name 'cluster' as instance name."),
             (&["../a"], "Can't use '../a' as component name."),
         ] {
             assert_eq!(discover(entries).unwrap_err(), message);

@@ -6,8 +6,8 @@ use crate::dependencies::{
     deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
+use crate::lint::check_removed_references;
 use crate::reclass::Inventory;
-use crate::repository::check_removed_references;
 use crate::step::Step;
 use crate::working_folder::CLUSTER_TARGET;
 

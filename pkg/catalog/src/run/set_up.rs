@@ -11,8 +11,9 @@ use crate::dependencies::{
     fetch_all, link_instance, link_libraries, link_package, read_components, read_packages,
 };
 use crate::error::CatalogError;
+use crate::lint::check_removed_references;
 use crate::reclass::{Inventory, MissingClasses, Node};
-use crate::repository::{CatalogCheckout, check_local_work, check_out_config, check_removed_references};
+use crate::repository::{CatalogCheckout, check_local_work, check_out_config};
 use crate::step::Step;
 use crate::working_folder::{CLUSTER_TARGET, write_file};
 

@@ -7,6 +7,7 @@ mod explain;
 mod inventory;
 mod inventory_folder;
 mod lieutenant;
+mod lint;
 mod list;
 mod tools;
 
@@ -20,6 +21,7 @@ pub(crate) enum CatalogVerb {
     Component(component::CatalogComponentVerb),
     Inventory(Box<inventory::Inventory>),
     Explain(Box<explain::Explain>),
+    Lint(Box<lint::Lint>),
     List(Box<list::List>),
     Clean(Box<clean::Clean>),
 }
@@ -31,6 +33,7 @@ impl CatalogVerb {
             Self::Component(verb) => verb.run(session),
             Self::Inventory(args) => inventory::run(&args, session),
             Self::Explain(args) => explain::run(&args, session),
+            Self::Lint(args) => lint::run(&args, session),
             Self::List(args) => list::run(&args, session),
             Self::Clean(args) => clean::run(&args, session),
         }
