@@ -11,10 +11,10 @@ use crate::workspace::{self, Workspace};
 
 /// The maximum number of crates in the lock file, including those of the project. Each crate is shipped and costs build
 /// time. A change that needs a higher number must raise it and state the reason in the commit message.
-const MAX_LOCKED: usize = 509;
+const MAX_LOCKED: usize = 517;
 /// The maximum number of crates linked on Linux, including those of the project. Some versions are held back for it
 /// (ADR 0018).
-const MAX_LINKED: usize = 421;
+const MAX_LINKED: usize = 430;
 /// The goal for the number of linked crates.
 const LINKED_GOAL: usize = 300;
 

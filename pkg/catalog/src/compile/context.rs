@@ -9,7 +9,7 @@ use super::documents::FileFormat;
 use super::error::InputError;
 use super::output_tree::OutputTree;
 use super::settings::{Input, OutputType};
-use super::tools::{ExternalPrograms, ToolClient};
+use super::tools::ToolClient;
 use super::writable::writable;
 use crate::references::References;
 
@@ -21,7 +21,6 @@ pub(super) struct TargetContext<'a> {
     /// The folders of input files and imports. The last one has the compiled files.
     pub(super) search_paths: Vec<PathBuf>,
     pub(super) references: &'a References,
-    pub(super) external: Option<&'a ExternalPrograms>,
     pub(super) tools: ToolClient,
     /// The output folder of the target.
     pub(super) output: OutputTree,

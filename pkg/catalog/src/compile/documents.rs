@@ -32,7 +32,7 @@ impl FileFormat<'_> {
         Ok((name, text))
     }
 
-    /// Returns the format of a file, and the extension that is added to its name.
+    /// Returns the format of a file, and the additional extension of its name.
     fn type_of(self, name: &str) -> (OutputType, Option<&'static str>) {
         if self.output_type != OutputType::Auto {
             return (self.output_type, self.output_type.extension());

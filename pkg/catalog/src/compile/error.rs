@@ -106,19 +106,15 @@ pub enum InputError {
         /// Next steps for the user.
         hints: Vec<String>,
     },
-    /// A program may not be run.
-    #[error("input `{program}` runs a program, which is not allowed")]
-    ExternalNotAllowed {
-        /// The program.
-        program: String,
-    },
-    /// A program failed.
-    #[error("`{program}` failed: {reason}")]
+    /// A program failed, or may not be run.
+    #[error("cannot run `{program}`: {reason}")]
     External {
         /// The program.
         program: String,
-        /// The exit status, or what the program wrote to standard error.
+        /// The exit status, or the standard error of the program.
         reason: String,
+        /// Next steps for the user.
+        hints: Vec<String>,
     },
     /// A number or boolean that cannot be written as documents.
     #[error("'{kind}' object is not iterable")]

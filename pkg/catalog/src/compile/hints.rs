@@ -30,12 +30,9 @@ impl Explain for InputError {
             }
             Self::Jsonnet(error) => error.explain(),
             Self::Reference(error) => error.explain(),
-            Self::Helm { hints, .. } | Self::Kustomize { hints, .. } => {
+            Self::Helm { hints, .. } | Self::Kustomize { hints, .. } | Self::External { hints, .. } => {
                 ErrorExplanation::hints(hints.iter().cloned())
             }
-            Self::ExternalNotAllowed { .. } => ErrorExplanation::hint(
-                "allow programs of components with `--allow-external`, if you trust them",
-            ),
             _ => ErrorExplanation::default(),
         }
     }

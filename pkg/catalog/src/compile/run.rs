@@ -12,7 +12,7 @@ use super::context::TargetContext;
 use super::error::{CompileError, InputError, TargetError};
 use super::output_tree::OutputTree;
 use super::target;
-use super::tools::{ExternalPrograms, ToolClient, Tools, line};
+use super::tools::{ToolClient, Tools, line};
 use crate::reclass::Node;
 use crate::references::References;
 
@@ -33,11 +33,9 @@ pub struct CompileRequest<'a> {
     pub output: &'a Path,
     /// The replacement of references to secrets.
     pub references: References,
-    /// The permission to run programs.
-    pub external: Option<ExternalPrograms>,
     /// The maximum number of targets that are compiled at once.
     pub threads: usize,
-    /// The work that the program does for targets.
+    /// The work that the binary does for targets.
     pub tools: &'a dyn Tools,
 }
 
@@ -90,11 +88,11 @@ fn compile_all(
         for _ in 0..request.threads.clamp(1, request.targets.len().max(1)) {
             let client = client.clone();
             let (next, results) = (&next, &results);
-            let (references, external) = (&request.references, request.external.as_ref());
+            let references = &request.references;
             let (targets, search_paths) = (request.targets, request.search_paths);
             let work = move || {
                 while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let surroundings = (references, external, client.clone());
+                    let surroundings = (references, client.clone());
                     let result = compile_one(target, inventory, search_paths, temporary, surroundings);
                     let index = targets.iter().position(|known| known == target).unwrap_or_default();
                     if let Ok(mut results) = results.lock() {
@@ -122,12 +120,11 @@ fn compile_one(
     inventory: &BTreeMap<String, Value>,
     search_paths: &[PathBuf],
     temporary: &Path,
-    (references, external, tools): (&References, Option<&ExternalPrograms>, ToolClient),
+    (references, tools): (&References, ToolClient),
 ) -> TargetResult {
     let output = OutputTree::new(temporary.join(COMPILED)).folder(target)?;
     let search_paths = search_paths.iter().cloned().chain([temporary.to_owned()]).collect();
-    let context =
-        TargetContext { name: target, inventory, search_paths, references, external, tools, output };
+    let context = TargetContext { name: target, inventory, search_paths, references, tools, output };
     target::compile(&context)
 }
 

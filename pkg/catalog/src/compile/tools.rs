@@ -1,16 +1,15 @@
-//! Work that the program does for targets: it reads charts and builds kustomizations, which may need the network.
+//! Work that the binary does for targets: it reads charts, builds kustomizations with remote content, and runs programs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use chart::ChartFile;
 use serde_json::Value;
 
-/// A failed request to the program.
+/// A failed request to the binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
-    /// The reason.
+    /// The reason of the failure.
     pub reason: String,
     /// Next steps for the user.
     pub hints: Vec<String>,
@@ -25,35 +24,41 @@ pub struct KustomizationOutput {
     pub files: Vec<(String, String)>,
 }
 
-/// The surroundings of programs that inputs of type `external` run.
+/// A program that an input of type `external` runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExternalPrograms {
-    /// The variables that programs get, besides those of the input.
-    pub variables: BTreeMap<String, String>,
-    /// The working directory.
-    pub folder: PathBuf,
+pub struct ProgramCall {
+    /// The path of the program in the settings of the input.
+    pub program: String,
+    /// The words for the shell, which splits and expands them.
+    pub command_line: String,
+    /// The variables of the input.
+    pub variables: Vec<(String, String)>,
 }
 
-/// The work that the program does for targets.
+/// The work that the binary does for targets.
 pub trait Tools {
     /// Reads the files of a chart.
     fn read_chart(&self, folder: &Path) -> Result<Vec<ChartFile>, ToolError>;
 
     /// Builds the kustomization in a folder.
     fn build_kustomization(&self, folder: &Path) -> Result<KustomizationOutput, ToolError>;
+
+    /// Runs a program, if the user allows it.
+    fn run_program(&self, call: &ProgramCall) -> Result<(), ToolError>;
 }
 
 /// A request of a target.
 enum ToolRequest {
     Chart(PathBuf, Sender<Result<Vec<ChartFile>, ToolError>>),
     Kustomization(PathBuf, Sender<Result<KustomizationOutput, ToolError>>),
+    Program(ProgramCall, Sender<Result<(), ToolError>>),
 }
 
 /// The end of the line at the targets. It can be used by several threads.
 #[derive(Clone)]
 pub(super) struct ToolClient(Sender<ToolRequest>);
 
-/// The end of the line at the program.
+/// The end of the line at the binary.
 pub(super) struct ToolServer(Receiver<ToolRequest>);
 
 pub(super) fn line() -> (ToolClient, ToolServer) {
@@ -68,6 +73,10 @@ impl ToolClient {
 
     pub(super) fn build_kustomization(&self, folder: &Path) -> Result<KustomizationOutput, ToolError> {
         self.ask(|answer| ToolRequest::Kustomization(folder.to_owned(), answer))
+    }
+
+    pub(super) fn run_program(&self, call: ProgramCall) -> Result<(), ToolError> {
+        self.ask(|answer| ToolRequest::Program(call, answer))
     }
 
     fn ask<T>(
@@ -91,6 +100,7 @@ impl ToolServer {
                 ToolRequest::Kustomization(folder, answer) => {
                     answer.send(tools.build_kustomization(&folder)).is_ok()
                 }
+                ToolRequest::Program(call, answer) => answer.send(tools.run_program(&call)).is_ok(),
             };
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error::ComponentError;
 use super::target::{ARGOCD_LIBRARY, parameters_text, target_text};
-use crate::compile::{CompileRequest, ExternalPrograms, Tools, compile, fetch_dependencies, node_value};
+use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies, node_value};
 use crate::dependencies::{
     BundlerRequest, Dependency, Fetcher, check_instances, component_parameters, install_aliases,
     install_libraries, link, link_libraries, render_jsonnetfile,
@@ -169,11 +169,7 @@ impl PreparedComponent<'_> {
     ///
     /// # Errors
     /// An input or a filter fails.
-    pub fn compile(
-        &self,
-        external: Option<ExternalPrograms>,
-        tools: &dyn Tools,
-    ) -> Result<(), ComponentError> {
+    pub fn compile(&self, tools: &dyn Tools) -> Result<(), ComponentError> {
         let ComponentRequest { component, output, temporary, report, .. } = self.request;
         report(Step::Compile);
         let own = [component.join("vendor"), temporary.dependencies(), temporary.root().to_owned()];
@@ -184,7 +180,6 @@ impl PreparedComponent<'_> {
             search_paths: &search_paths,
             output,
             references: References::PathOnly,
-            external,
             threads: 1,
             tools,
         })?;

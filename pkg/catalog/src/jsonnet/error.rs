@@ -12,9 +12,9 @@ const MAX_TRACE: usize = 12;
 pub struct SourcePosition {
     /// The path of the file, or the name of an embedded library.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in bytes.
+    /// The column in bytes, from 1.
     pub column: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct TracePoint {
 /// A program that cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonnetError {
-    /// The reason.
+    /// The reason of the failure.
     pub reason: String,
     /// The position of the reason.
     pub position: Option<SourcePosition>,

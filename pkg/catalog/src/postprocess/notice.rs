@@ -3,7 +3,7 @@
 /// A message of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The text.
+    /// The text of the message.
     pub text: String,
     /// True if a filter could not be run.
     pub is_warning: bool,

@@ -23,7 +23,7 @@ static REFERENCE: LazyLock<Regex> =
 pub struct ReferenceFile {
     /// The path in the folder, with slashes.
     pub path: String,
-    /// The content.
+    /// The content as YAML.
     pub content: String,
 }
 

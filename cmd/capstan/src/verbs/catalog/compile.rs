@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use catalog::cluster::{Cluster, parse_dynamic_facts};
-use catalog::compile::{CompileRequest, ExternalPrograms, compile, fetch_dependencies};
+use catalog::compile::{CompileRequest, compile, fetch_dependencies};
 use catalog::references::References;
 use catalog::repository::{CatalogChanges, DiffPolicy};
 use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace, notices_text};
@@ -186,9 +186,8 @@ impl Work<'_> {
             search_paths: &[folder.vendor(), folder.root().to_owned()],
             output: folder.root(),
             references: References::Hashed { folder: folder.references() },
-            external: Some(external_programs(folder, session)),
             threads: self.settings.threads,
-            tools: &SessionTools(session),
+            tools: &SessionTools { session, program_folder: Some(folder.root()) },
         })?;
         for (target, messages) in compiled.messages {
             for message in messages {
@@ -319,16 +318,6 @@ fn diff_policy(migration: Option<&str>) -> Result<DiffPolicy, Failure> {
         Some("ignore-yaml-formatting") => Ok(DiffPolicy::IgnoreYamlFormat),
         Some(other) => Err(Failure::user(format!("invalid value `{other}` for `--migration`"))
             .hint("use kapitan-0.29-to-0.30 or ignore-yaml-formatting")),
-    }
-}
-
-/// Programs of components get only the home folder and the search path, as from Kapitan.
-fn external_programs(folder: &WorkingFolder, session: &Session) -> ExternalPrograms {
-    let environment = session.environment();
-    let variable = |name: &str| environment.text(name).map(|value| (name.to_owned(), value.to_owned()));
-    ExternalPrograms {
-        variables: ["HOME", "PATH"].into_iter().filter_map(variable).collect(),
-        folder: folder.root().to_owned(),
     }
 }
 

@@ -1,6 +1,5 @@
 use std::path::{Path, PathBuf};
 
-use catalog::compile::ExternalPrograms;
 use catalog::component::{ComponentRequest, prepare};
 use catalog::{Step, WorkingFolder};
 
@@ -90,8 +89,8 @@ fn compile(args: &Compile, session: &Session) -> Result<(), Failure> {
         context: &context,
         report: &report,
     }))?;
-    let external = args.allow_external.then(|| external_programs(session));
-    prepared.compile(external, &SessionTools(session))?;
+    let program_folder = args.allow_external.then(|| session.environment().current_dir());
+    prepared.compile(&SessionTools { session, program_folder })?;
     Ok(())
 }
 
@@ -106,14 +105,4 @@ fn temporary_folder(session: &Session) -> Result<tempfile::TempDir, Failure> {
     let folder = ["TMPDIR", "TEMP"].into_iter().find_map(|name| environment.text(name)).unwrap_or("/tmp");
     let created = tempfile::Builder::new().prefix("component-").tempdir_in(folder);
     created.map_err(|error| Failure::io("create a folder in", Path::new(folder), &error))
-}
-
-/// Programs of components get only the home folder and the search path.
-fn external_programs(session: &Session) -> ExternalPrograms {
-    let environment = session.environment();
-    let variable = |name: &str| environment.text(name).map(|value| (name.to_owned(), value.to_owned()));
-    ExternalPrograms {
-        variables: ["HOME", "PATH"].into_iter().filter_map(variable).collect(),
-        folder: environment.current_dir().to_owned(),
-    }
 }

@@ -1,8 +1,11 @@
 //! The work of the program for targets of a catalog.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
-use catalog::compile::{KustomizationOutput, ToolError, Tools};
+use catalog::compile::{KustomizationOutput, ProgramCall, ToolError, Tools};
 use chart::ChartFile;
 use kustomize::BuildOptions;
 
@@ -13,8 +16,15 @@ use crate::{
     verbs::chart::read_chart_files,
 };
 
-/// Reads charts, and builds kustomizations with their remote content.
-pub(super) struct SessionTools<'a>(pub(super) &'a Session);
+/// The maximum number of characters that are shown of the standard error of a program.
+const MAX_ERROR: usize = 2_000;
+
+/// Reads charts, builds kustomizations with their remote content, and runs programs.
+pub(super) struct SessionTools<'a> {
+    pub(super) session: &'a Session,
+    /// The working folder of programs of components. Without it, they are refused.
+    pub(super) program_folder: Option<&'a Path>,
+}
 
 impl Tools for SessionTools<'_> {
     fn read_chart(&self, folder: &Path) -> Result<Vec<ChartFile>, ToolError> {
@@ -25,7 +35,7 @@ impl Tools for SessionTools<'_> {
         let place = folder.display().to_string();
         let options = BuildOptions::default();
         let built =
-            kustomizations::build(&place, &options, self.0).map_err(|failure| tool_error(&failure))?;
+            kustomizations::build(&place, &options, self.session).map_err(|failure| tool_error(&failure))?;
         let names = &built.names;
         match built.result {
             Ok(output) => Ok(KustomizationOutput {
@@ -40,6 +50,29 @@ impl Tools for SessionTools<'_> {
                 Err(ToolError { reason: reasons.join("; "), hints })
             }
         }
+    }
+
+    fn run_program(&self, call: &ProgramCall) -> Result<(), ToolError> {
+        let fail = |reason: String| ToolError { reason, hints: Vec::new() };
+        let Some(folder) = self.program_folder else {
+            return Err(ToolError {
+                reason: "programs of components are not allowed".to_owned(),
+                hints: vec!["allow them with `--allow-external`, if you trust the component".to_owned()],
+            });
+        };
+        let environment = self.session.environment();
+        let inherited =
+            ["HOME", "PATH"].into_iter().filter_map(|name| Some((name, environment.get(name)?.to_owned())));
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&call.command_line).current_dir(folder).stdin(Stdio::null());
+        command.env_clear().envs(inherited).envs(call.variables.iter().cloned());
+        let ended = command.output().map_err(|error| fail(format!("cannot start `sh`: {error}")))?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&ended.stderr);
+        let text: String = text.trim().chars().take(MAX_ERROR).collect();
+        Err(fail(if text.is_empty() { ended.status.to_string() } else { text }))
     }
 }
 

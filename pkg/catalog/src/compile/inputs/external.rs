@@ -1,7 +1,6 @@
 //! Programs that write files. The wrapper of kustomize is built in; all other programs need a permission.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -11,14 +10,12 @@ use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::search::find;
 use crate::compile::settings::Input;
-use crate::compile::tools::ToolError;
+use crate::compile::tools::{ProgramCall, ToolError};
 
 /// The word for the output folder in arguments and variables.
 const OUTPUT_FOLDER: &str = "${compiled_target_dir}";
 /// The variable with the folder of a kustomization.
 const INPUT_FOLDER: &str = "INPUT_DIR";
-/// The maximum number of characters of an error that a program prints.
-const MAX_ERROR: usize = 2_000;
 
 /// Runs a program.
 pub(in crate::compile) fn compile(
@@ -31,34 +28,23 @@ pub(in crate::compile) fn compile(
     if program == KUSTOMIZE_WRAPPER {
         return build_kustomization(context, input, output);
     }
-    let Some(surroundings) = context.external else {
-        return Err(InputError::ExternalNotAllowed { program: program.to_owned() });
-    };
     let found = find(program, &context.search_paths)?;
     if found.is_empty() && !input.ignore_missing() {
         return Err(InputError::Missing { path: program.to_owned(), searched: context.search_paths.clone() });
     }
     for path in found {
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(command_line(&path, input, output));
-        command.env_clear().current_dir(&surroundings.folder).envs(&surroundings.variables);
-        for (name, value) in variables(input, output) {
-            command.env(name, value);
-        }
-        run(program, command)?;
+        let call = ProgramCall {
+            program: program.to_owned(),
+            command_line: command_line(&path, input, output),
+            variables: variables(input, output),
+        };
+        context.tools.run_program(call).map_err(|error| InputError::External {
+            program: program.to_owned(),
+            reason: error.reason,
+            hints: error.hints,
+        })?;
     }
     Ok(())
-}
-
-fn run(program: &str, mut command: Command) -> Result<(), InputError> {
-    let fail = |reason: String| InputError::External { program: program.to_owned(), reason };
-    let ended = command.stdin(Stdio::null()).output().map_err(|error| fail(error.to_string()))?;
-    if ended.status.success() {
-        return Ok(());
-    }
-    let text = String::from_utf8_lossy(&ended.stderr);
-    let text: String = text.trim().chars().take(MAX_ERROR).collect();
-    Err(fail(if text.is_empty() { ended.status.to_string() } else { text }))
 }
 
 /// The command line for the shell, which splits and expands it.
@@ -90,6 +76,7 @@ fn build_kustomization(
     let missing = |what: &str| InputError::External {
         program: KUSTOMIZE_WRAPPER.to_owned(),
         reason: format!("{what} is missing"),
+        hints: Vec::new(),
     };
     let variables = variables(input, output);
     let folder = variables.iter().find(|(name, _)| name == INPUT_FOLDER).map(|(_, folder)| folder);
