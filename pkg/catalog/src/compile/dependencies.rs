@@ -10,6 +10,8 @@
 mod error;
 mod fetch;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod unpack;
 
 use std::collections::{BTreeMap, BTreeSet};

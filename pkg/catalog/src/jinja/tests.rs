@@ -36,6 +36,7 @@ part of web
     );
 }
 
+// Row: D-452
 #[test]
 fn filters_convert_values() {
     let cases = [
@@ -90,6 +91,7 @@ fn errors_name_the_undefined_value_and_its_line() {
     );
 }
 
+// Row: D-451
 #[test]
 fn endless_templates_are_errors() {
     let text = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";

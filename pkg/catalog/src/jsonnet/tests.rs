@@ -129,6 +129,7 @@ fn errors_name_their_position_and_the_open_calls() {
     );
 }
 
+// Row: D-451
 #[test]
 fn endless_recursion_is_an_error() {
     for program in [

@@ -47,6 +47,9 @@ impl Compiled {
 const CHART: &str =
     "# Source: x\nkind: A\nmetadata: {name: a, namespace: old}\n---\n---\nkind: B\nmetadata: {name: b}\n";
 
+// Row: CAT-77
+// Row: CAT-81
+// Row: CAT-82
 #[test]
 fn helm_namespace_sets_the_namespace_of_all_other_objects() {
     let compiled =
@@ -91,6 +94,8 @@ metadata:
     );
 }
 
+// Row: CAT-74
+// Row: CAT-78
 #[test]
 fn jsonnet_filters_read_and_replace_files() {
     let program = "local com = import 'lib/commodore.libjsonnet';
@@ -138,6 +143,8 @@ two
     );
 }
 
+// Row: CAT-76
+// Row: CAT-80
 #[test]
 fn invalid_and_disabled_filters_are_skipped() {
     let compiled = Compiled::new(&[("compiled/two/one/c.yaml", CHART), ("component/f.jsonnet", "{}")]);
@@ -167,6 +174,7 @@ fn invalid_and_disabled_filters_are_skipped() {
     );
 }
 
+// Row: D-447
 #[test]
 fn failing_filters_stop_the_run() {
     let compiled = Compiled::new(&[

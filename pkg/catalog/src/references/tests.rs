@@ -21,6 +21,9 @@ fn collected(cluster: Value, one: Value, two: Value) -> Result<Vec<ReferenceFile
     collect(&BTreeMap::from(parameters), &BTreeMap::from(instances), "cluster")
 }
 
+// Row: CAT-85
+// Row: CAT-92
+// Row: CAT-93
 #[test]
 fn every_reference_of_the_parameters_gets_a_file() {
     let files = collected(
@@ -45,6 +48,7 @@ vault_params:
     );
 }
 
+// Row: CAT-84
 #[test]
 fn references_that_cannot_be_stored_are_errors() {
     let problem = |text: &str| collected(json!({}), json!(text), json!(null)).unwrap_err().to_string();
@@ -57,6 +61,8 @@ fn references_that_cannot_be_stored_are_errors() {
     );
 }
 
+// Row: CAT-90
+// Row: CAT-91
 #[test]
 fn compiled_references_have_the_hash_of_their_file() {
     let folder = TempDir::new().unwrap();

@@ -294,6 +294,7 @@ mod tests {
         assert_eq!(documents[0]["c"], json!({"x": 1, "y": 3, "z": 2}));
     }
 
+    // Row: D-450
     #[test]
     fn keys_become_text_and_tags_choose_types() {
         let documents = read_documents("1: a\ntrue: b\n1.5: c\nt: !!str 5\nf: !!float 5\nn: ! 5\n").unwrap();

@@ -110,10 +110,11 @@ f: 1
     );
 }
 
+// Row: D-454
 #[test]
 fn templates_see_the_inventory_and_keep_their_names() {
     let workshop = Workshop::new(&[
-        ("t/a.conf.j2", "{{ inventory.parameters.one.list }} {{ input_params.x }} {{ own }}\n"),
+        ("t/a2.j2", "{{ inventory.parameters.one.list }} {{ input_params.x }} {{ own }}\n"),
         (
             "t/sub/b.txt",
             "{{ inventory.parameters.one.secret }} {{ inventory_global.one.parameters._instance }}",
@@ -127,7 +128,7 @@ fn templates_see_the_inventory_and_keep_their_names() {
     assert_data_eq!(
         workshop.compiled(input),
         str![[r#"
-=== o/a.conf
+=== o/a2
 [1, 2.5] param variable
 === o/sub/b.txt
 t/c/key one
@@ -136,7 +137,7 @@ t/c/key one
     );
 }
 
-// Row: CAT-69
+// Row: D-449
 #[test]
 fn charts_become_one_file_for_each_template() {
     let workshop = Workshop::new(&[
@@ -206,6 +207,7 @@ metadata:
     );
 }
 
+// Row: D-446
 #[test]
 fn the_wrapper_of_kustomize_needs_no_permission() {
     let program = "{ kustomization: { resources: ['x'] } }";
@@ -283,6 +285,7 @@ c
     );
 }
 
+// Row: D-447
 #[test]
 fn files_outside_of_the_target_and_its_component_are_refused() {
     for input in [
@@ -331,6 +334,7 @@ Error compiling targets: Error compiling one: 'int' object is not iterable
     );
 }
 
+// Row: D-448
 #[test]
 fn a_failed_target_keeps_the_files_of_the_last_run() {
     let good = json!([{"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "."}]);
