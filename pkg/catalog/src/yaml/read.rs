@@ -90,7 +90,7 @@ pub fn read_documents(text: &str) -> Result<Vec<Value>, YamlError> {
 
 fn syntax(error: &ScanError) -> YamlError {
     let marker = error.marker();
-    YamlError::Syntax { line: marker.line(), column: marker.col() + 1, problem: error.info().to_owned() }
+    YamlError::Syntax { line: marker.line(), column: marker.col() + 1, problem: error.info().clone() }
 }
 
 /// The documents read so far, and the open lists and mappings.
@@ -316,7 +316,8 @@ mod tests {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..9 {
             let before = level - 1;
-            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![format!("*a{before}"); 10].join(", ")));
+            let items = vec![format!("*a{before}"); 10].join(", ");
+            bomb = format!("{bomb}a{level}: &a{level} [{items}]\n");
         }
         assert_eq!(
             read_documents(&bomb).unwrap_err(),
