@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use data_encoding::HEXLOWER;
 use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -92,7 +93,8 @@ impl TargetNatives<'_> {
     }
 
     fn yaml(&self, name: &str) -> Result<Vec<Value>, String> {
-        if !name.ends_with(".yml") && !name.ends_with(".yaml") {
+        let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        if !matches!(extension, Some("yml" | "yaml")) {
             return Err(format!("`{name}` has neither the extension `.yml` nor `.yaml`"));
         }
         let path = self.existing(name)?;
@@ -163,7 +165,7 @@ fn dump_stream(value: &Value) -> Result<Value, String> {
 }
 
 pub(crate) fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(text))
 }
 
 /// Compresses a text, without a time.

@@ -78,7 +78,7 @@ impl Glob {
                         let (set, after) = rest.split_at(end + 1);
                         let (negation, set) = set.strip_prefix('!').map_or(("", set), |set| ("^", set));
                         let set = set.replace('\\', "\\\\").replace('[', "\\[").replace('^', "\\^");
-                        source.push_str(&format!("[{negation}{set}]"));
+                        source.extend(["[", negation, &set, "]"]);
                         rest = &after[1..];
                     }
                     None => source.push_str("\\["),

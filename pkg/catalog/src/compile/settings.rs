@@ -47,6 +47,7 @@ impl OutputType {
 /// An input of a target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names of the settings")]
 pub(super) struct Input {
     #[serde(rename = "name")]
     _name: Option<String>,

@@ -16,7 +16,7 @@ pub(crate) fn write(fields: &Map<String, Value>) -> String {
                 if !out.is_empty() && !out.ends_with("\n\n") {
                     out.push('\n');
                 }
-                out.push_str(&format!("[{name}]\n{values}"));
+                out.extend(["[", &name, "]\n", &values]);
             }
             nested.extend(inner.into_iter().map(|(inner, fields)| (format!("{name}.{inner}"), fields)));
         }
@@ -40,7 +40,7 @@ fn dump<'a>(fields: &'a Map<String, Value>, prefix: &str) -> (String, Sections<'
                     push_table(&mut tables, &format!("{prefix}{key}"), item);
                 }
             }
-            value => values.push_str(&format!("{key} = {}\n", value_text(value))),
+            value => values.extend([&key, " = ", &value_text(value), "\n"]),
         }
     }
     values.push_str(&tables);
@@ -49,14 +49,14 @@ fn dump<'a>(fields: &'a Map<String, Value>, prefix: &str) -> (String, Sections<'
 
 fn push_table(out: &mut String, name: &str, fields: &Map<String, Value>) {
     let (values, mut sections) = dump(fields, &format!("{name}."));
-    out.push_str(&format!("[[{name}]]\n{values}"));
+    out.extend(["[[", name, "]]\n", &values]);
     let mut nested = "\n".to_owned();
     while !sections.is_empty() {
         let mut inner_sections = Vec::new();
         for (section, fields) in sections {
             let (values, inner) = dump(fields, &format!("{name}.{section}."));
             if !values.is_empty() {
-                nested.push_str(&format!("[{name}.{section}]\n{values}"));
+                nested.extend(["[", name, ".", &section, "]\n", &values]);
             }
             inner_sections
                 .extend(inner.into_iter().map(|(key, fields)| (format!("{section}.{key}"), fields)));
@@ -79,8 +79,8 @@ fn value_text(value: &Value) -> String {
         Value::Number(number) => number_text(number),
         Value::String(text) => quoted(text),
         Value::Array(items) => {
-            let items: String = items.iter().map(|item| format!(" {},", value_text(item))).collect();
-            format!("[{items}]")
+            let items: Vec<_> = items.iter().map(value_text).collect();
+            if items.is_empty() { "[]".to_owned() } else { format!("[ {},]", items.join(", ")) }
         }
         Value::Object(fields) => {
             let fields: Vec<_> = fields

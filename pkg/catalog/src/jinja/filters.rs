@@ -1,4 +1,5 @@
 //! The filters of Kapitan.
+#![allow(clippy::needless_pass_by_value)] // the engine passes values
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -51,12 +52,12 @@ fn decode(text: &str) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|_| invalid("the decoded text is not valid UTF-8"))
 }
 
-fn to_yaml(value: Value) -> Result<String, Error> {
-    Ok(write_document(&to_json(&value)?, YamlStyle::EMBEDDED))
+fn to_yaml(value: &Value) -> Result<String, Error> {
+    Ok(write_document(&to_json(value)?, YamlStyle::EMBEDDED))
 }
 
-fn to_toml(value: Value) -> Result<String, Error> {
-    match to_json(&value)? {
+fn to_toml(value: &Value) -> Result<String, Error> {
+    match to_json(value)? {
         serde_json::Value::Object(fields) => Ok(write_toml(&fields)),
         _ => Err(invalid("only a mapping can be written as TOML")),
     }

@@ -1,5 +1,7 @@
 //! The text of values, as Python prints them.
 
+use std::fmt::Write as _;
+
 use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind, Output, State, Value};
 
@@ -61,7 +63,9 @@ fn quoted(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\\' => out.push_str("\\\\"),
             _ if character == quote => out.extend(['\\', quote]),
-            _ if character.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(character))),
+            _ if character.is_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(character));
+            }
             _ => out.push(character),
         }
     }

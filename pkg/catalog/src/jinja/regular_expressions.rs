@@ -1,4 +1,5 @@
 //! The filters with regular expressions.
+#![allow(clippy::needless_pass_by_value)] // the engine passes values
 
 use minijinja::value::{Kwargs, Rest};
 use minijinja::{Error, ErrorKind, Value};
@@ -40,14 +41,14 @@ fn template(replacement: &str) -> String {
         let found = &rest[at..];
         let digits = found[1..].bytes().take_while(u8::is_ascii_digit).count();
         let name = found.strip_prefix("\\g<").and_then(|name| name.split_once('>'));
-        if found.starts_with('$') {
+        if let Some(after) = found.strip_prefix('$') {
             out.push_str("$$");
-            rest = &found[1..];
+            rest = after;
         } else if let Some((name, after)) = name {
-            out.push_str(&format!("${{{name}}}"));
+            out.extend(["${", name, "}"]);
             rest = after;
         } else if digits > 0 {
-            out.push_str(&format!("${{{}}}", &found[1..=digits]));
+            out.extend(["${", &found[1..=digits], "}"]);
             rest = &found[1 + digits..];
         } else {
             let next = found[1..].chars().next();

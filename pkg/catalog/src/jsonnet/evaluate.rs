@@ -54,11 +54,7 @@ pub(crate) fn evaluate(file: &Path, evaluation: &Evaluation<'_>) -> Result<Evalu
     })
 }
 
-fn evaluate_in<'p>(
-    arena: &'p Arena,
-    file: &Path,
-    evaluation: &Evaluation<'_>,
-) -> Result<Evaluated, JsonnetError> {
+fn evaluate_in(arena: &Arena, file: &Path, evaluation: &Evaluation<'_>) -> Result<Evaluated, JsonnetError> {
     let mut program = Program::new(arena);
     program.set_max_stack(MAX_CALLS);
     for (name, value) in &evaluation.external_variables {
@@ -73,7 +69,7 @@ fn evaluate_in<'p>(
     }
     let mut session = Session::new(evaluation);
     let root = session.load(&mut program, SourcePath::File(file.to_owned()))?;
-    let value = program.eval_value(&root, &mut session).map_err(|error| session.explain(&program, error))?;
+    let value = program.eval_value(&root, &mut session).map_err(|error| session.explain(&program, &error))?;
     let value = convert::to_json(&value)
         .ok_or_else(|| JsonnetError::new(format!("the result of `{}` has a function", file.display())))?;
     Ok(Evaluated { value, traces: session.into_traces() })

@@ -95,7 +95,7 @@ impl<'p, 'a> Session<'p, 'a> {
     }
 
     /// Converts an error of the evaluator.
-    pub(super) fn explain(&mut self, program: &Program<'p>, error: EvalError) -> JsonnetError {
+    pub(super) fn explain(&mut self, program: &Program<'p>, error: &EvalError) -> JsonnetError {
         let (reason, span) = message::of_evaluation(&error.kind);
         let trace: Vec<_> =
             error.stack_trace.iter().rev().map(|item| self.trace_point(program, item)).collect();
@@ -121,7 +121,7 @@ impl<'p, 'a> Session<'p, 'a> {
         let source = self.sources.get(&context)?;
         let before = source.text.get(..start)?;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
         Some(SourcePosition { file: source.path.display(), line, column: start - line_start + 1 })
     }
 

@@ -21,7 +21,7 @@ pub(super) enum FilterType {
 /// A filter.
 #[derive(Clone, Debug)]
 pub(super) struct Filter<'a> {
-    pub(super) filter_type: FilterType,
+    pub(super) kind: FilterType,
     pub(super) name: &'a str,
     pub(super) path: &'a str,
     pub(super) arguments: Map<String, Value>,
@@ -60,7 +60,7 @@ impl<'a> Filter<'a> {
             Some(Value::Object(arguments)) => arguments.clone(),
             _ => Map::new(),
         };
-        Ok(Self { filter_type, name, path, arguments, enabled })
+        Ok(Self { kind: filter_type, name, path, arguments, enabled })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Filters in Jsonnet.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -75,7 +75,7 @@ impl Natives for FilterNatives<'_> {
     }
 }
 
-fn documents(path: &PathBuf) -> Result<Vec<Value>, String> {
+fn documents(path: &Path) -> Result<Vec<Value>, String> {
     read_documents(&read_text(path)?).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
 }
 

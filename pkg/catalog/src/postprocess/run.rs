@@ -43,7 +43,7 @@ pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, Post
             continue;
         }
         let folder = compiled.join(normal(filter.path)?);
-        let files = match filter.filter_type {
+        let files = match filter.kind {
             FilterType::Builtin => builtin::helm_namespace(filter, &folder)?,
             FilterType::Jsonnet => program::run(filter, request, &folder)?,
         };

@@ -22,6 +22,7 @@ impl Compiled {
         Self { folder }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "tests write the filters in place")]
     fn run(&self, filters: Value) -> String {
         let node =
             json!({"parameters": {"_instance": "two", "commodore": {"postprocess": {"filters": filters}}}});
@@ -33,7 +34,7 @@ impl Compiled {
             output: self.folder.path(),
         };
         let text = match postprocess(&request) {
-            Ok(notices) => notices.iter().map(|notice| format!("{}\n", notice.text)).collect(),
+            Ok(notices) => notices.iter().flat_map(|notice| [notice.text.as_str(), "\n"]).collect(),
             Err(error) => error.to_string(),
         };
         text.replace(&self.folder.path().display().to_string(), "[OUT]")

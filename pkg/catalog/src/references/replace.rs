@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::{fs, str};
 
+use data_encoding::HEXLOWER;
 use regex::{Captures, Regex};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -100,7 +101,7 @@ impl References {
 /// Returns the first digits of the SHA-256 of a path and its data.
 fn hash(path: &str, data: &str) -> String {
     let digest = Sha256::digest(format!("{path}{data}"));
-    let mut text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut text = HEXLOWER.encode(&digest);
     text.truncate(HASH_DIGITS);
     text
 }

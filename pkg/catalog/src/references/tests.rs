@@ -10,6 +10,7 @@ use super::*;
 const VAULT: &str = "https://vault.example.com";
 
 /// Collects the references of a component `one` with an instance `two`.
+#[expect(clippy::needless_pass_by_value, reason = "tests write the parameters in place")]
 fn collected(cluster: Value, one: Value, two: Value) -> Result<Vec<ReferenceFile>, ReferenceError> {
     let mut cluster = cluster;
     cluster["kapitan"] = json!({"secrets": {"vaultkv": {"VAULT_ADDR": VAULT, "auth": "token"}}});

@@ -124,7 +124,7 @@ fn escape(character: char) -> String {
             let code = u32::from(character);
             return match code {
                 ..=0xff => format!("\\x{code:02X}"),
-                ..=0xffff => format!("\\u{code:04X}"),
+                0x100..=0xffff => format!("\\u{code:04X}"),
                 _ => format!("\\U{code:08X}"),
             };
         }

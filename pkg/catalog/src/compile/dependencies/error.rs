@@ -15,9 +15,9 @@ pub enum DependencyError {
     #[error("dependency of target `{target}`: `{path}` is outside of the output folder and of its component")]
     Outside { target: String, path: String },
     #[error("cannot fetch {name}")]
-    Fetch { name: String, source: repository::Error },
+    Fetch { name: String, source: Box<repository::Error> },
     #[error("cannot fetch {name}")]
-    Chart { name: String, source: repository::ChartSourceError },
+    Chart { name: String, source: Box<repository::ChartSourceError> },
     #[error("cannot fetch {name}: {reason}")]
     Content { name: String, reason: String },
     #[error("cannot write {name}: {error}")]
@@ -29,8 +29,8 @@ pub enum DependencyError {
 impl Explain for DependencyError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Fetch { source, .. } => ErrorExplanation::cause(source),
-            Self::Chart { source, .. } => ErrorExplanation::cause(source),
+            Self::Fetch { source, .. } => ErrorExplanation::cause(&**source),
+            Self::Chart { source, .. } => ErrorExplanation::cause(&**source),
             Self::Outside { .. } => ErrorExplanation::hint("start `output_path` with `${_base_directory}/`"),
             _ => ErrorExplanation::default(),
         }

@@ -37,7 +37,7 @@ pub(super) async fn fetch(
         Source::Http { url, is_unpacked } => {
             let file = fetch_file(context, url, AddressOrigin::User)
                 .await
-                .map_err(|source| DependencyError::Fetch { name: name.clone(), source })?;
+                .map_err(|source| DependencyError::Fetch { name: name.clone(), source: Box::new(source) })?;
             if !is_unpacked {
                 return Ok(FetchedFiles::File(file.bytes.to_vec()));
             }
@@ -49,7 +49,7 @@ pub(super) async fn fetch(
         Source::Artifact { reference } => {
             let packed = fetch_packed(context, reference)
                 .await
-                .map_err(|source| DependencyError::Fetch { name: name.clone(), source })?;
+                .map_err(|source| DependencyError::Fetch { name: name.clone(), source: Box::new(source) })?;
             unpack(&packed.bytes)
                 .map(FetchedFiles::Tree)
                 .map_err(|reason| DependencyError::Content { name, reason })
@@ -64,7 +64,7 @@ async fn fetch_chart(
     version: &str,
     context: &RepositoryContext,
 ) -> Result<FetchedFiles, DependencyError> {
-    let failed = |source| DependencyError::Chart { name: name.clone(), source };
+    let failed = |source| DependencyError::Chart { name: name.clone(), source: Box::new(source) };
     let content = |reason: String| DependencyError::Content { name: name.clone(), reason };
     let range = VersionRange::parse(version, false).map_err(|error| content(error.to_string()))?;
     // The address of a chart in a registry has its name.
@@ -85,7 +85,7 @@ async fn fetch_repository(
     reference: &str,
     context: &RepositoryContext,
 ) -> Result<FetchedFiles, DependencyError> {
-    let failed = |source| DependencyError::Fetch { name: name.clone(), source };
+    let failed = |source| DependencyError::Fetch { name: name.clone(), source: Box::new(source) };
     let parsed = RemoteUrl::parse(url).map_err(|source| {
         failed(repository::Error::RemoteUrl { url: transport::address::redact_text(url), source })
     })?;

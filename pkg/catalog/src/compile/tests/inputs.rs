@@ -340,10 +340,10 @@ fn a_failed_target_keeps_the_files_of_the_last_run() {
     let good = json!([{"input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": "."}]);
     let bad = json!([{"input_type": "jsonnet", "input_paths": ["one/bad.jsonnet"], "output_path": "."}]);
     let workshop = Workshop::new(&[("m.jsonnet", "{ a: { x: 1 } }"), ("bad.jsonnet", "error 'no'")]);
-    let workshop = workshop.target("one", good.clone()).target("two", good);
+    let workshop = workshop.target("one", &good).target("two", &good);
     workshop.compile().unwrap();
     assert_eq!(workshop.files(), ["compiled/one/a.yaml", "compiled/two/a.yaml"]);
-    let workshop = workshop.target("two", bad.clone()).target("three", bad);
+    let workshop = workshop.target("two", &bad).target("three", &bad);
     assert_data_eq!(
         workshop.compile().unwrap_err(),
         str![[r#"
