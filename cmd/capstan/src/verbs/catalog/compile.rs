@@ -87,6 +87,10 @@ pub(crate) struct Compile {
     #[arg(short, long, value_name = "MIGRATION")]
     migration: Option<String>,
 
+    /// Allow inputs of type `external` to run programs
+    #[arg(long)]
+    allow_external: bool,
+
     /// Maximum number of targets that are compiled at once; 0 for the number of processors
     #[arg(long, value_name = "COUNT")]
     processes: Option<usize>,
@@ -187,7 +191,7 @@ impl Work<'_> {
             output: folder.root(),
             references: References::Hashed { folder: folder.references() },
             threads: self.settings.threads,
-            tools: &SessionTools { session, program_folder: Some(folder.root()) },
+            tools: &SessionTools { session, program_folder: self.args.allow_external.then(|| folder.root()) },
         })?;
         for (target, messages) in compiled.messages {
             for message in messages {
