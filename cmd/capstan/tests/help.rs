@@ -39,6 +39,7 @@ Commands:
   lock        Lock the versions and files of providers, or verify the lock
   kustomize   Build and check kustomizations
   chart       Render and check Helm charts without helm and without a cluster
+  catalog     Compile catalogs of clusters from class hierarchies
   component   Render, apply, show and delete Components of component-operator
   controller  Run the controller of Components
   explain     Show the origin of a value or a file
