@@ -5,6 +5,7 @@
 mod backup_files;
 mod backups;
 mod catalog;
+mod catalog_component;
 mod chart_lint;
 mod chart_sources;
 mod charts;

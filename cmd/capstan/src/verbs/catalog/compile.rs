@@ -342,10 +342,10 @@ fn now() -> String {
 
 /// Lines for stdout. Futures add them, and the verb prints them between two stages.
 #[derive(Default)]
-struct Lines(RefCell<String>);
+pub(super) struct Lines(RefCell<String>);
 
 impl Lines {
-    fn add(&self, step: &Step) {
+    pub(super) fn add(&self, step: &Step) {
         self.add_text(&format!("{step}\n"));
     }
 
@@ -353,7 +353,7 @@ impl Lines {
         self.0.borrow_mut().push_str(text);
     }
 
-    fn print(&self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) fn print(&self, session: &mut Session) -> Result<(), Failure> {
         let text = self.0.take();
         session.printer().write(text)?;
         session.printer().flush()

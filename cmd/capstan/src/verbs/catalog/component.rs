@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
+use catalog::WorkingFolder;
 use catalog::component::{ComponentRequest, prepare};
-use catalog::{Step, WorkingFolder};
 
-use super::tools::SessionTools;
+use super::{compile::Lines, tools::SessionTools};
 use crate::{Failure, session::Session};
 
 /// Compile components without a cluster
@@ -59,7 +59,14 @@ pub(crate) struct Compile {
     allow_external: bool,
 }
 
-fn compile(args: &Compile, session: &Session) -> Result<(), Failure> {
+fn compile(args: &Compile, session: &mut Session) -> Result<(), Failure> {
+    let lines = Lines::default();
+    let result = compile_into(args, &lines, session);
+    lines.print(session)?;
+    result
+}
+
+fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), Failure> {
     let component = existing(&args.path, session)?;
     if !component.is_dir() {
         return Err(Failure::user(format!("`{}` is not a folder", args.path.display())));
@@ -72,11 +79,7 @@ fn compile(args: &Compile, session: &Session) -> Result<(), Failure> {
     let output = output.canonicalize().map_err(|error| Failure::io("read", &output, &error))?;
     let temporary = temporary_folder(session)?;
     let folder = WorkingFolder::new(temporary.path());
-    let messages = session.messages();
-    let report = |step: Step| match step {
-        Step::Warning(text) => messages.warning(text),
-        step => messages.status(step.to_string()),
-    };
+    let report = |step| lines.add(&step);
     let context = session.repositories()?;
     let prepared = session.block_on(prepare(ComponentRequest {
         component: &component,

@@ -63,10 +63,10 @@ impl Tools for SessionTools<'_> {
         let environment = self.session.environment();
         let inherited =
             ["HOME", "PATH"].into_iter().filter_map(|name| Some((name, environment.get(name)?.to_owned())));
-        let mut command = Command::new("sh");
+        let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(&call.command_line).current_dir(folder).stdin(Stdio::null());
         command.env_clear().envs(inherited).envs(call.variables.iter().cloned());
-        let ended = command.output().map_err(|error| fail(format!("cannot start `sh`: {error}")))?;
+        let ended = command.output().map_err(|error| fail(format!("cannot start `/bin/sh`: {error}")))?;
         if ended.status.success() {
             return Ok(());
         }
