@@ -434,3 +434,20 @@ error: cannot check `[CWD]/nowhere`: it does not exist
 "#]]
     );
 }
+
+// Row: CAT-69
+#[test]
+fn files_of_repositories_are_fetched_before_the_compilation() {
+    let lab = Lab::new();
+    lab.forge.commit("files", &[("sub/note.txt", "from a repository\n")]);
+    let source = lab.forge.repository("files").display().to_string();
+    let class = format!(
+        "parameters:\n  kapitan:\n    dependencies:\n    - {{type: git, source: {source}, ref: main, output_path: fetched}}\n    \
+         compile:\n    - {{input_type: copy, input_paths: [fetched/sub/note.txt], output_path: note.txt}}\n"
+    );
+    lab.forge.commit("one", &[("class/one.yml", &class)]);
+    lab.forge.git("one", &["tag", "-f", "v1.0.0"]);
+    lab.world.run_expecting_success("catalog compile c-1");
+    assert_eq!(lab.world.read("fetched/sub/note.txt"), "from a repository\n");
+    assert!(lab.world.files().iter().any(|file| file.contains("catalog/manifests/note.txt")));
+}
