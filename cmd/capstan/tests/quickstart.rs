@@ -384,7 +384,7 @@ $ capstan component list --sandbox tour-a
 there are no Components
 
 # The sandbox keeps running. Explore it, or let a controller do the work:
-  export PATH="/work/controller/target/debug:$PATH"
+  export PATH="[..]/target/debug:$PATH"
   capstan component render -f ~/state/capstan/quickstart/components --sandbox tour-a
   capstan sandbox start lab --with controller
 

@@ -41,19 +41,19 @@ pub(crate) struct Controller {
     #[command(subcommand)]
     verb: Option<ControllerVerb>,
 
-    /// Address of `/metrics`; 0 for none
+    /// Address of `/metrics`, or 0
     #[arg(long, value_name = "ADDRESS", default_value = ":8080")]
     metrics_bind_address: String,
 
-    /// Address of `/healthz` and `/readyz`; 0 for none
+    /// Address of the probes, or 0
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     health_probe_bind_address: String,
 
-    /// Work only while no other controller works on the cluster
+    /// Work only while no other controller works
     #[arg(long)]
     leader_elect: bool,
 
-    /// Reconcile only the Components of one shard, such as 0/3; run one controller for each shard
+    /// Reconcile only one shard of Components, as 0/3
     #[arg(long, value_name = "INDEX/COUNT")]
     shard: Option<String>,
 
@@ -69,7 +69,7 @@ pub(crate) struct Controller {
     #[arg(long, value_name = "N", default_value_t = 5)]
     max_concurrent_reconciles: u16,
 
-    /// Address of an events receiver, such as that of the notification controller of Flux
+    /// Address of an events receiver of Flux
     #[arg(long, value_name = "URL")]
     events_address: Option<String>,
 

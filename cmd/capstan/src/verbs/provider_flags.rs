@@ -92,7 +92,7 @@ provider_flags! {
     SeveralProviders: Vec<String>, "NAME[:VERSION],…", ',', global = true,
     core: "Core provider [default: the newest cluster-api]",
     bootstrap: "Bootstrap providers, or `-` [default: kubeadm]",
-    control_plane: "Control plane providers, or `-` [default: kubeadm]"
+    control_plane: "Control plane provider, or `-` [default: kubeadm]"
 }
 
 /// The value that disables the default bootstrap or control plane provider.

@@ -47,7 +47,7 @@ pub(crate) struct Quickstart {
     #[arg(long)]
     print: bool,
 
-    /// Only remove the sandboxes and files of the last tour
+    /// Only remove what the last tour created
     #[arg(long, conflicts_with = "print")]
     remove: bool,
 

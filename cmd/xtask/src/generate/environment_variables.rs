@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 31] = [
+const TABLE: [(&str, &str); 36] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -17,6 +17,11 @@ const TABLE: [(&str, &str); 31] = [
     ("GITHUB_TOKEN", "token for github.com; also `github-token` in clusterctl.yaml"),
     ("GITLAB_ACCESS_TOKEN", "token for GitLab; also `gitlab-access-token` in clusterctl.yaml"),
     ("GOPROXY", "Go module proxies for version lists, in the syntax of Go; `off` uses the GitHub API"),
+    ("COMMODORE_API_URL", "address of the Lieutenant API; `--api-url` overrides it"),
+    ("COMMODORE_API_TOKEN", "token for the Lieutenant API, or its file; `--api-token` overrides it"),
+    ("COMMODORE_WORKING_DIR", "working folder of `catalog compile`; `--working-dir` overrides it"),
+    ("COMMODORE_PROCESSES", "number of targets that `catalog compile` compiles at once"),
+    ("COMMODORE_PUSH", "same as `--push` of `catalog compile`; each of its flags has such a variable"),
     ("HTTPS_PROXY", "proxy for https; lower case works too"),
     ("HTTP_PROXY", "proxy for http"),
     ("ALL_PROXY", "proxy if the other two are not set"),

@@ -21,7 +21,7 @@ use crate::{Failure, session::Session, ui::confirm};
 /// compile`. Each flag is also a variable, such as `COMMODORE_PUSH`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} catalog compile c-green-1 --api-url https://api.syn.example.com --api-token token.txt
+  {bin} catalog compile c-green-1 --api-url https://syn.example.org
   {bin} catalog compile c-green-1 --local
   {bin} catalog compile c-green-1 --push --interactive")]
 pub(crate) struct Compile {
@@ -36,7 +36,7 @@ pub(crate) struct Compile {
     #[command(flatten)]
     api: LieutenantFlags,
 
-    /// Use the content of the working folder, without API and Git remotes
+    /// Use the working folder, without API and remotes
     #[arg(long)]
     local: bool,
 
@@ -91,7 +91,7 @@ pub(crate) struct Compile {
     #[arg(long)]
     allow_external: bool,
 
-    /// Maximum number of targets that are compiled at once; 0 for the number of processors
+    /// Targets to compile at once; 0: all processors
     #[arg(long, value_name = "COUNT")]
     processes: Option<usize>,
 }

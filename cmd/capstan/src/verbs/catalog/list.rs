@@ -13,7 +13,7 @@ use crate::{
 /// Lists the clusters that the Lieutenant API knows.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} catalog list --api-url https://api.syn.example.com --api-token token.txt
+  {bin} catalog list --api-url https://syn.example.org
   {bin} catalog list --tenant t-blue --sort-by displayName -o json")]
 pub(crate) struct List {
     #[command(flatten)]

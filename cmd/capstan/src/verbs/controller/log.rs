@@ -13,20 +13,20 @@ use crate::ui::Messages;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Log flags")]
 pub(crate) struct LogFlags {
-    /// Log for people: `--zap-encoder console` and `--zap-log-level debug`
+    /// Log debug lines for people
     #[arg(long = "zap-devel")]
     is_development: bool,
 
-    /// Form of log lines [default: json]
-    #[arg(long = "zap-encoder", value_name = "FORM", value_enum)]
+    /// Form of lines: json or console [default: json]
+    #[arg(long = "zap-encoder", value_name = "FORM", value_enum, hide_possible_values = true)]
     encoder: Option<Encoder>,
 
-    /// Lowest level of log lines: debug, info, error, panic, or a number above 0, which means debug [default: info]
+    /// Lowest level: debug, info, error, panic, or a number for debug [default: info]
     #[arg(long = "zap-log-level", value_name = "LEVEL", value_parser = level)]
     lowest_level: Option<LogLevel>,
 
-    /// Lowest level of stack traces; without effect, because no log line has a stack trace
-    #[arg(long = "zap-stacktrace-level", value_name = "LEVEL", value_enum)]
+    /// Without effect: no log line has a stack trace
+    #[arg(long = "zap-stacktrace-level", value_name = "LEVEL", value_enum, hide_possible_values = true)]
     stack_trace_level: Option<StackTraceLevel>,
 
     /// Form of times
