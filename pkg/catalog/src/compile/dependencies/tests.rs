@@ -1,5 +1,8 @@
+use repository::ReleaseSettings;
+use repository::git::GitSettings;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
+use support::git::GitForge;
 use tempfile::TempDir;
 
 use super::*;
@@ -49,4 +52,34 @@ fn invalid_dependencies_are_refused_before_any_request() {
         problem(&json!([{"type": "https", "source": "x", "output_path": "/etc/y"}])),
         str!["dependency of target `one`: `/etc/y` is outside of the output folder and of its component"]
     );
+}
+
+// Row: CAT-69
+#[tokio::test]
+async fn folders_of_repositories_are_written_for_all_targets() {
+    let (forge, folder) = (GitForge::new(), TempDir::new().unwrap());
+    forge.commit("lib", &[("a/x.yaml", "x: 1\n"), ("b.yaml", "b")]);
+    forge.git("lib", &["tag", "v1"]);
+    let url = forge.repository("lib").display().to_string();
+    let node = |path: &str, subdir: serde_json::Value| {
+        let entry = json!({"type": "git", "source": url, "ref": "v1", "output_path": path, "subdir": subdir});
+        Node { parameters: json!({"kapitan": {"dependencies": [entry]}}), ..Node::default() }
+    };
+    let nodes = BTreeMap::from([
+        ("all".to_owned(), node("vendor/all", json!(null))),
+        ("part".to_owned(), node("vendor/part", json!("a"))),
+        ("none".to_owned(), node("vendor/none", json!("c"))),
+    ]);
+    let git = GitSettings { variables: forge.variables(), ..GitSettings::default() };
+    let releases = ReleaseSettings { git, ..ReleaseSettings::default() };
+    let context = RepositoryContext::with_release_settings(transport::Settings::default(), releases);
+    let targets = ["all", "part"].map(str::to_owned);
+    fetch_dependencies(&nodes, &targets, folder.path(), &context).await.unwrap();
+    let read = |path: &str| std::fs::read_to_string(folder.path().join(path)).unwrap_or_default();
+    assert_eq!(read("vendor/all/a/x.yaml"), "x: 1\n");
+    assert_eq!(read("vendor/all/b.yaml"), "b");
+    assert_eq!(read("vendor/part/x.yaml"), "x: 1\n");
+    let failed = fetch_dependencies(&nodes, &["none".to_owned()], folder.path(), &context).await;
+    let error = failed.unwrap_err().to_string();
+    assert_eq!(error, format!("v1 of {url}: subdir c not found in repo"));
 }
