@@ -370,6 +370,6 @@ fn the_library_of_objects_checks_their_fields() {
         text.rsplit(": ").next().unwrap_or_default().to_owned()
     };
     assert_eq!(problem("kube.ConfigMap('c') { data: { a: 1 } }"), "[\"a\"]");
-    assert_eq!(problem("kube.Container('c')"), "container image value required");
-    assert_eq!(problem("kube.Pod('p')"), "Pod must have at least one container (via containers_ map)");
+    assert_eq!(problem("kube.Container('c')"), "missing field `image` of a container");
+    assert_eq!(problem("kube.Pod('p')"), "a Pod needs a container");
 }
