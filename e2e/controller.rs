@@ -43,7 +43,7 @@ async fn wait_until_served(client: &Client) {
         let kind = GroupVersionKind::gvk("core.cs.sap.com", "v1alpha1", kind);
         let started_at = Instant::now();
         while pinned_kind(client, &kind).await.is_err() {
-            assert!(started_at.elapsed() < Duration::from_secs(60), "{kind:?} is not served");
+            assert!(started_at.elapsed() < Duration::from_mins(1), "{kind:?} is not served");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }

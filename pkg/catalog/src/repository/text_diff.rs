@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn changes_have_three_lines_of_context() {
-        let before: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+        let lines: Vec<String> = (1..=20).map(|line| format!("line {line}")).collect();
+        let before = lines.join("\n") + "\n";
         let after = before
             .replace("line 2\n", "second\n")
             .replace("line 15\n", "")

@@ -28,7 +28,7 @@ impl CatalogComponentVerb {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog component compile . -f tests/defaults.yml
-  {bin} catalog component compile component-nfs -f values.yml -a nfs-2 -o out")]
+  {bin} catalog component compile component-nfs -a nfs-2 -o out")]
 pub(crate) struct Compile {
     /// Folder of the component
     #[arg(value_name = "FOLDER")]
