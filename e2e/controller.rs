@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kube::{Client, config::Kubeconfig, core::GroupVersionKind, discovery::pinned_kind};
+use kube::{Client, config::Kubeconfig};
 use serde_json::{Value, json};
 use support::{
     api_server::ApiServer,
@@ -36,18 +36,6 @@ metadata: {name: deployer, namespace: shop}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: deployer}
 subjects: [{kind: ServiceAccount, name: deployer, namespace: shop}]
 ";
-
-/// Waits until the server serves Components and Blueprints.
-async fn wait_until_served(client: &Client) {
-    for kind in ["Component", "Blueprint"] {
-        let kind = GroupVersionKind::gvk("core.cs.sap.com", "v1alpha1", kind);
-        let started_at = Instant::now();
-        while pinned_kind(client, &kind).await.is_err() {
-            assert!(started_at.elapsed() < Duration::from_mins(1), "{kind:?} is not served");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-}
 
 /// Returns a Component with one ConfigMap.
 fn component(namespace: &str, fields: &str) -> String {
@@ -198,7 +186,6 @@ async fn no_object_is_lost_when_the_controller_is_killed() {
     let client = client_from_kubeconfig(server.kubeconfig()).await;
     apply(&client, &world.run_expecting_success("component definition").stdout).await;
     apply(&client, NAMESPACES).await;
-    wait_until_served(&client).await;
     for kill in 0..KILLS {
         if kill % 3 == 0 {
             apply(&client, &component_with_maps(1 + kill * 5 % 7)).await;
