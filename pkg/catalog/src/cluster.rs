@@ -11,6 +11,7 @@ pub use lieutenant::{Lieutenant, LieutenantError};
 pub(crate) use target::{TargetInstance, parameters_text, target_text};
 
 use crate::error::CatalogError;
+use crate::yaml::is_empty;
 
 /// The facts that every cluster must have.
 const REQUIRED_FACTS: [&str; 2] = ["distribution", "cloud"];
@@ -117,18 +118,6 @@ fn text(value: &Value, field: &str) -> Option<String> {
 /// Returns a field of the cluster, or else of the tenant.
 fn revision(field: &str, cluster: &Value, tenant: &Value) -> Option<String> {
     text(cluster, field).or_else(|| text(tenant, field)).filter(|revision| !revision.is_empty())
-}
-
-/// True for null, false, zero, and empty texts, lists and mappings.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(flag) => !flag,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //!
 //! Differs: a mapping key that is no text becomes its text, a date becomes text, and so does a number over 64 bits.
 
+use serde_json::Value;
+
 mod analysis;
 mod layout;
 mod number;
@@ -18,3 +20,15 @@ pub use read::{YamlError, read_documents};
 pub use write::{ListIndent, MultiLine, YamlStyle, write_document, write_documents};
 
 pub(crate) use number::{float_text, json_text as number_text};
+
+/// True for the values that Python counts as false: null, false, zero, and empty texts, lists and mappings.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}

@@ -9,7 +9,7 @@ use super::prune::prune;
 use super::settings::OutputType;
 use super::{json, toml};
 use crate::references::References;
-use crate::yaml::{YamlStyle, write_document, write_documents};
+use crate::yaml::{YamlStyle, is_empty, write_document, write_documents};
 
 /// The choices for the files of an input.
 #[derive(Clone, Copy)]
@@ -43,18 +43,6 @@ impl FileFormat<'_> {
             Some("toml") => (OutputType::Toml, None),
             _ => (self.default_type, self.default_type.extension()),
         }
-    }
-}
-
-/// True for values that become an empty file.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(flag) => !flag,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
     }
 }
 
