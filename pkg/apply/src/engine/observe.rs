@@ -75,12 +75,8 @@ impl Server {
         let kinds = self.kinds_with(has_all).await?;
         let mut looks: Vec<_> = sought.iter().map(|one| SetObservation::new(*one, &kinds)).collect();
         self.read_namespaces(&kinds, &mut looks).await?;
-        for object in self.list_owned(&looks, detail).await? {
-            let key = ObjectKey::of(&object);
-            for look in looks.iter_mut().filter(|look| !look.is_first_install()) {
-                look.add_object(&key, &object);
-            }
-        }
+        let found = self.list_owned(&looks, detail).await?;
+        add_objects(&mut looks, found);
         for look in &mut looks {
             look.queue_namespaces();
         }
@@ -180,10 +176,9 @@ impl<'a> SetObservation<'a> {
         self.reads.namespaces = namespaces.filter(|key| !self.live.objects.contains_key(key)).collect();
     }
 
-    fn add_object(&mut self, key: &ObjectKey, object: &Object) {
-        if self.reads.pending.remove(key).is_some() {
-            self.live.objects.insert(key.clone(), Observation::Present(object.clone()));
-        }
+    fn add_object(&mut self, key: ObjectKey, object: Object) {
+        self.reads.pending.remove(&key);
+        self.live.objects.insert(key, Observation::Present(object));
     }
 
     fn is_first_install(&self) -> bool {
@@ -233,6 +228,25 @@ impl<'k> PendingReads<'k> {
             there
         });
         live.objects.extend(absent);
+    }
+}
+
+/// Hands out listed objects to the owners that look for them. Objects that nobody looks for are dropped.
+fn add_objects(looks: &mut [SetObservation<'_>], found: Vec<Object>) {
+    let mut askers: BTreeMap<ObjectKey, Vec<usize>> = BTreeMap::new();
+    for (at, look) in looks.iter().enumerate().filter(|(_, look)| !look.is_first_install()) {
+        for key in look.reads.pending.keys() {
+            askers.entry(key.clone()).or_default().push(at);
+        }
+    }
+    for object in found {
+        let key = ObjectKey::of(&object);
+        if let Some((last, others)) = askers.remove(&key).as_deref().and_then(<[_]>::split_last) {
+            for at in others {
+                looks[*at].add_object(key.clone(), object.clone());
+            }
+            looks[*last].add_object(key, object);
+        }
     }
 }
 
