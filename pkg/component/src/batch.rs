@@ -167,9 +167,7 @@ impl ComponentBatch<'_> {
     /// # Errors
     /// A cycle of dependencies, or all problems of all Components.
     pub async fn plan(&self, purpose: PlanPurpose) -> Result<BatchPlan, BatchError> {
-        let components: Vec<Component> =
-            self.inputs.iter().map(|input| input.checked.component.clone()).collect();
-        let order = dependency_order(&components)?;
+        let order = dependency_order(self.inputs.iter().map(|input| &input.checked.component))?;
         self.plan_some(&order, purpose).await
     }
 
@@ -263,7 +261,7 @@ impl ComponentBatch<'_> {
     /// Plans the Components at some positions, in this order.
     async fn plan_some(&self, order: &[usize], purpose: PlanPurpose) -> Result<BatchPlan, BatchError> {
         let stored = self.runs.store.list().await?.readable()?;
-        let stored: BTreeMap<ComponentKey, Component> =
+        let mut stored: BTreeMap<ComponentKey, Component> =
             stored.into_iter().map(|one| (ComponentKey::of(&one), one)).collect();
         let of_batch: BTreeSet<ComponentKey> =
             self.inputs.iter().map(|input| ComponentKey::of(&input.checked.component)).collect();
@@ -271,11 +269,14 @@ impl ComponentBatch<'_> {
         let (mut actions, mut problems) = (BTreeMap::new(), Vec::new());
         for at in order {
             let input = &self.inputs[*at];
-            let former = stored.get(&ComponentKey::of(&input.checked.component));
-            let component = preview(&input.checked, former);
+            // No other Component of the batch needs it.
+            let former = stored.remove(&ComponentKey::of(&input.checked.component));
+            let component = preview(&input.checked, former.as_ref());
             // A Component that was applied before its definition is still in a Secret.
             let is_object = component.metadata.contains_key("uid");
-            let is_stored = former == Some(&component) && is_object == self.runs.store.has_definition();
+            let is_stored =
+                former.as_ref() == Some(&component) && is_object == self.runs.store.has_definition();
+            drop(former);
             if component.spec.suspend {
                 let action = BatchAction::Suspend(Box::new(component));
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });

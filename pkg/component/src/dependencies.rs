@@ -54,7 +54,10 @@ impl DependencyCycle {
 /// Dependencies outside of the list are ignored.
 /// # Errors
 /// A cycle.
-pub fn dependency_order(components: &[Component]) -> Result<Vec<usize>, DependencyCycle> {
+pub fn dependency_order<'a>(
+    components: impl IntoIterator<Item = &'a Component>,
+) -> Result<Vec<usize>, DependencyCycle> {
+    let components: Vec<&Component> = components.into_iter().collect();
     let positions: BTreeMap<ComponentKey, usize> =
         components.iter().enumerate().map(|(at, component)| (ComponentKey::of(component), at)).collect();
     let dependencies: Vec<Vec<usize>> = components

@@ -144,7 +144,7 @@ fn entry(entry: &Value) -> Entry {
         entry.get("fieldsV1").and_then(Value::as_object).map(without_controller_fields).unwrap_or_default();
     Entry {
         manager: FieldManager { name: text("manager"), time: text("time") },
-        fields: FieldSet(fields).paths(),
+        fields: FieldSet::from(fields).paths(),
         is_subresource: entry.get("subresource").is_some(),
     }
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn reported(recorded: &Value, object: &Object) -> Vec<String> {
-        let recorded = FieldSet(recorded.as_object().unwrap().clone());
+        let recorded = FieldSet::from(recorded.as_object().unwrap().clone());
         let line = |field: FieldDrift| {
             let value = field.value.map(|value| format!(" {value}")).unwrap_or_default();
             let by = field.manager.map(|by| format!(" by {} {:.10}", by.name, by.time)).unwrap_or_default();
