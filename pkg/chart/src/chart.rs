@@ -1,6 +1,7 @@
 //! A loaded chart, and its rendering.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use manifest::provenance::Trace;
@@ -166,7 +167,7 @@ impl Chart {
         let data = shared.data(root, values.with_elem(Elem::Values), true);
         shared.add_jobs(root, &data, &root.name, true, &mut jobs);
         let templates = self.cache.templates(&jobs)?;
-        let mut session = Session::new(settings(options));
+        let mut session = session(options, settings(options));
         let mut outputs = Outputs::default();
         let mut total = 0_usize;
         for job in jobs.iter().filter(|job| !job.is_partial()) {
@@ -201,7 +202,7 @@ fn with_required(
     if let ChartError::Template { position: Some(position), required, .. } = &mut error
         && position.message().is_some()
     {
-        let mut session = Session::new(Settings { collects_required: true, ..settings(options) });
+        let mut session = session(options, Settings { collects_required: true, ..settings(options) });
         for job in jobs.iter().filter(|job| !job.is_partial()) {
             let _ = job.render(templates, &mut session);
         }
@@ -311,6 +312,14 @@ fn release(options: &RenderOptions) -> Value {
         ("Revision", Value::Int(release.revision)),
         ("Service", "Helm".into()),
     ])
+}
+
+fn session(options: &RenderOptions, settings: Settings) -> Session {
+    let session = Session::new(settings);
+    match &options.lookup {
+        Some(cluster) => session.with_host(Rc::new(cluster.clone())),
+        None => session,
+    }
 }
 
 fn settings(options: &RenderOptions) -> Settings {

@@ -9,9 +9,14 @@ use template::{Functions, Map, Output, ParsedText, Session, Templates, Value};
 
 use crate::error::ChartError;
 use crate::files::LoadedChart;
+use crate::lookup;
 
 /// The functions that templates call.
-static FUNCTIONS: LazyLock<Arc<Functions>> = LazyLock::new(|| Arc::new(Functions::helm()));
+static FUNCTIONS: LazyLock<Arc<Functions>> = LazyLock::new(|| {
+    let mut functions = Functions::helm();
+    lookup::add(&mut functions);
+    Arc::new(functions)
+});
 
 /// The set of all templates; the name occurs in errors.
 const SET: &str = "gotpl";

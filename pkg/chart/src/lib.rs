@@ -14,6 +14,7 @@
 //! | `objects`, `file_object`, `capabilities` | `.Chart`, `.Capabilities`, `.Files` |
 //! | `schema` | checks of values |
 //! | `compile`, `chart` | rendering; templates are parsed once |
+//! | `lookup` | the objects of a cluster that templates read |
 //! | `provenance` | the template and the values behind each field |
 //! | `manifest`, `print`, `show` | documents, hooks, order, and the text |
 //! | `lint` | findings in a chart, those of `helm lint` and more |
@@ -38,6 +39,7 @@ mod index;
 mod instance;
 mod lint;
 mod lock;
+mod lookup;
 mod manifest;
 mod metadata;
 mod objects;
@@ -67,6 +69,7 @@ pub use ignore::{IgnoreError, IgnoreReason};
 pub use index::{IndexError, IndexedVersion, chart_versions};
 pub use lint::{Finding, Severity, lint};
 pub use lock::locked_dependencies;
+pub use lookup::{ObjectLookup, ObjectQuery, object_value};
 pub use manifest::{Hook, HookEvent, Manifest};
 pub use metadata::{Dependency, Maintainer, Metadata, MetadataError};
 pub use options::RenderOptions;

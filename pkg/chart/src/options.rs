@@ -1,11 +1,14 @@
 //! The settings of one render.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use manifest::provenance::Trace;
 use template::Limits;
 
 use crate::capabilities::Capabilities;
+use crate::lookup::ObjectLookup;
 use crate::release::Release;
 
 /// The settings of one render.
@@ -15,6 +18,8 @@ pub struct RenderOptions {
     pub release: Release,
     /// The cluster to render for.
     pub capabilities: Capabilities,
+    /// The cluster whose objects `lookup` finds; `None` to find nothing.
+    pub lookup: Option<Arc<dyn ObjectLookup>>,
     /// Renders without a check of the values against `values.schema.json`.
     pub skips_schema: bool,
     /// Lets `required` and `fail` pass, as `helm lint` does.
@@ -39,6 +44,7 @@ impl RenderOptions {
         Self {
             release,
             capabilities: Capabilities::default(),
+            lookup: None,
             skips_schema: false,
             lint: false,
             trace: Trace::Off,

@@ -20,8 +20,8 @@ use manifest::Object;
 use tokio::runtime::Handle;
 
 use crate::{
-    CheckedComponent, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus, LocalObjects,
-    ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, RunError, ServerLookup,
+    CheckedComponent, ClusterLookups, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus,
+    LocalObjects, ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, RunError,
     TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
 };
 
@@ -343,7 +343,7 @@ impl ComponentBatch<'_> {
                 free.insert(ClusterSteps { server, capabilities, rendered: Vec::new() })
             }
         };
-        let lookup = ServerLookup::new(cluster.server.clone(), hub.clone(), Handle::current());
+        let lookup = ClusterLookups::new(cluster.server.clone(), hub.clone(), Handle::current());
         let capabilities = cluster.capabilities.clone();
         let templates = TemplateCluster { capabilities, reader: Some(Arc::new(lookup)) };
         Ok((cluster, self.preparation.render(resolved, templates).await?))

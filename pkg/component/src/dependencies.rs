@@ -89,7 +89,7 @@ pub fn dependency_order<'a>(
             };
             *next += 1;
             if let Some(begin) = path.iter().position(|(open, _)| *open == dependency) {
-                let key = |(at, _): &(usize, usize)| ComponentKey::of(&components[*at]);
+                let key = |(at, _): &(usize, usize)| ComponentKey::of(components[*at]);
                 return Err(DependencyCycle { components: path[begin..].iter().map(key).collect() });
             }
             path.push((dependency, 0));

@@ -50,7 +50,7 @@ pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, Component
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, BLUEPRINT_KIND, GROUP, KIND, definition, definitions};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
-pub use lookup::{ServerLookup, server_capabilities};
+pub use lookup::{ClusterLookups, ServerLookup, server_capabilities};
 pub use ownership::{RECONCILER, component_digest, marks, options};
 pub use prepare::{Preparation, PrepareError, RenderMode, ResolvedComponent, TemplateCluster};
 pub use reconcile::{
@@ -62,8 +62,8 @@ pub use references::{
 };
 pub use render::{
     ChartGenerator, ClusterReader, DecryptError, Generator, KustomizationGenerator, KustomizeTransformer,
-    LookupCluster, ObjectQuery, RenderError, RenderProblem, RenderRequest, Substitution, Transformer,
-    generator_of, render, render_template,
+    LookupCluster, RenderError, RenderProblem, RenderRequest, Substitution, Transformer, generator_of,
+    render, render_template,
 };
 pub use run::{ComponentPlan, ComponentRuns, RenderedComponent, RunError};
 pub use source::{

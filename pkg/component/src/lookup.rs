@@ -3,47 +3,81 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use apply::{ApiError, ApiKind, ConnectionOptions, Credentials, GroupKind, ListQuery, ServedKinds, Server};
-use chart::{Capabilities, KubeVersion};
+use chart::{Capabilities, KubeVersion, ObjectLookup, ObjectQuery};
 use data_encoding::HEXLOWER;
 use manifest::{Object, Value};
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
-use crate::{ClusterReader, LookupCluster, ObjectQuery};
+use crate::{ClusterReader, LookupCluster};
 
 /// The most clusters that the templates of one Component ask by kubeconfigs.
 const MAX_CLUSTERS: usize = 16;
 
-/// Asks servers for the objects that templates look up. It blocks, so it must be used outside of asynchronous tasks.
+/// Asks one server for the objects that templates look up. It blocks, so it must be used outside of asynchronous tasks.
+#[derive(Clone)]
 pub struct ServerLookup {
-    target: Server,
-    local: Server,
+    server: Server,
     runtime: Handle,
-    /// The servers of kubeconfigs, by their digest.
-    others: Mutex<BTreeMap<String, Server>>,
 }
 
 impl fmt::Debug for ServerLookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ServerLookup")
+        write!(f, "ServerLookup({})", self.server.address())
     }
 }
 
 impl ServerLookup {
-    /// Takes the server of the objects, the server of the Component, and the runtime of their connections.
-    pub fn new(target: Server, local: Server, runtime: Handle) -> Self {
-        Self { target, local, runtime, others: Mutex::default() }
+    /// Takes a server and the runtime of its connections.
+    pub fn new(server: Server, runtime: Handle) -> Self {
+        Self { server, runtime }
+    }
+}
+
+impl ObjectLookup for ServerLookup {
+    fn get(&self, object: &ObjectQuery<'_>) -> Result<Option<Value>, String> {
+        let found = self.runtime.block_on(async {
+            let Some(kind) = kind(&self.server, object).await? else { return Ok(None) };
+            self.server.get(&kind, object.namespace, object.selector).await
+        });
+        Ok(found.map_err(|error: ApiError| api::with_causes(&error))?.map(Object::into_value))
     }
 
-    fn server(&self, cluster: LookupCluster<'_>) -> Result<Server, String> {
-        match cluster {
-            LookupCluster::Target => Ok(self.target.clone()),
-            LookupCluster::Local => Ok(self.local.clone()),
-            LookupCluster::KubeConfig(text) => self.connect(text),
+    fn list(&self, objects: &ObjectQuery<'_>) -> Result<Vec<Value>, String> {
+        let found = self.runtime.block_on(async {
+            let Some(kind) = kind(&self.server, objects).await? else { return Ok(Vec::new()) };
+            let namespace = Some(objects.namespace).filter(|namespace| !namespace.is_empty());
+            let list = ListQuery {
+                namespace: namespace.map(str::to_owned),
+                labels: objects.selector.to_owned(),
+                ..ListQuery::default()
+            };
+            self.server.list(&kind, &list).await
+        });
+        let found = found.map_err(|error: ApiError| api::with_causes(&error))?;
+        Ok(found.into_iter().map(Object::into_value).collect())
+    }
+}
+
+/// The clusters of the templates of a Component. Blocks as [`ServerLookup`] does.
+pub struct ClusterLookups {
+    target: ServerLookup,
+    local: ServerLookup,
+    /// The servers of kubeconfigs, by their digest.
+    others: Mutex<BTreeMap<String, Server>>,
+}
+
+impl ClusterLookups {
+    /// Takes the server of the objects, the server of the Component, and the runtime of their connections.
+    pub fn new(target: Server, local: Server, runtime: Handle) -> Self {
+        Self {
+            target: ServerLookup::new(target, runtime.clone()),
+            local: ServerLookup::new(local, runtime),
+            others: Mutex::default(),
         }
     }
 
@@ -59,39 +93,24 @@ impl ServerLookup {
         }
         let credentials = Credentials::inline_kubeconfig(kubeconfig.as_bytes());
         let credentials = credentials.map_err(|error| api::with_causes(&error))?;
-        let options =
-            ConnectionOptions { credentials, impersonation: None, ..self.local.connection().clone() };
-        let server = self.runtime.block_on(self.local.connect_like(options));
+        let local = &self.local.server;
+        let options = ConnectionOptions { credentials, impersonation: None, ..local.connection().clone() };
+        let server = self.local.runtime.block_on(local.connect_like(options));
         let server = server.map_err(|error| api::with_causes(&error))?;
         others.insert(digest, server.clone());
         Ok(server)
     }
 }
 
-impl ClusterReader for ServerLookup {
-    fn get(&self, cluster: LookupCluster<'_>, object: &ObjectQuery<'_>) -> Result<Option<Value>, String> {
-        let server = self.server(cluster)?;
-        let found = self.runtime.block_on(async {
-            let Some(kind) = kind(&server, object).await? else { return Ok(None) };
-            server.get(&kind, object.namespace, object.selector).await
-        });
-        Ok(found.map_err(|error: ApiError| api::with_causes(&error))?.map(Object::into_value))
-    }
-
-    fn list(&self, cluster: LookupCluster<'_>, objects: &ObjectQuery<'_>) -> Result<Vec<Value>, String> {
-        let server = self.server(cluster)?;
-        let found = self.runtime.block_on(async {
-            let Some(kind) = kind(&server, objects).await? else { return Ok(Vec::new()) };
-            let namespace = Some(objects.namespace).filter(|namespace| !namespace.is_empty());
-            let list = ListQuery {
-                namespace: namespace.map(str::to_owned),
-                labels: objects.selector.to_owned(),
-                ..ListQuery::default()
-            };
-            server.list(&kind, &list).await
-        });
-        let found = found.map_err(|error: ApiError| api::with_causes(&error))?;
-        Ok(found.into_iter().map(Object::into_value).collect())
+impl ClusterReader for ClusterLookups {
+    fn cluster(&self, cluster: LookupCluster<'_>) -> Result<Arc<dyn ObjectLookup>, String> {
+        Ok(Arc::new(match cluster {
+            LookupCluster::Target => self.target.clone(),
+            LookupCluster::Local => self.local.clone(),
+            LookupCluster::KubeConfig(text) => {
+                ServerLookup::new(self.connect(text)?, self.local.runtime.clone())
+            }
+        }))
     }
 }
 

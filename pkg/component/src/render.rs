@@ -26,7 +26,7 @@ mod values;
 use chart::{ResolvedPath, TreePath};
 use manifest::Object;
 
-pub use cluster::{ClusterReader, LookupCluster, ObjectQuery};
+pub use cluster::{ClusterReader, LookupCluster};
 pub use error::{DecryptError, RenderError, RenderProblem};
 pub use helm::ChartGenerator;
 pub use kustomization::KustomizationGenerator;

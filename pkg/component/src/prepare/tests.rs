@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 
 use super::*;
 use crate::{
-    ArtifactReference, LocalObjects, ServerLookup, check_component, server_capabilities, tests::connect,
+    ArtifactReference, ClusterLookups, LocalObjects, check_component, server_capabilities, tests::connect,
 };
 
 /// A Secret of SOPS for a key of this test only.
@@ -195,7 +195,7 @@ other: {{ (mustLookupWithKubeConfig "v1" "ConfigMap" "default" "m" .kubeconfig).
     let resolved = preparation.resolve(component(""), &hub).await.unwrap();
     let cluster = TemplateCluster {
         capabilities: server_capabilities(&server).await.unwrap(),
-        reader: Some(Arc::new(ServerLookup::new(server.clone(), server, Handle::current()))),
+        reader: Some(Arc::new(ClusterLookups::new(server.clone(), server, Handle::current()))),
     };
     assert!(cluster.capabilities.api_versions.contains(&"apps/v1/Deployment".to_owned()));
     let rendered = preparation.render(resolved, cluster).await.unwrap();

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 
 use super::{ComponentRenderer, RenderInputs};
 use crate::{
-    Preparation, PrepareError, ResolvedComponent, ServerLookup, TemplateCluster, lookup::capabilities,
+    ClusterLookups, Preparation, PrepareError, ResolvedComponent, TemplateCluster, lookup::capabilities,
 };
 
 /// Renders the objects of Components with access to their clusters.
@@ -47,7 +47,7 @@ impl ClusterRenderer {
     async fn objects(&self, inputs: RenderInputs<'_>) -> Result<Vec<Object>, String> {
         let RenderInputs { component, references, source, digest, target } = inputs;
         let capabilities = self.capabilities(target).await.map_err(|error| api::with_causes(&error))?;
-        let reader = ServerLookup::new(target.clone(), self.hub.clone(), Handle::current());
+        let reader = ClusterLookups::new(target.clone(), self.hub.clone(), Handle::current());
         let resolved = ResolvedComponent {
             component: component.clone(),
             references: references.clone(),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
-use chart::{Capabilities, compile_glob};
+use chart::{Capabilities, ObjectQuery, compile_glob, object_value};
 use kustomize::check_label_selector;
 use serde_json::Value as Json;
 use template::{
     Arguments as _, Elem, Engine, Fault, Function, Functions, List, Map, Signature, Str, Type, Value,
 };
 
-use super::cluster::{ClusterReader, LookupCluster, ObjectQuery};
+use super::cluster::{ClusterReader, LookupCluster};
 use super::go_struct;
 use super::request::RenderRequest;
 
@@ -139,17 +139,17 @@ fn add_lookup(
 
 fn get(host: &Host, cluster: LookupCluster<'_>, args: &[Value]) -> Result<Option<Value>> {
     let Some(reader) = &host.cluster else { return Ok(None) };
-    let found = with_query(args, |query| reader.get(cluster, query))?;
-    Ok(found.as_ref().map(object))
+    let found = with_query(args, |query| reader.cluster(cluster)?.get(query))?;
+    Ok(found.as_ref().map(object_value))
 }
 
 fn objects(host: &Host, cluster: LookupCluster<'_>, args: &[Value]) -> Result<Value> {
     check_label_selector(&args.utf8(3)).map_err(|error| error.to_string())?;
     let found = match &host.cluster {
-        Some(reader) => with_query(args, |query| reader.list(cluster, query))?,
+        Some(reader) => with_query(args, |query| reader.cluster(cluster)?.list(query))?,
         None => Vec::new(),
     };
-    Ok(Value::List(List::new(Elem::Map, found.iter().map(object).collect())))
+    Ok(Value::List(List::new(Elem::Map, found.iter().map(object_value).collect())))
 }
 
 fn with_query<T>(
@@ -160,17 +160,4 @@ fn with_query<T>(
     let query =
         ObjectQuery { api_version: &api_version, kind: &kind, namespace: &namespace, selector: &selector };
     Ok(ask(&query)?)
-}
-
-/// Creates a value of an object of a cluster, whose whole numbers are `int64`.
-pub(super) fn object(json: &Json) -> Value {
-    match json {
-        Json::Number(number) => match number.as_i64() {
-            Some(number) => Value::Int64(number),
-            None => Value::from_json(json),
-        },
-        Json::Array(items) => Value::list(items.iter().map(object).collect()),
-        Json::Object(fields) => Value::map(fields.iter().map(|(key, value)| (key.as_str(), object(value)))),
-        other => Value::from_json(other),
-    }
 }

@@ -58,7 +58,7 @@ fn typed(json: Option<&Json>, schema: &'static Json) -> Value {
         (Some("array"), None) => Value::List(List::nil(Elem::Any)),
         (Some("object"), None) => Value::Map(Map::nil()),
         (_, None) => Value::Nil,
-        (_, Some(json)) => super::functions::object(json),
+        (_, Some(json)) => chart::object_value(json),
     }
 }
 
@@ -106,7 +106,7 @@ impl Object for JsonStruct {
     }
 
     fn plain(&self) -> Value {
-        super::functions::object(&self.json)
+        chart::object_value(&self.json)
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

@@ -4,7 +4,9 @@ mod charts;
 mod corpus;
 mod transformers;
 
-use chart::MemoryTree;
+use std::sync::Arc;
+
+use chart::{MemoryTree, ObjectLookup, ObjectQuery};
 use serde_json::{Value, json};
 
 use super::*;
@@ -174,20 +176,33 @@ fn all_files_are_decrypted_before_they_are_used() {
     assert!(text.contains("/broken/a.yaml") && text.contains("no key"), "{text}");
 }
 
-/// A cluster with one Secret.
+/// Clusters that each have one Secret, with this value.
+#[derive(Debug)]
 struct OneSecret;
 
+#[derive(Debug)]
+struct SecretOf {
+    name: Option<&'static str>,
+    value: Value,
+}
+
 impl ClusterReader for OneSecret {
-    fn get(&self, cluster: LookupCluster<'_>, object: &ObjectQuery<'_>) -> Result<Option<Value>, String> {
-        let is_known = object.kind == "Secret" && object.selector == "known";
+    fn cluster(&self, cluster: LookupCluster<'_>) -> Result<Arc<dyn ObjectLookup>, String> {
         match cluster {
-            LookupCluster::Target => Ok(is_known.then(|| json!({"data": {"n": 5}}))),
+            LookupCluster::Target => Ok(Arc::new(SecretOf { name: Some("known"), value: json!(5) })),
             LookupCluster::Local => Err("no permission".to_owned()),
-            LookupCluster::KubeConfig(text) => Ok(Some(json!({"data": {"n": text}}))),
+            LookupCluster::KubeConfig(text) => Ok(Arc::new(SecretOf { name: None, value: json!(text) })),
         }
     }
+}
 
-    fn list(&self, _: LookupCluster<'_>, objects: &ObjectQuery<'_>) -> Result<Vec<Value>, String> {
+impl ObjectLookup for SecretOf {
+    fn get(&self, object: &ObjectQuery<'_>) -> Result<Option<Value>, String> {
+        let is_known = self.name.is_none_or(|name| object.kind == "Secret" && object.selector == name);
+        Ok(is_known.then(|| json!({"data": {"n": self.value}})))
+    }
+
+    fn list(&self, objects: &ObjectQuery<'_>) -> Result<Vec<Value>, String> {
         Ok(vec![json!({"selector": objects.selector}); 2])
     }
 }
@@ -197,7 +212,7 @@ fn lookups_ask_the_cluster_that_their_name_says() {
     let ask = |text: &str| {
         let tree: MemoryTree = [("/a", text.as_bytes())].into_iter().collect();
         let mut request = RenderRequest::new(&tree, "web", "shop");
-        request.cluster = Some(std::sync::Arc::new(OneSecret));
+        request.cluster = Some(Arc::new(OneSecret));
         let printed = render_template(&request, "a").map_err(|error| error.to_string())?;
         Ok::<_, String>(String::from_utf8(printed).expect("UTF-8"))
     };
