@@ -6,6 +6,7 @@ mod backup_files;
 mod backups;
 mod catalog;
 mod catalog_component;
+mod chart_cluster;
 mod chart_lint;
 mod chart_sources;
 mod charts;

@@ -15,7 +15,7 @@ pub(crate) struct KubeFlags {
     pub(crate) kubeconfig: Option<PathBuf>,
 
     /// Context of the kubeconfig [default: its current context]
-    #[arg(long, value_name = "CONTEXT", help_heading = CLUSTER)]
+    #[arg(long, alias = "kube-context", value_name = "CONTEXT", help_heading = CLUSTER)]
     pub(crate) kubeconfig_context: Option<String>,
 
     /// Sandbox to use instead of a kubeconfig; `init` starts it if necessary

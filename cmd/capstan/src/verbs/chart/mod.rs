@@ -1,5 +1,6 @@
 //! `chart`: renders and checks Helm charts.
 
+mod cluster;
 mod dependencies;
 mod folder;
 mod lint;

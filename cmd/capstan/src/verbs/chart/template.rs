@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use chart::{Capabilities, PrintOptions, Release, RenderOptions};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
+    cluster::ClusterFlags,
     output::{OutputFolder, TemplateOutput},
     source::SourceFlags,
     values::ValueFlags,
@@ -19,8 +22,8 @@ const UNNAMED: &str = "release-name";
 /// Print the manifests of a chart
 ///
 /// Renders a chart as `helm template` does, with the same flags. The chart is a folder, a `.tgz` archive, a chart of a
-/// repository (`--repo`), or a URL (`oci://`, `https://`). The command installs nothing. It prints hooks after the other
-/// objects, and it prints nothing if a template fails.
+/// repository (`--repo`), or a URL (`oci://`, `https://`). The command installs nothing, and uses a cluster only for
+/// `--validate` and `--dry-run=server`. It prints hooks after the other objects, and nothing if a template fails.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml
@@ -65,6 +68,9 @@ pub(crate) struct Template {
     /// Skip the check by `values.schema.json`
     #[arg(long)]
     skip_schema_validation: bool,
+
+    #[command(flatten)]
+    cluster: ClusterFlags,
 
     #[command(flatten)]
     print: PrintFlags,
@@ -131,8 +137,6 @@ struct IgnoredFlags {
     render_subchart_notes: bool,
     #[arg(long, hide = true)]
     disable_openapi_validation: bool,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, value_name = "MODE")]
-    dry_run: Option<String>,
     #[arg(long, hide = true, value_name = "TIME")]
     timeout: Option<String>,
     #[arg(long, hide = true, value_name = "TEXT")]
@@ -148,16 +152,29 @@ pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure>
     args.check_flags()?;
     let output = args.print.output(&name, session)?;
     let trace = output.provenance.trace();
-    let options = RenderOptions { trace, ..args.options(&name, session)? };
+    let cluster = args.cluster.connect(session)?;
+    let mut options = RenderOptions { trace, ..args.options(&name, session)? };
+    if let Some(cluster) = &cluster {
+        options.capabilities = cluster.capabilities(session)?.unwrap_or(options.capabilities);
+    }
     let values = args.values.read(trace, session)?;
-    let chart = args.source.load(place, session)?;
+    let chart = Arc::new(args.source.load(place, session)?);
     if chart.metadata().deprecated {
         session.messages().warning("this chart is deprecated");
     }
     let context = || format!("cannot render chart `{}`", transport::address::redact_text(place));
-    let rendered = chart.render(&values, &options).with_context(context)?;
+    let namespace = options.release.namespace.clone();
+    let rendered = match &cluster {
+        Some(cluster) => cluster.render(&chart, values, options, session),
+        None => chart.render(&values, &options).map_err(Failure::from),
+    };
+    let rendered = rendered.with_context(context)?;
     for warning in &rendered.warnings {
         session.messages().warning(warning);
+    }
+    if let Some(cluster) = &cluster {
+        let installed = PrintOptions { no_hooks: true, include_crds: true, ..PrintOptions::default() };
+        cluster.validate(rendered.objects(&installed).with_context(context)?, &namespace, session)?;
     }
     output.write(&rendered, &args.print.options(), session).with_context(context)?;
     // The process ends after this verb, and the system frees a chart faster than the program.
