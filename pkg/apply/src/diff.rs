@@ -1,5 +1,6 @@
 //! Readable differences between an object before and after a change.
 
+mod comparison;
 mod secret;
 mod summary;
 #[cfg(test)]
@@ -8,6 +9,8 @@ mod tests;
 use api::output::{ChangedPart, ObjectChange};
 use manifest::{Map, Object, Value, yaml};
 use similar::{Algorithm, TextDiff};
+
+pub use comparison::{ListComparison, ObjectDifference, compare_objects};
 
 /// The number of equal lines around a change, in a diff and in a summary.
 const CONTEXT: usize = 3;

@@ -3,8 +3,8 @@
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 use crate::{
-    ApiError, ConnectError, DefinitionInUse, EngineError, InvalidObject, LeaseError, MigrationError,
-    NetworkError, PlanError, WriteError,
+    ApiError, Blocker, ConnectError, DefinitionInUse, EngineError, InvalidObject, LeaseError, MigrationError,
+    NetworkError, PlanError, RecordedSetError, WriteError,
 };
 
 impl Explain for ConnectError {
@@ -68,6 +68,25 @@ impl Explain for LeaseError {
             ))
             .because(source),
             Self::Api(inner) => inner.explain(),
+        }
+    }
+}
+
+impl Explain for RecordedSetError {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        let blockers = |blockers: &[Blocker]| ErrorExplanation::texts(blockers.iter().map(Blocker::describe));
+        match self {
+            Self::Record { .. } => ErrorExplanation::hint(
+                "another release of capstan wrote the record; use that release, or delete the ConfigMap and apply again",
+            )
+            .with_kind(ErrorKind::Conflict),
+            Self::NotReady { blockers: all, .. } => blockers(all)
+                .with_hint("re-run the same command to go on waiting, or wait longer with `--timeout`"),
+            Self::NotDeleted { blockers: all, .. } => {
+                blockers(all).with_hint("re-run the same command to delete the remaining objects")
+            }
+            Self::Engine(error) => error.explain(),
+            Self::Api(error) => error.explain(),
         }
     }
 }

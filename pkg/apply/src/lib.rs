@@ -62,6 +62,7 @@ mod order;
 mod plan;
 mod policy;
 mod readiness;
+mod recorded_set;
 mod retry;
 mod server;
 mod status;
@@ -76,7 +77,10 @@ pub use access::{AccessReview, DeniedPermission, Permission};
 pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
 pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation, InlineKubeconfigError};
 pub use desired::{DesiredObject, DesiredSet, InvalidObject, build_desired_set};
-pub use diff::{DiffSummary, ObjectPair, diff, diff_texts, masked, summarise};
+pub use diff::{
+    DiffSummary, ListComparison, ObjectDifference, ObjectPair, compare_objects, diff, diff_texts, masked,
+    summarise,
+};
 pub use engine::{
     Engine, EngineError, EngineOutcome, InUseCheck, ObservationTarget, PruneTiming, ReadByName, ReadDetail,
     RunOptions, SaveAt, WriteError,
@@ -101,6 +105,7 @@ pub use policy::{
     ReconcilePolicy, UpdatePolicy,
 };
 pub use readiness::{check_webhooks, wait_for_webhooks};
+pub use recorded_set::{RecordedSet, RecordedSetError, SetObjects};
 pub use server::{
     ApplyPrecondition, ApplyRequest, DeletionOutcome, ListQuery, ObjectPage, ObjectPages, ObjectRevision,
     PatchTarget, Server, ServerOptions, ServerVersion, WatchEvent, WriteMode,

@@ -1,33 +1,27 @@
 //! The installation of the controller: its objects as a set that is applied, pruned and deleted as a whole.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apply::{
-    ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy,
-    DesiredSet, Engine, EngineError, EngineOutcome, GroupKind, OwnershipMarks, PlannedSet, Policies,
-    PruneTiming, ReadByName, RunOptions, SaveAt, Server, UpdatePolicy, build_desired_set,
+    ApiError, ApplyOptions, Blocker, EngineError, OwnershipMarks, PlannedSet, Policies, RecordedSet,
+    RecordedSetError, SaveAt, Server, SetObjects, UpdatePolicy,
 };
-use futures::{FutureExt as _, future::BoxFuture};
-use manifest::{Object, Value};
-use serde_json::json;
+use manifest::Object;
 
 /// The field manager of the installation, and the prefix of its annotations.
 const MANAGER: &str = "capstan";
 const DOMAIN: &str = "capstan.dev";
-/// The ConfigMap of the record, in the namespace of the controller, and its key.
+/// The ConfigMap of the record, in the namespace of the controller.
 const RECORD: &str = "capstan.controller";
-const SET_KEY: &str = "applySet";
 /// Prefixes of the field managers of other tools that may have installed the controller.
 const FORMER_TOOLS: [&str; 2] = ["kubectl", "helm"];
-/// The time for waits between waves if the caller does not wait.
-const WAVE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The reason why the controller cannot be installed or removed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum InstallationError {
-    #[error("cannot read the record of the installation: ConfigMap {namespace}/{RECORD}")]
-    Record { namespace: String, source: serde_json::Error },
+    #[error("cannot read the record of the installation: ConfigMap {namespace}/{RECORD}: {reason}")]
+    Record { namespace: String, reason: String },
     #[error("cannot install the controller in namespace `{namespace}`")]
     Install { namespace: String, source: Box<EngineError> },
     #[error("cannot remove the controller from namespace `{namespace}`")]
@@ -43,10 +37,7 @@ pub enum InstallationError {
 /// The controller in one namespace of a cluster.
 #[derive(Clone, Debug)]
 pub struct Installation {
-    server: Server,
-    namespace: String,
-    marks: OwnershipMarks,
-    options: ApplyOptions,
+    set: RecordedSet,
 }
 
 /// The plan to install or to remove a controller.
@@ -75,29 +66,18 @@ impl Installation {
             component_digest: None,
             reapply_after: None,
         };
-        Self { server, namespace: namespace.to_owned(), marks, options }
+        let (namespace, record) = (namespace.to_owned(), RECORD.to_owned());
+        let save_at = SaveAt::AfterNamespaces;
+        Self { set: RecordedSet { server, namespace, record, save_at, marks, options } }
     }
 
     /// Plans the installation of objects, or the change from the installed objects to them.
     /// # Errors
     /// All problems of all objects.
     pub async fn plan(&self, objects: Vec<Object>) -> Result<InstallationPlan, InstallationError> {
-        let recorded = self.recorded().await?.unwrap_or_default();
-        let kinds = self.server.kinds().await?;
-        let failed = |source| self.install_error(source);
-        let mut desired: DesiredSet = build_desired_set(objects, &kinds, &self.marks, &self.options)
-            .map_err(|objects| failed(EngineError::InvalidObjects { objects }))?;
-        for object in desired.objects.iter_mut().filter(|object| object.key.is("", "Namespace")) {
-            // Other objects may be in it.
-            object.policies.policies.delete = DeletePolicy::OrphanOnDelete;
-        }
-        let engine = self.engine();
-        let live = engine.observe(&recorded, &desired, ReadByName::All).await?;
-        let mut objects =
-            engine.plan(recorded, desired, live).map_err(|objects| failed(EngineError::Plan { objects }))?;
-        Box::pin(engine.dry_run(&mut objects, |_| true)).await.map_err(failed)?;
-        objects.keep_unchanged();
-        Ok(InstallationPlan { objects })
+        let objects = SetObjects { objects, server_check: true, ..SetObjects::default() };
+        let planned = self.set.plan(objects).await.map_err(|error| self.error(error, Operation::Install))?;
+        Ok(InstallationPlan { objects: planned })
     }
 
     /// Executes a plan of an installation. With a timeout, waits until the objects are ready.
@@ -108,33 +88,16 @@ impl Installation {
         plan: &mut InstallationPlan,
         timeout: Option<Duration>,
     ) -> Result<(), InstallationError> {
-        let record = self.record().await?;
-        let started_at = Instant::now();
-        let run = RunOptions {
-            save_at: SaveAt::AfterNamespaces,
-            deadline: Some(started_at + timeout.unwrap_or(WAVE_TIMEOUT)),
-            wait_for_last: timeout.is_some(),
-            // Controllers of other divisions wait until those before have ended.
-            prune: PruneTiming::Immediately,
-            ..RunOptions::new(&record)
-        };
-        let ended = Box::pin(self.engine().apply(&mut plan.objects, run)).await;
-        match ended.map_err(|source| self.install_error(source))? {
-            EngineOutcome::Done => Ok(()),
-            EngineOutcome::Waiting(blockers) => {
-                Err(InstallationError::NotReady { after: started_at.elapsed(), blockers })
-            }
-        }
+        let applied = self.set.apply(&mut plan.objects, timeout).await;
+        applied.map_err(|error| self.error(error, Operation::Install))
     }
 
     /// Plans the removal of all installed objects. None if nothing is recorded.
     /// # Errors
     /// The record cannot be read.
     pub async fn plan_removal(&self) -> Result<Option<InstallationPlan>, InstallationError> {
-        let Some(recorded) = self.recorded().await? else { return Ok(None) };
-        let objects =
-            self.engine().plan_deletion(recorded).await.map_err(|error| self.remove_error(error.into()))?;
-        Ok(Some(InstallationPlan { objects }))
+        let planned = self.set.plan_removal().await.map_err(|error| self.error(error, Operation::Remove))?;
+        Ok(planned.map(|objects| InstallationPlan { objects }))
     }
 
     /// Executes a plan of a removal.
@@ -145,83 +108,35 @@ impl Installation {
         plan: &mut InstallationPlan,
         timeout: Duration,
     ) -> Result<(), InstallationError> {
-        let record = self.record().await?;
-        let started_at = Instant::now();
-        let run = RunOptions {
-            deadline: Some(started_at + timeout),
-            wait_for_last: true,
-            ..RunOptions::new(&record)
-        };
-        let ended = Box::pin(self.engine().delete(&mut plan.objects, run)).await;
-        match ended.map_err(|source| self.remove_error(source))? {
-            EngineOutcome::Done => Ok(()),
-            EngineOutcome::Waiting(blockers) => {
-                Err(InstallationError::NotDeleted { after: started_at.elapsed(), blockers })
+        let removed = self.set.remove(&mut plan.objects, timeout).await;
+        removed.map_err(|error| self.error(error, Operation::Remove))
+    }
+
+    fn error(&self, error: RecordedSetError, operation: Operation) -> InstallationError {
+        let namespace = self.set.namespace.clone();
+        match (error, operation) {
+            (RecordedSetError::Record { reason, .. }, _) => InstallationError::Record { namespace, reason },
+            (RecordedSetError::NotReady { after, blockers }, _) => {
+                InstallationError::NotReady { after, blockers }
             }
+            (RecordedSetError::NotDeleted { after, blockers }, _) => {
+                InstallationError::NotDeleted { after, blockers }
+            }
+            (RecordedSetError::Engine(source), Operation::Install) => {
+                InstallationError::Install { namespace, source }
+            }
+            (RecordedSetError::Engine(source), Operation::Remove) => {
+                InstallationError::Remove { namespace, source }
+            }
+            (RecordedSetError::Api(error), _) => InstallationError::Api(error),
         }
     }
-
-    fn engine(&self) -> Engine<'_> {
-        Engine { server: &self.server, marks: &self.marks, options: &self.options }
-    }
-
-    /// Reads the recorded objects. None without a record.
-    async fn recorded(&self) -> Result<Option<ApplySet>, InstallationError> {
-        let kind = self.record().await?.kind;
-        let Some(found) = self.server.get(&kind, &self.namespace, RECORD).await? else { return Ok(None) };
-        let text = found.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
-        let invalid = |source| InstallationError::Record { namespace: self.namespace.clone(), source };
-        serde_json::from_str(text).map(Some).map_err(invalid)
-    }
-
-    async fn record(&self) -> Result<InstallationRecord<'_>, ApiError> {
-        let kind = self.server.kind(&GroupKind::new("", "ConfigMap")).await?;
-        Ok(InstallationRecord { installation: self, kind })
-    }
-
-    fn install_error(&self, source: EngineError) -> InstallationError {
-        InstallationError::Install { namespace: self.namespace.clone(), source: Box::new(source) }
-    }
-
-    fn remove_error(&self, source: EngineError) -> InstallationError {
-        InstallationError::Remove { namespace: self.namespace.clone(), source: Box::new(source) }
-    }
 }
 
-/// The record of the installed objects.
-struct InstallationRecord<'a> {
-    installation: &'a Installation,
-    kind: ApiKind,
-}
-
-impl ApplySetStore for InstallationRecord<'_> {
-    /// Writes the set. Deletes the record if the set is empty.
-    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
-        async move {
-            let Installation { server, namespace, .. } = self.installation;
-            if set.items.is_empty() {
-                server.delete(&self.kind, namespace, RECORD, None).await.map(drop)
-            } else {
-                let object = self.config_map(set);
-                server.apply(&self.kind, &object, MANAGER, ApplyRequest::default()).await.map(drop)
-            }
-        }
-        .boxed()
-    }
-}
-
-impl InstallationRecord<'_> {
-    fn config_map(&self, set: &ApplySet) -> Object {
-        let text = serde_json::to_string(&set.without_fields());
-        let text = text.expect("invariant: an apply set has text keys alone");
-        let object = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": RECORD, "namespace": self.installation.namespace},
-            "data": {SET_KEY: text},
-        });
-        Object::try_from(object).expect("invariant: the literal above is a mapping")
-    }
+#[derive(Clone, Copy)]
+enum Operation {
+    Install,
+    Remove,
 }
 
 impl InstallationPlan {
