@@ -44,6 +44,9 @@ pub enum CatalogError {
     /// A Jsonnet library cannot be installed.
     #[error("cannot install Jsonnet libraries: {problem}")]
     Libraries { problem: String },
+    /// Files of a compiled catalog are no YAML, or contradict each other.
+    #[error("cannot use the manifests of the catalog")]
+    Manifests { problems: Vec<String> },
     /// A file or folder cannot be used.
     #[error("cannot {action} `{}`", path.display())]
     Disk { action: &'static str, path: PathBuf, source: io::Error },

@@ -13,6 +13,9 @@ impl Explain for CatalogError {
             Self::Rules { problems, .. } => {
                 ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
             }
+            Self::Manifests { problems } => {
+                ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
+            }
             Self::Cluster(error) | Self::List(error) | Self::Report(error) => error.explain(),
             Self::Inventory(error) => error.explain(),
             Self::Jsonnet(error) => error.explain(),

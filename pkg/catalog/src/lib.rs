@@ -10,6 +10,7 @@
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
 //! | `lint` | findings in the files of a hierarchy |
+//! | `manifests` | the objects of a compiled catalog |
 //! | `postprocess` | filters that change compiled files |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
 //! | `references` | references to secrets in parameters and compiled files |
@@ -27,6 +28,7 @@ mod jinja;
 mod jsonnet;
 mod libraries;
 pub mod lint;
+pub mod manifests;
 pub mod postprocess;
 pub mod reclass;
 pub mod references;

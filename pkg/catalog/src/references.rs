@@ -9,10 +9,12 @@
 
 mod collect;
 mod error;
+mod find;
 mod replace;
 #[cfg(test)]
 mod tests;
 
 pub use collect::{ReferenceFile, collect};
 pub use error::ReferenceError;
+pub(crate) use find::references_in;
 pub use replace::References;

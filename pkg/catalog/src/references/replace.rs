@@ -15,7 +15,7 @@ use crate::yaml::read_documents;
 /// The number of hexadecimal digits of a hash.
 const HASH_DIGITS: usize = 8;
 
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\?\{(\w+):([\w\-.@=/]+)(?::[\w\-.@=/:]*)?(?:\|[^}]*)?=*\}")
         .expect("the pattern is constant and valid")
 });
