@@ -334,6 +334,7 @@ Running in local mode
  > Assert current working dir state matches requested compilation
 --- stderr
 error: [Local mode] Cluster ID mismatch: local state targets c-1, compilation was requested for c-9
+hint: name the parameters of another cluster with `--cluster-file`
 
 $ capstan catalog compile c-2
 exit 1

@@ -10,7 +10,7 @@ mod text_diff;
 
 pub use catalog::{CatalogChanges, CatalogCheckout};
 pub(crate) use catalog::{clean_manifests, copy_manifests};
-pub use diff::DiffPolicy;
+pub use diff::{DiffPolicy, is_hidden};
 pub use message::CompileReport;
 
 pub(crate) use checkout::{ConfigCheckout, check_local_work, check_out_config};

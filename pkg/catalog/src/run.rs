@@ -13,6 +13,7 @@ mod render;
 mod set_up;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use manifest::{Map, Value};
 use repository::RepositoryContext;
@@ -46,6 +47,8 @@ pub struct CompileOptions {
     pub dynamic_facts: Map<String, Value>,
     /// The author of commits; none for the configuration of Git.
     pub author: Option<GitAuthor>,
+    /// The class with the parameters of the cluster, in local mode. None for that of the last run.
+    pub cluster_file: Option<PathBuf>,
 }
 
 /// The compilation of one catalog.
@@ -70,8 +73,8 @@ pub struct Workspace {
     pub instances: BTreeMap<String, Dependency>,
     /// The packages of the hierarchy.
     pub packages: Vec<Dependency>,
-    /// The checked-out catalog.
-    pub catalog: CatalogCheckout,
+    /// The checked-out catalog. None in local mode without a Git repository.
+    pub catalog: Option<CatalogCheckout>,
     global: Option<ConfigCheckout>,
     tenant: Option<ConfigCheckout>,
 }

@@ -79,6 +79,7 @@ pages! {
     install "docs/guide/install.md"
     charts "docs/guide/charts.md"
     catalog "docs/guide/catalog.md"
+    commodore "docs/guide/commodore.md"
     components "docs/guide/components.md"
     controller "docs/guide/controller.md"
     kustomize "docs/guide/kustomize.md"

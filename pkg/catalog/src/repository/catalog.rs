@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bytes::Bytes;
 use repository::git::{GitAuthor, GitRemote, StagedChange};
 
 use super::checkout::FIRST_BRANCH;
@@ -14,6 +15,8 @@ use crate::working_folder::{WorkingFolder, empty_folder};
 
 /// The author of commits if Git knows no user.
 const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
+/// The start of the paths of manifests.
+const MANIFESTS: &str = "manifests/";
 /// The indentation of changes.
 const INDENT: &str = "     ";
 
@@ -65,26 +68,36 @@ impl CatalogCheckout {
         Ok(Self { remote, branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()), author, folder })
     }
 
-    /// Uses the catalog in the working folder, without a connection.
+    /// Uses the catalog in the working folder, without a connection. None if it is no Git repository.
     ///
     /// # Errors
-    /// The folder has no catalog.
+    /// The URL of the catalog is not valid.
     pub(crate) async fn local(
         fetcher: Fetcher<'_>,
         url: &str,
         author: Option<GitAuthor>,
         report: StepSink<'_>,
-    ) -> Result<Self, CatalogError> {
+    ) -> Result<Option<Self>, CatalogError> {
         let folder = fetcher.folder.catalog();
         if !folder.join(".git").exists() {
-            return Err(CatalogError::rule_with_hint(
-                format!("Invalid working dir state: '{}' is no Git repository", folder.display()),
-                "compile the catalog once without `--local`",
-            ));
+            return Ok(None);
         }
         let remote = fetcher.remote(url, "While opening the catalog")?;
         let author = author_or_known(author, &remote, report).await;
-        Ok(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder })
+        Ok(Some(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder }))
+    }
+
+    /// Reads the manifests of the checked-out commit, by their paths in the folder `manifests`.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn committed_manifests(&self) -> Result<Vec<(String, Bytes)>, CatalogError> {
+        let failed = |error| CatalogError::fetch("cannot read the catalog", error);
+        let commit = self.remote.head(&self.folder).await.map_err(failed)?;
+        let files = self.remote.read_folder(&commit, "").await.map_err(failed)?;
+        let inside =
+            |(path, content): (String, Bytes)| Some((path.strip_prefix(MANIFESTS)?.to_owned(), content));
+        Ok(files.into_iter().filter_map(inside).collect())
     }
 
     /// Stages all files, and returns the changes to the last commit.

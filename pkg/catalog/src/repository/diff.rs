@@ -1,8 +1,10 @@
 //! The changes of a catalog, as Commodore prints them.
 
+use manifest::{Object, Value};
 use repository::git::{StagedChange, StagedChangeKind};
 
 use super::text_diff::TextDiff;
+use crate::yaml::{YamlStyle, write_document};
 
 /// The differences of manifests that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +95,13 @@ fn has_semantic_change(lines: &[String]) -> bool {
         });
         !is_tiller
     })
+}
+
+/// True if a policy hides the difference of two objects.
+pub fn is_hidden(before: &Object, after: &Object, policy: DiffPolicy) -> bool {
+    let text = |object: &Object| write_document(&Value::Object(object.as_map().clone()), YamlStyle::CATALOG);
+    let lines = TextDiff::new(&text(before), &text(after)).unified("before", "after");
+    lines.is_empty() || policy == DiffPolicy::Kapitan029To030 && !has_semantic_change(&lines[2..])
 }
 
 /// Indents the lines of a text, except for those without content.

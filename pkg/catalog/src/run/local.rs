@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use manifest::{Value, YamlLimits, yaml};
 
@@ -15,7 +15,7 @@ use crate::error::CatalogError;
 use crate::reclass::MissingClasses;
 use crate::repository::CatalogCheckout;
 use crate::step::Step;
-use crate::working_folder::{CLUSTER_TARGET, empty_folder};
+use crate::working_folder::{CLUSTER_TARGET, empty_folder, write_file};
 
 /// The cluster that the working folder was last used for.
 struct LocalCluster {
@@ -41,22 +41,16 @@ impl CompileRun<'_> {
             ));
         }
         let file = self.folder.target_file(CLUSTER_TARGET);
-        if !file.is_file() {
+        if !file.is_file() && self.options.cluster_file.is_none() {
             return Err(CatalogError::rule_with_hint(
                 format!("Invalid working dir state: '{}' is missing", file.display()),
-                "compile the catalog once without `--local`",
+                "compile the catalog once without `--local`, or name the parameters of the cluster with `--cluster-file`",
             ));
         }
         self.report(Step::Notice(
             "Assert current working dir state matches requested compilation".to_owned(),
         ));
-        let local = read_cluster(&self.folder.parameters_file())?;
-        if local.id != cluster {
-            return Err(CatalogError::rule(format!(
-                "[Local mode] Cluster ID mismatch: local state targets {}, compilation was requested for {cluster}",
-                local.id
-            )));
-        }
+        let local = self.local_cluster(cluster)?;
         self.report(Step::RegisterConfig);
         self.check_removed_references(&local.tenant)?;
         self.reset_inventory()?;
@@ -77,6 +71,26 @@ impl CompileRun<'_> {
         )
         .await?;
         Ok(Workspace { components, instances, packages, catalog, global: None, tenant: None })
+    }
+
+    /// Reads the parameters of the cluster. Those of a given file take the place of those of the last run.
+    fn local_cluster(&self, cluster: &str) -> Result<LocalCluster, CatalogError> {
+        let kept = self.folder.parameters_file();
+        let file = self.options.cluster_file.as_deref().unwrap_or(&kept);
+        let (local, text) = read_cluster(file)?;
+        if local.id != cluster {
+            return Err(CatalogError::rule_with_hint(
+                format!(
+                    "[Local mode] Cluster ID mismatch: local state targets {}, compilation was requested for {cluster}",
+                    local.id
+                ),
+                "name the parameters of another cluster with `--cluster-file`",
+            ));
+        }
+        if file != kept {
+            write_file(&kept, &text)?;
+        }
+        Ok(local)
     }
 
     fn reset_inventory(&self) -> Result<(), CatalogError> {
@@ -142,13 +156,7 @@ impl CompileRun<'_> {
             let instance = match specs.instances.remove(alias) {
                 None => components[component].clone(),
                 Some(spec) => {
-                    let worktree = self.folder.component(alias);
-                    if !worktree.is_dir() {
-                        return Err(CatalogError::rule_with_hint(
-                            format!("Missing alias checkout for '{alias} as {component}'"),
-                            "compile the catalog once without `--local`",
-                        ));
-                    }
+                    let worktree = self.instance_worktree(alias, &components[component], &spec)?;
                     let instance = dependency(alias, component, spec, &worktree);
                     link_instance(self.folder, &instance)?;
                     instance
@@ -158,6 +166,27 @@ impl CompileRun<'_> {
         }
         Ok((components, instances))
     }
+
+    /// Finds the checkout of an instance, or else that of its component, if both have the same version.
+    fn instance_worktree(
+        &self,
+        alias: &str,
+        component: &Dependency,
+        spec: &DependencySpec,
+    ) -> Result<PathBuf, CatalogError> {
+        let worktree = self.folder.component(alias);
+        if worktree.is_dir() {
+            return Ok(worktree);
+        }
+        let known = (&component.url, &component.version, &component.path);
+        if known == (&spec.url, &spec.version, &spec.path) {
+            return Ok(component.worktree.clone());
+        }
+        Err(CatalogError::rule_with_hint(
+            format!("Missing alias checkout for '{alias} as {}'", component.name),
+            "compile the catalog once without `--local`",
+        ))
+    }
 }
 
 fn dependency(name: &str, component: &str, spec: DependencySpec, worktree: &Path) -> Dependency {
@@ -166,11 +195,12 @@ fn dependency(name: &str, component: &str, spec: DependencySpec, worktree: &Path
     Dependency { name, component, url, version, path, worktree: worktree.to_owned(), commit: None }
 }
 
-fn read_cluster(path: &Path) -> Result<LocalCluster, CatalogError> {
+/// Reads the parameters of a cluster. Also returns the text of the file.
+fn read_cluster(path: &Path) -> Result<(LocalCluster, String), CatalogError> {
     let invalid = || {
         CatalogError::rule_with_hint(
             format!("params file for {CLUSTER_TARGET} does not exist or is not valid: '{}'", path.display()),
-            "compile the catalog once without `--local`",
+            "the file needs `parameters.cluster` with `name` and `tenant`, such as `inventory/classes/params/cluster.yml`",
         )
     };
     let text = fs::read_to_string(path).map_err(|_| invalid())?;
@@ -180,9 +210,10 @@ fn read_cluster(path: &Path) -> Result<LocalCluster, CatalogError> {
         let value = cluster.and_then(|cluster| cluster.get(field)).and_then(Value::as_str);
         value.map(str::to_owned).ok_or_else(invalid)
     };
-    Ok(LocalCluster {
+    let cluster = LocalCluster {
         id: field("name")?,
         tenant: field("tenant")?,
         catalog_url: field("catalog_url").unwrap_or_default(),
-    })
+    };
+    Ok((cluster, text))
 }

@@ -60,6 +60,7 @@ impl CompileRun<'_> {
         let catalog =
             CatalogCheckout::open(self.fetcher(), &cluster.catalog_url, options.author.clone(), self.report)
                 .await?;
+        let catalog = Some(catalog);
         Ok(Workspace { components, instances, packages, catalog, global: Some(global), tenant: Some(tenant) })
     }
 

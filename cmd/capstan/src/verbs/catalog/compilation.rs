@@ -1,0 +1,254 @@
+//! The compilation of a catalog, for the verbs that need one: its flags, its stages, and its tools.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use catalog::cluster::{Cluster, parse_dynamic_facts};
+use catalog::compile::{CompileRequest, compile, fetch_dependencies};
+use catalog::references::References;
+use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace};
+use catalog::{CLUSTER_TARGET, CatalogError, Step, WorkingFolder};
+use repository::git::GitAuthor;
+
+use super::{lieutenant::LieutenantFlags, tools::SessionTools};
+use crate::{Environment, Failure, session::Session};
+
+/// The flags that select a working folder and the source of a cluster.
+#[derive(clap::Args)]
+pub(super) struct SourceFlags {
+    /// Working folder [default: the current folder]
+    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
+    working_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) api: LieutenantFlags,
+
+    /// Use the working folder, without API and remotes
+    #[arg(long)]
+    pub(super) local: bool,
+
+    /// Class with the parameters of the cluster; only with `--local`
+    #[arg(long, value_name = "FILE")]
+    cluster_file: Option<PathBuf>,
+
+    /// Allow inputs of type `external` to run programs
+    #[arg(long)]
+    allow_external: bool,
+}
+
+/// Flags that all verbs read from variables, and that `catalog compile` also has.
+#[derive(clap::Args, Default)]
+pub(super) struct CompileFlags {
+    /// Discard local changes in fetched repositories
+    #[arg(long, overrides_with = "no_force")]
+    force: bool,
+
+    #[arg(long, hide = true)]
+    no_force: bool,
+
+    /// Name of the author of commits [default: $GIT_AUTHOR_NAME, else user.name of Git]
+    #[arg(long, value_name = "NAME")]
+    git_author_name: Option<String>,
+
+    /// Address of the author of commits [default: $GIT_AUTHOR_EMAIL, else user.email of Git]
+    #[arg(long, value_name = "EMAIL")]
+    git_author_email: Option<String>,
+
+    /// Revision of the global repository
+    #[arg(short, long, value_name = "REVISION")]
+    global_repo_revision_override: Option<String>,
+
+    /// Revision of the repository of the tenant
+    #[arg(short, long, value_name = "REVISION")]
+    tenant_repo_revision_override: Option<String>,
+
+    /// Install Jsonnet libraries, also with `--local`
+    #[arg(long, overrides_with = "no_fetch_dependencies", hide = true)]
+    fetch_dependencies: bool,
+
+    /// Use the installed Jsonnet libraries; only with `--local`
+    #[arg(short = 'F', long)]
+    no_fetch_dependencies: bool,
+
+    /// Dynamic fact for a cluster without dynamic facts; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    dynamic_fact: Vec<String>,
+
+    /// Targets to compile at once; 0: all processors
+    #[arg(long, value_name = "COUNT")]
+    processes: Option<usize>,
+}
+
+/// The compilation of the catalog of one cluster.
+pub(super) struct Compilation<'a> {
+    pub(super) cluster: &'a str,
+    pub(super) flags: &'a SourceFlags,
+    pub(super) folder: WorkingFolder,
+    pub(super) local: bool,
+    pub(super) options: CompileOptions,
+    /// Notices about the flags.
+    pub(super) notices: Vec<String>,
+    threads: usize,
+}
+
+impl<'a> Compilation<'a> {
+    /// Reads the flags and variables of a compilation.
+    pub(super) fn new(
+        cluster: &'a str,
+        flags: &'a SourceFlags,
+        compile_flags: &CompileFlags,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let root = flags
+            .working_dir
+            .clone()
+            .or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
+        let local = is_set(flags.local, "COMMODORE_LOCAL", environment);
+        let mut notices = Vec::new();
+        let options = compile_flags.options(local, flags, environment, &mut notices)?;
+        Ok(Self {
+            cluster,
+            flags,
+            folder: WorkingFolder::new(environment.resolve(root.unwrap_or_default())),
+            local,
+            options,
+            notices,
+            threads: compile_flags.threads(environment)?,
+        })
+    }
+
+    /// Fetches everything that the catalog needs, or finds it in the working folder.
+    pub(super) fn set_up(&self, run: &CompileRun<'_>, session: &Session) -> Result<Workspace, Failure> {
+        if self.local {
+            return session.block_on(run.set_up_local(self.cluster));
+        }
+        let api = self.flags.api.open(run.context, session)?;
+        session.block_on(async {
+            let cluster = api.get("clusters", self.cluster).await.map_err(CatalogError::Cluster)?;
+            let Some(tenant) = cluster.get("tenant").and_then(manifest::Value::as_str) else {
+                return Err(Failure::user("cluster does not have a tenant reference"));
+            };
+            let tenant = api.get("tenants", tenant).await.map_err(CatalogError::Cluster)?;
+            let cluster = Cluster::from_responses(&cluster, &tenant)?;
+            Ok(run.set_up(&cluster).await?)
+        })
+    }
+
+    /// Compiles all instances into the folder `compiled`.
+    pub(super) fn compile(
+        &self,
+        run: &CompileRun<'_>,
+        workspace: &Workspace,
+        prepared: &Prepared,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let (folder, instances) = (&self.folder, workspace.components_of_instances());
+        (run.report)(Step::UpdateReferences);
+        let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
+        let references = catalog::references::collect(&parameters, &instances, CLUSTER_TARGET)?;
+        run.write_references(&references)?;
+        run.clean_catalog()?;
+        (run.report)(Step::Compile);
+        let targets: Vec<String> = instances.keys().cloned().collect();
+        if self.options.fetch_dependencies {
+            let fetch = fetch_dependencies(&prepared.nodes, &targets, folder.root(), run.context);
+            session.block_on(fetch)?;
+        }
+        let program_folder = self.flags.allow_external.then(|| folder.root());
+        let compiled = compile(&CompileRequest {
+            nodes: &prepared.nodes,
+            targets: &targets,
+            search_paths: &[folder.vendor(), folder.root().to_owned()],
+            output: folder.root(),
+            references: References::Hashed { folder: folder.references() },
+            threads: self.threads,
+            tools: &SessionTools { session, program_folder },
+        })?;
+        for (target, messages) in compiled.messages {
+            for message in messages {
+                session.messages().warning(format!("{target}: {message}"));
+            }
+        }
+        Ok(run.postprocess(workspace, prepared)?)
+    }
+
+    /// Fetches and compiles the catalog into the folder `catalog/manifests`. Steps are logged.
+    pub(super) fn compile_quietly(&self, session: &Session) -> Result<Workspace, Failure> {
+        let context = session.repositories()?;
+        let messages = session.messages().clone();
+        let report = move |step: Step| match step {
+            Step::Warning(text) => messages.warning(text),
+            step => messages.log(1, step.to_string()),
+        };
+        for notice in &self.notices {
+            report(Step::Text(notice.clone()));
+        }
+        let run =
+            CompileRun { folder: &self.folder, context: &context, options: &self.options, report: &report };
+        let workspace = self.set_up(&run, session)?;
+        let prepared = session.block_on(run.prepare(&workspace))?;
+        self.compile(&run, &workspace, &prepared, session)?;
+        run.copy_manifests(&workspace)?;
+        Ok(workspace)
+    }
+}
+
+impl CompileFlags {
+    fn options(
+        &self,
+        local: bool,
+        flags: &SourceFlags,
+        environment: &Environment,
+        notices: &mut Vec<String>,
+    ) -> Result<CompileOptions, Failure> {
+        let revision = |flag, name: &str| text(flag, &[&format!("COMMODORE_{name}"), name], environment);
+        let fetches = !is_set(self.no_fetch_dependencies, "COMMODORE_NO_FETCH_DEPENDENCIES", environment);
+        if !fetches && !local {
+            notices.push(
+                "[WARN] --no-fetch-dependencies doesn't take effect unless --local is specified".to_owned(),
+            );
+        }
+        let facts = parse_dynamic_facts(self.dynamic_fact.iter().map(String::as_str));
+        notices.extend(facts.notices);
+        let name = text(&self.git_author_name, &["GIT_AUTHOR_NAME"], environment);
+        let email = text(&self.git_author_email, &["GIT_AUTHOR_EMAIL"], environment);
+        if flags.cluster_file.is_some() && !local {
+            return Err(Failure::user("`--cluster-file` needs `--local`")
+                .hint("without `--local`, the API describes the cluster"));
+        }
+        Ok(CompileOptions {
+            force: !local && !self.no_force && is_set(self.force, "COMMODORE_FORCE", environment),
+            fetch_dependencies: fetches || !local || self.fetch_dependencies,
+            global_revision: revision(&self.global_repo_revision_override, "GLOBAL_REPO_REVISION_OVERRIDE"),
+            tenant_revision: revision(&self.tenant_repo_revision_override, "TENANT_REPO_REVISION_OVERRIDE"),
+            dynamic_facts: facts.facts,
+            author: name.zip(email).map(|(name, email)| GitAuthor { name, email }),
+            cluster_file: flags.cluster_file.as_ref().map(|file| environment.resolve(file)),
+        })
+    }
+
+    fn threads(&self, environment: &Environment) -> Result<usize, Failure> {
+        let variable = environment.text("COMMODORE_PROCESSES");
+        let count = match (self.processes, variable) {
+            (Some(count), _) => count,
+            (None, Some(text)) => text.parse().map_err(|_| {
+                Failure::user(format!("invalid value `{text}` of COMMODORE_PROCESSES: not a number"))
+            })?,
+            (None, None) => 0,
+        };
+        let processors = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        Ok(if count == 0 { processors() } else { count })
+    }
+}
+
+/// Returns the value of a flag, or else of the first set variable.
+pub(super) fn text(flag: &Option<String>, names: &[&str], environment: &Environment) -> Option<String> {
+    let variable = || names.iter().find_map(|name| environment.text(name));
+    flag.as_deref().or_else(variable).map(str::to_owned)
+}
+
+/// True if a flag or its variable is set.
+pub(super) fn is_set(flag: bool, name: &str, environment: &Environment) -> bool {
+    let variable = environment.text(name).map(str::to_ascii_lowercase);
+    flag || variable.is_some_and(|value| matches!(value.as_str(), "1" | "true" | "t" | "yes" | "y" | "on"))
+}
