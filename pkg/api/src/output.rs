@@ -3,6 +3,7 @@
 mod backup;
 mod bundle;
 mod cache;
+mod catalog;
 mod chart;
 mod component;
 mod describe;
@@ -36,6 +37,7 @@ pub use bundle::{
     LoadedContentState,
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
+pub use catalog::{CatalogFileChange, CatalogObjectChange, CatalogPlan, CatalogRunReport, UnresolvedObject};
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
 pub use component::{
     ComponentList, ComponentObject, ComponentRunReport, ComponentSteps, ControllerRunReport, ListedComponent,

@@ -21,7 +21,8 @@ pub(super) fn exit_codes() -> Page {
          unfinished, or an object cannot be read |\n\
          | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read completely |\n\
          | `component status` | a Component is not ready |\n\
-         | `component diff` | a Component differs from the cluster |\n",
+         | `component diff` | a Component differs from the cluster |\n\
+         | `catalog plan` | the catalog differs from its last version |\n",
     );
     (format!("{REFERENCE}/exit-codes.md"), text)
 }

@@ -1,6 +1,8 @@
 //! `catalog`: compiles catalogs of clusters from class hierarchies.
 
+mod apply;
 mod clean;
+mod compilation;
 mod compile;
 mod component;
 mod explain;
@@ -9,6 +11,7 @@ mod inventory_folder;
 mod lieutenant;
 mod lint;
 mod list;
+mod plan;
 mod tools;
 
 use crate::{Failure, session::Session};
@@ -17,6 +20,8 @@ use crate::{Failure, session::Session};
 #[derive(clap::Subcommand)]
 pub(crate) enum CatalogVerb {
     Compile(Box<compile::Compile>),
+    Plan(Box<plan::Plan>),
+    Apply(Box<apply::Apply>),
     #[command(subcommand)]
     Component(component::CatalogComponentVerb),
     Inventory(Box<inventory::Inventory>),
@@ -30,6 +35,8 @@ impl CatalogVerb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Compile(args) => compile::run(&args, session),
+            Self::Plan(args) => plan::run(&args, session),
+            Self::Apply(args) => apply::run(&args, session),
             Self::Component(verb) => verb.run(session),
             Self::Inventory(args) => inventory::run(&args, session),
             Self::Explain(args) => explain::run(&args, session),

@@ -1,0 +1,255 @@
+use std::path::PathBuf;
+
+use api::output::{CatalogRunReport, UnresolvedObject};
+use apply::{
+    ApplyOptions, MissingNamespacePolicy, ObjectKey, OwnershipMarks, PlannedSet, Policies, RecordedSet,
+    SaveAt, SetObjects, UpdatePolicy, object_name,
+};
+use catalog::manifests::{ManifestObject, Manifests};
+use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
+use management::{DiffDetail, WaitOptions};
+
+use super::compilation::{Compilation, CompileFlags, SourceFlags};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags, WAITING},
+    ui::format_count,
+    verbs::lifecycle::{ShowFlags, steps_text, wait_until_done},
+};
+
+const COMMAND: &str = "catalog apply";
+/// The namespace of the records. It exists on every cluster.
+const RECORD_NAMESPACE: &str = "kube-system";
+/// The name of a catalog without a cluster.
+const DEFAULT_NAME: &str = "catalog";
+/// Prefixes of the field managers of other tools that may have applied the catalog.
+const FORMER_TOOLS: [&str; 3] = ["kubectl", "helm", "argocd"];
+/// The maximum number of objects in an error.
+const MAX_NAMED: usize = 20;
+
+/// Apply a catalog to a cluster, without a GitOps operator
+///
+/// Compiles the catalog, applies its objects in waves, and deletes the objects that left it. A record on the cluster lists
+/// the applied objects. References to secrets in Vault are not resolved: objects with references are an error, or are left
+/// out. Re-run the command to resume an interrupted run.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} catalog apply c-green-1 --local --dry-run --sandbox lab
+  {bin} catalog apply --manifests work/catalog --skip-references")]
+pub(crate) struct Apply {
+    /// Id of the cluster
+    #[arg(value_name = "CLUSTER", required_unless_present = "manifests")]
+    cluster: Option<String>,
+
+    /// Compiled folder, instead of a compilation
+    #[arg(long, value_name = "FOLDER", conflicts_with = "cluster")]
+    manifests: Option<PathBuf>,
+
+    /// Leave out objects with references to secrets
+    #[arg(long)]
+    skip_references: bool,
+
+    /// Namespace of objects without one [default: that of the context]
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    #[command(flatten)]
+    source: SourceFlags,
+
+    #[command(flatten)]
+    show: ShowFlags,
+
+    /// Maximum time to wait until all objects are ready, such as 90s or 10m [default: 5m]
+    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
+    timeout: Option<String>,
+
+    /// Do not wait until the last objects are ready
+    #[arg(long, help_heading = WAITING)]
+    no_wait: bool,
+
+    #[command(flatten)]
+    server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+pub(super) fn run(args: &Apply, session: &mut Session) -> Result<(), Failure> {
+    let format = args.show.format()?;
+    let wait = wait_until_done(args.timeout.as_deref(), args.no_wait)?;
+    let run = ApplyRun::new(args, session)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    if args.show.is_show_only() {
+        let plan = run.plan(&cluster, true, session)?;
+        let diffs = args.show.diffs(format);
+        return run.print(&plan, diffs, format, session);
+    }
+    // Planning happens under the lease, so that the plan includes changes by the previous run.
+    let result = args.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
+        run.execute(&clusters[0], wait, format, session)
+    })?;
+    session.show_cluster_result(args.server.pace.progress, result);
+    Ok(())
+}
+
+/// A catalog for a cluster.
+struct ApplyRun {
+    name: String,
+    namespace: String,
+    objects: Vec<ManifestObject>,
+    left_out: Vec<ManifestObject>,
+}
+
+impl ApplyRun {
+    /// Compiles or reads the catalog, and checks its objects.
+    fn new(args: &Apply, session: &Session) -> Result<Self, Failure> {
+        let environment = session.environment();
+        let folder = match (&args.cluster, &args.manifests) {
+            (Some(cluster), _) => {
+                let compilation =
+                    Compilation::new(cluster, &args.source, &CompileFlags::default(), environment)?;
+                compilation.compile_quietly(session)?;
+                compilation.folder.manifests()
+            }
+            (None, folder) => environment.resolve(folder.clone().unwrap_or_default()),
+        };
+        let manifests = Manifests::read_folder(&folder)?;
+        for path in manifests.others.keys() {
+            session.messages().warning(format!("`{path}` has no objects; it is ignored"));
+        }
+        if manifests.objects.is_empty() {
+            return Err(Failure::user(format!(
+                "cannot apply the catalog: there is no object in `{}`",
+                folder.display()
+            ))
+            .hint("compile the catalog first, or name a folder with manifests"));
+        }
+        let objects = manifests.into_distinct_objects()?;
+        let (objects, left_out) = objects.into_iter().partition(|one| one.references.is_empty());
+        let run = Self {
+            name: args.cluster.clone().unwrap_or_else(|| DEFAULT_NAME.to_owned()),
+            namespace: args.server.kube.namespace(args.namespace.as_deref(), environment)?,
+            objects,
+            left_out,
+        };
+        if args.skip_references || run.left_out.is_empty() { Ok(run) } else { Err(run.unresolved()) }
+    }
+
+    fn unresolved(&self) -> Failure {
+        let count = format_count(self.left_out.len(), "object");
+        let failure = Failure::user(format!("cannot apply the catalog: {count} with references to secrets"));
+        let named = self.left_out.iter().take(MAX_NAMED).map(|one| {
+            format!("{}: {} has {}", one.file, ObjectKey::of(&one.object), one.references.join(", "))
+        });
+        let more =
+            self.left_out.len().checked_sub(MAX_NAMED + 1).map(|more| format!("and {} more", more + 1));
+        named.chain(more).fold(failure, Failure::cause).hint(
+            "leave these objects out with `--skip-references`, and create them with their secrets yourself",
+        )
+    }
+
+    fn set(&self, cluster: &ManagementCluster) -> RecordedSet {
+        RecordedSet {
+            server: cluster.server().clone(),
+            namespace: RECORD_NAMESPACE.to_owned(),
+            record: format!("capstan.catalog.{}", self.name),
+            save_at: SaveAt::Start,
+            marks: OwnershipMarks {
+                // `kubectl delete` of a definition must not wait for this program.
+                finalizer: None,
+                // The record has the digests.
+                digest_annotation: None,
+                ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("catalog/{}", self.name))
+            },
+            options: ApplyOptions {
+                field_manager: FIELD_MANAGER.to_owned(),
+                prefix: CAPSTAN_DOMAIN.to_owned(),
+                defaults: Policies { update: UpdatePolicy::SsaOverride, ..Policies::default() },
+                missing_namespaces: MissingNamespacePolicy::Create,
+                namespace: self.namespace.clone(),
+                take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+                additional_managed_types: Vec::new(),
+                component_digest: None,
+                reapply_after: None,
+            },
+        }
+    }
+
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        server_check: bool,
+        session: &Session,
+    ) -> Result<PlannedSet, Failure> {
+        let objects = SetObjects {
+            objects: self.objects.iter().map(|one| one.object.clone()).collect(),
+            left_alone: self.left_out.iter().map(|one| ObjectKey::of(&one.object)).collect(),
+            server_check,
+        };
+        let set = self.set(cluster);
+        session.block_on(async { Box::pin(set.plan(objects)).await.map_err(Failure::from) })
+    }
+
+    fn execute(
+        &self,
+        cluster: &ManagementCluster,
+        wait: WaitOptions,
+        format: OutputFormat,
+        session: &mut Session,
+    ) -> Result<String, Failure> {
+        let mut plan = self.plan(cluster, false, session)?;
+        let report = self.report(&plan, DiffDetail::Hidden, true);
+        let set = self.set(cluster);
+        let applied = async { set.apply(&mut plan, wait.timeout).await.map_err(Failure::from) };
+        session.execute(applied, "re-run the same command to resume")?;
+        session.print(format, &report, |_, _| String::new())?;
+        let left_out = match self.left_out.len() {
+            0 => String::new(),
+            count => format!("; left out {}", format_count(count, "object")),
+        };
+        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        Ok(if report.changes {
+            format!("applied catalog `{}`{writes}{left_out}", self.name)
+        } else {
+            format!("nothing to change{left_out}")
+        })
+    }
+
+    fn report(&self, plan: &PlannedSet, diffs: DiffDetail, carried_out: bool) -> CatalogRunReport {
+        let steps = management::report_steps(plan, diffs);
+        let unresolved = |one: &ManifestObject| UnresolvedObject {
+            object: object_name(&ObjectKey::of(&one.object)),
+            file: one.file.clone(),
+            references: one.references.clone(),
+        };
+        CatalogRunReport {
+            command: COMMAND.to_owned(),
+            carried_out,
+            changes: steps.iter().any(|step| step.action.is_change()),
+            name: self.name.clone(),
+            steps,
+            left_out: self.left_out.iter().map(unresolved).collect(),
+        }
+    }
+
+    fn print(
+        &self,
+        plan: &PlannedSet,
+        diffs: DiffDetail,
+        format: OutputFormat,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let report = self.report(plan, diffs, false);
+        session.print(format, &report, |report, width| {
+            let mut text = format!("{}\n", steps_text(&report.steps, diffs, width).trim_end());
+            for one in &self.left_out {
+                text.push_str(&format!("  left out: {} in {}\n", ObjectKey::of(&one.object), one.file));
+            }
+            if !report.changes {
+                text.push_str("nothing would change\n");
+            }
+            text
+        })
+    }
+}

@@ -1,0 +1,74 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ObjectName, StepAction, StepReport};
+
+/// Result of `catalog plan`: the changes between two versions of a catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogPlan {
+    /// True if anything changes.
+    pub changes: bool,
+    /// Objects that change, sorted by group, kind, namespace and name.
+    pub objects: Vec<CatalogObjectChange>,
+    /// Files that change and have no objects, sorted by path.
+    pub files: Vec<CatalogFileChange>,
+    /// Number of objects that stay as they are.
+    pub unchanged: usize,
+}
+
+/// Change of one object of a catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogObjectChange {
+    /// Action: create, update or delete.
+    pub action: StepAction,
+    /// Kind, namespace and name of the object.
+    pub object: ObjectName,
+    /// Paths of the changed fields in the syntax of jq; empty unless the object is updated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// Unified diff of the object; values of Secrets are masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// Change of one file of a catalog that has no objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogFileChange {
+    /// Action: create, update or delete.
+    pub action: StepAction,
+    /// Path in the folder of manifests.
+    pub path: String,
+}
+
+/// Result of `catalog apply`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogRunReport {
+    /// Command that made the plan.
+    pub command: String,
+    /// True if the plan was executed.
+    pub carried_out: bool,
+    /// True if anything changes.
+    pub changes: bool,
+    /// Name of the applied catalog.
+    pub name: String,
+    /// Action on each object.
+    pub steps: Vec<StepReport>,
+    /// Objects that are left out because they have references to secrets.
+    pub left_out: Vec<UnresolvedObject>,
+}
+
+/// Object with references to secrets that nothing resolves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnresolvedObject {
+    /// Kind, namespace and name of the object.
+    pub object: ObjectName,
+    /// Path of its file in the folder of manifests.
+    pub file: String,
+    /// References, such as `?{vaultkv:path/to/secret/key:0123abcd}`.
+    pub references: Vec<String>,
+}
