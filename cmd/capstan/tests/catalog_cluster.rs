@@ -15,7 +15,7 @@ use crate::management::Management;
 
 const STORAGE_CLASS: Kind =
     Kind::new("storage.k8s.io", "v1", "StorageClass", "storageclasses").cluster_scoped();
-const GREEN: &str = "c-green --local --cluster-file clusters/c-green.yml";
+pub(crate) const GREEN: &str = "c-green --local --cluster-file clusters/c-green.yml";
 const BLUE: &str = "c-blue --local --cluster-file clusters/c-blue.yml";
 
 /// Copies the example of the guide.
@@ -26,7 +26,7 @@ fn copy_example(world: &TestEnvironment) {
     }
 }
 
-fn example() -> TestEnvironment {
+pub(crate) fn example() -> TestEnvironment {
     let world = crate::world();
     copy_example(&world);
     world
@@ -41,7 +41,7 @@ fn catalog(world: &TestEnvironment) -> String {
 }
 
 /// Changes a file of the example.
-fn edit(world: &TestEnvironment, file: &str, from: &str, to: &str) {
+pub(crate) fn edit(world: &TestEnvironment, file: &str, from: &str, to: &str) {
     let text = world.read(file);
     assert!(text.contains(from), "{text}");
     world.write(file, text.replacen(from, to, 1));
@@ -82,7 +82,7 @@ Compiling catalog...
 Postprocessing...
    > [CWD]/compiled/monitoring/monitoring/monitoring/templates/00_namespace.yaml doesn't exist, creating...
 Updating catalog repository...
- > Skipping diff: '[CWD]/catalog' is no Git repository
+ > Skipping diff: '[CWD]/catalog' is no checkout of the catalog
  > Skipping commit+push to catalog in local mode...
 Catalog compiled! 🎉
 
@@ -399,7 +399,7 @@ done in [..]: 2 to update, 1 to delete; 7 objects unchanged
 $ capstan catalog plan c-green --local --cluster-file clusters/c-green.yml
 exit 1
 --- stderr
-error: cannot compare the catalog: `[CWD]/catalog` is no Git repository
+error: cannot compare the catalog: `[CWD]/catalog` is no checkout of its repository
 hint: name a compiled folder with `--against`, or compile the catalog once without `--local`
 
 $ capstan catalog plan --manifests released --against released --exit-status

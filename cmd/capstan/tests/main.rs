@@ -8,6 +8,7 @@ mod catalog;
 mod catalog_cluster;
 mod catalog_component;
 mod chart_cluster;
+mod catalog_results;
 mod chart_lint;
 mod chart_sources;
 mod charts;

@@ -1,4 +1,5 @@
 mod cases;
+mod catalogs;
 mod charts;
 mod components;
 mod controller;
@@ -36,7 +37,7 @@ pub(crate) struct Bench {
     /// The number of runs of each command. The median is reported.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Measure only this part. The fleet, Components and their controller are measured only if named here.
+    /// Measure only this part. Catalogs, the fleet, Components and their controller are measured only if named here.
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
     /// The number of clusters of the fleet [default: 1000].
@@ -56,6 +57,8 @@ pub(crate) struct Bench {
 /// A part that can be measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
+    /// Catalogs of clusters, beside `commodore` if it is on the PATH.
+    Catalogs,
     /// Helm charts, beside `helm` if it is on the PATH.
     Charts,
     Commands,
@@ -73,8 +76,10 @@ enum Part {
 
 impl Bench {
     fn is_selected(&self, part: Part) -> bool {
-        self.only
-            .map_or(!matches!(part, Part::Fleet | Part::Components | Part::Controller), |only| only == part)
+        self.only.map_or(
+            !matches!(part, Part::Catalogs | Part::Fleet | Part::Components | Part::Controller),
+            |only| only == part,
+        )
     }
 
     fn check(&self) -> Result<()> {
@@ -108,6 +113,7 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     });
     for part in Part::value_variants().iter().filter(|part| args.is_selected(**part)) {
         let measure = match part {
+            Part::Catalogs => catalogs::catalogs,
             Part::Charts => charts::charts,
             Part::Commands => commands,
             Part::Components => components::components,

@@ -32,7 +32,7 @@ mod writable;
 pub use crate::jsonnet::{JsonnetError, SourcePosition, TracePoint};
 pub use dependencies::{DependencyError, fetch_dependencies};
 pub use error::{CompileError, InputError, TargetError};
-pub use run::{CompileReport, CompileRequest, compile};
+pub use run::{CompileReport, CompileRequest, StoredResults, compile};
 pub use tools::{KustomizationOutput, ProgramCall, ToolError, Tools};
 
 pub(crate) use natives::{file_names, read_text, sha256, text_argument};

@@ -15,6 +15,7 @@
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
 //! | `references` | references to secrets in parameters and compiled files |
 //! | `repository` | the repositories of classes, and the repository of the catalog |
+//! | `results` | the results of earlier compilations, and the facts that they depend on |
 //! | `run` | the stages of a compilation |
 //! | `yaml` | YAML as PyYAML reads and prints it |
 
@@ -33,6 +34,7 @@ pub mod postprocess;
 pub mod reclass;
 pub mod references;
 pub mod repository;
+mod results;
 pub mod run;
 mod step;
 mod working_folder;

@@ -73,7 +73,7 @@ pub struct Workspace {
     pub instances: BTreeMap<String, Dependency>,
     /// The packages of the hierarchy.
     pub packages: Vec<Dependency>,
-    /// The checked-out catalog. None in local mode without a Git repository.
+    /// The checked-out catalog. None in local mode without a checkout.
     pub catalog: Option<CatalogCheckout>,
     global: Option<ConfigCheckout>,
     tenant: Option<ConfigCheckout>,

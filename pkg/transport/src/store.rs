@@ -18,6 +18,7 @@ mod clones;
 mod entry;
 mod inventory;
 mod lock;
+mod named;
 mod prune;
 mod survey;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use kustomize::{
     BaseObjects, Build, BuildOptions, BuildOutput, BuildReport, FetchRequest, FetchResults, RemoteEntry,
@@ -17,6 +17,8 @@ pub(crate) struct KustomizationBuild {
     pub(crate) result: Result<BuildOutput, BuildReport>,
     pub(crate) names: FileNames,
     pub(crate) hints: Vec<String>,
+    /// The local paths that the build looked up. None if it fetched content.
+    pub(crate) inputs: Option<Vec<PathBuf>>,
 }
 
 pub(super) enum KustomizationSource {
@@ -106,5 +108,7 @@ pub(crate) fn build(
         names.rename_origins(&mut output.objects);
         output
     });
-    Ok(KustomizationBuild { result, names, hints: fetched.hints })
+    let is_local = start.copy_root.is_none() && fetched.results.is_empty();
+    let inputs = is_local.then(|| tree.looked_up());
+    Ok(KustomizationBuild { result, names, hints: fetched.hints, inputs })
 }

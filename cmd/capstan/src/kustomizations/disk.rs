@@ -27,6 +27,11 @@ impl DiskTree {
         Self { max_file_bytes, resolved: RefCell::default(), files: RefCell::default() }
     }
 
+    /// Returns all paths that were looked up: files, folders and missing ones.
+    pub(crate) fn looked_up(&self) -> Vec<PathBuf> {
+        self.resolved.borrow().keys().map(disk_path).collect()
+    }
+
     /// Resolves a name in a folder whose path has no links. `None` if the name is a link or missing.
     fn resolve_in_real_folder(&self, path: &TreePath) -> Option<ResolvedPath> {
         let folder = path.folder();

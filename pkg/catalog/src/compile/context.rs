@@ -1,7 +1,8 @@
 //! The surroundings of the inputs of one target.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ use super::settings::{Input, OutputType};
 use super::tools::ToolClient;
 use super::writable::writable;
 use crate::references::References;
+use crate::results::Reads;
 
 /// The surroundings of the inputs of one target.
 pub(super) struct TargetContext<'a> {
@@ -22,20 +24,38 @@ pub(super) struct TargetContext<'a> {
     pub(super) search_paths: Vec<PathBuf>,
     pub(super) references: &'a References,
     pub(super) tools: ToolClient,
+    /// The record of read files and parameters.
+    pub(super) reads: Arc<Reads>,
     /// The output folder of the target.
     pub(super) output: OutputTree,
 }
 
 impl TargetContext<'_> {
-    /// The parameters of the target.
-    pub(super) fn parameters(&self) -> &Value {
+    /// Returns a field in the parameters of the target, by its JSON pointer.
+    pub(super) fn field(&self, pointer: &str) -> Option<&Value> {
+        let value = self.parameters().pointer(pointer);
+        self.reads.note_field(self.name, pointer, value);
+        value
+    }
+
+    /// The parameters of the target. Their reads are not recorded.
+    fn parameters(&self) -> &Value {
         self.inventory.get(self.name).map_or(&Value::Null, |node| &node["parameters"])
+    }
+
+    /// The folder of the component.
+    pub(super) fn base_folder(&self) -> Option<&str> {
+        self.field("/_base_directory").and_then(Value::as_str).filter(|folder| !folder.is_empty())
     }
 
     /// Returns the output folder of an input. It may also be in the folder of the component, for files that later
     /// inputs read.
     pub(super) fn output_of(&self, input: &Input) -> Result<OutputTree, InputError> {
-        let (tree, path) = writable(input.output_path(), self.output.root(), self.parameters())
+        if Path::new(input.output_path()).is_absolute() {
+            // A later run must write these files again.
+            self.reads.note_unknown();
+        }
+        let (tree, path) = writable(input.output_path(), self.output.root(), self.base_folder())
             .map_err(|path| InputError::Outside { path })?;
         tree.folder(&path)
     }
@@ -47,6 +67,7 @@ impl TargetContext<'_> {
             default_type: OutputType::Yaml,
             prune: input.prune(),
             references: self.references,
+            reads: &self.reads,
         }
     }
 }

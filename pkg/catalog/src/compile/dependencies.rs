@@ -21,7 +21,7 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use repository::RepositoryContext;
 
 use super::output_tree::OutputTree;
-use super::writable::writable;
+use super::writable::{base_folder, writable};
 use crate::reclass::Node;
 
 pub use error::DependencyError;
@@ -46,7 +46,7 @@ pub async fn fetch_dependencies(
     for target in targets {
         let Some(node) = nodes.get(target) else { continue };
         for dependency in Dependency::all(target, &node.parameters)? {
-            let (tree, path) = writable(&dependency.output_path, output, &node.parameters)
+            let (tree, path) = writable(&dependency.output_path, output, base_folder(&node.parameters))
                 .map_err(|path| DependencyError::Outside { target: target.clone(), path })?;
             let place = Place { root: tree.root().to_owned(), path, subfolder: dependency.subfolder };
             places.entry(dependency.source).or_default().insert(place);

@@ -9,6 +9,7 @@ use super::prune::prune;
 use super::settings::OutputType;
 use super::{json, toml};
 use crate::references::References;
+use crate::results::Reads;
 use crate::yaml::{YamlStyle, is_empty, write_document, write_documents};
 
 /// The choices for the files of an input.
@@ -19,6 +20,7 @@ pub(super) struct FileFormat<'a> {
     pub(super) default_type: OutputType,
     pub(super) prune: bool,
     pub(super) references: &'a References,
+    pub(super) reads: &'a Reads,
 }
 
 impl FileFormat<'_> {
@@ -26,7 +28,7 @@ impl FileFormat<'_> {
     pub(super) fn file(self, name: &str, value: Value) -> Result<(String, String), InputError> {
         let value = if self.prune { prune(value).unwrap_or(Value::Null) } else { value };
         let (output_type, extension) = self.type_of(name);
-        let value = self.references.replace_in(value)?;
+        let value = self.references.replace_in(value, self.reads)?;
         let text = content(name, &value, output_type)?;
         let name = extension.map_or_else(|| name.to_owned(), |extension| format!("{name}.{extension}"));
         Ok((name, text))

@@ -19,7 +19,7 @@ use crate::jinja;
 use crate::jsonnet::{NativeFunction, Natives};
 use crate::yaml::{YamlStyle, read_documents, write_document, write_documents};
 
-const FUNCTIONS: [NativeFunction; 14] = [
+const FUNCTIONS: [NativeFunction; 18] = [
     native("dir_files_list", &["name"]),
     native("dir_files_read", &["name"]),
     native("file_exists", &["name"]),
@@ -28,6 +28,10 @@ const FUNCTIONS: [NativeFunction; 14] = [
     native("inventory", &["target", "inv_path"]),
     native("jinja2_render_file", &["name", "ctx"]),
     native("jsonschema_validate", &["obj", "schema_obj"]),
+    native("node_field", &["target", "name"]),
+    native("node_names", &[]),
+    native("parameter", &["target", "name"]),
+    native("parameter_names", &["target"]),
     native("sha256_string", &["obj"]),
     native("topics", &["name"]),
     native("yaml_dump", &["obj"]),
@@ -52,13 +56,17 @@ impl Natives for TargetNatives<'_> {
         let text = |index: usize| text_argument(name, arguments, index);
         match name {
             "inventory" => self.inventory(arguments.first().unwrap_or(&Value::Null)),
-            "file_read" => read_text(&self.existing(text(0)?)?).map(Value::String),
+            "node_names" => Ok(self.node_names()),
+            "node_field" => self.node_field(text(0)?, text(1)?),
+            "parameter_names" => self.parameter_names(text(0)?),
+            "parameter" => self.parameter(text(0)?, text(1)?),
+            "file_read" => self.read_text(&self.existing(text(0)?)?).map(Value::String),
             "file_exists" => Ok(match self.find(text(0)?) {
                 Some(path) => json!({"exists": true, "path": path.display().to_string()}),
                 None => json!({"exists": false, "path": ""}),
             }),
-            "dir_files_list" => Ok(file_names(&self.existing(text(0)?)?)?.into()),
-            "dir_files_read" => files(&self.existing(text(0)?)?),
+            "dir_files_list" => Ok(self.file_names(&self.existing(text(0)?)?)?.into()),
+            "dir_files_read" => self.files(&self.existing(text(0)?)?),
             // Programs parse the result themselves.
             "yaml_load" => Ok(json_text(&self.yaml(text(0)?)?.into_iter().next().unwrap_or_default())),
             "yaml_load_stream" => Ok(json_text(&Value::Array(self.yaml(text(0)?)?))),
@@ -77,15 +85,66 @@ impl Natives for TargetNatives<'_> {
 impl TargetNatives<'_> {
     fn inventory(&self, target: &Value) -> Result<Value, String> {
         let Value::String(target) = target else {
+            self.0.reads.note_nodes(self.0.inventory);
             return Ok(Value::Object(
                 self.0.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect(),
             ));
         };
-        self.0.inventory.get(target).cloned().ok_or_else(|| format!("no target `{target}` in the inventory"))
+        self.0.reads.note_node(target, self.0.inventory.get(target));
+        self.node(target).cloned()
+    }
+
+    /// Finds a target. Its read is not recorded.
+    fn node(&self, target: &str) -> Result<&Value, String> {
+        self.0.inventory.get(target).ok_or_else(|| format!("no target `{target}` in the inventory"))
+    }
+
+    fn node_names(&self) -> Value {
+        self.0.reads.note_node_names(self.0.inventory);
+        self.0.inventory.keys().map(String::as_str).collect()
+    }
+
+    fn node_field(&self, target: &str, name: &str) -> Result<Value, String> {
+        let node = self.node(target)?;
+        self.0.reads.note_node(target, Some(node));
+        Ok(node[name].clone())
+    }
+
+    fn parameter_names(&self, target: &str) -> Result<Value, String> {
+        let parameters = &self.node(target)?["parameters"];
+        self.0.reads.note_parameter_names(target, Some(parameters));
+        Ok(parameters.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect())
+    }
+
+    fn parameter(&self, target: &str, name: &str) -> Result<Value, String> {
+        let value = self.node(target)?["parameters"].get(name);
+        self.0.reads.note_parameter(target, name, value);
+        Ok(value.cloned().unwrap_or_default())
+    }
+
+    fn read_text(&self, path: &Path) -> Result<String, String> {
+        self.0.reads.read_text(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    }
+
+    fn file_names(&self, folder: &Path) -> Result<Vec<String>, String> {
+        let failed = |error| format!("cannot read `{}`: {error}", folder.display());
+        let entries = self.0.reads.entries(folder).map_err(failed)?;
+        let is_file =
+            |(name, is_folder): &(String, bool)| !is_folder && self.0.reads.is_file(&folder.join(name));
+        Ok(entries.into_iter().filter(is_file).map(|(name, _)| name).collect())
+    }
+
+    fn files(&self, folder: &Path) -> Result<Value, String> {
+        let mut files = Map::new();
+        for name in self.file_names(folder)? {
+            let text = self.read_text(&folder.join(&name))?;
+            files.insert(name, Value::String(text));
+        }
+        Ok(Value::Object(files))
     }
 
     fn find(&self, name: &str) -> Option<PathBuf> {
-        self.0.search_paths.iter().map(|folder| folder.join(name)).find(|path| path.exists())
+        self.0.search_paths.iter().map(|folder| folder.join(name)).find(|path| self.0.reads.exists(path))
     }
 
     fn existing(&self, name: &str) -> Result<PathBuf, String> {
@@ -98,13 +157,13 @@ impl TargetNatives<'_> {
             return Err(format!("`{name}` has neither the extension `.yml` nor `.yaml`"));
         }
         let path = self.existing(name)?;
-        read_documents(&read_text(&path)?)
+        read_documents(&self.read_text(&path)?)
             .map_err(|error| format!("cannot read `{}`: {error}", path.display()))
     }
 
     fn render(&self, name: &str, context: &str) -> Result<Value, String> {
         let path = self.existing(name)?;
-        let text = jinja::render(&path, &self.0.search_paths, &parsed(context)?)
+        let text = jinja::render(&path, &self.0.search_paths, &parsed(context)?, &self.0.reads)
             .map_err(|error| format!("cannot render `{}`: {error}", path.display()))?;
         Ok(Value::String(text))
     }
@@ -142,15 +201,6 @@ pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, String> {
     }
     names.sort();
     Ok(names)
-}
-
-fn files(folder: &Path) -> Result<Value, String> {
-    let mut files = Map::new();
-    for name in file_names(folder)? {
-        let text = read_text(&folder.join(&name))?;
-        files.insert(name, Value::String(text));
-    }
-    Ok(Value::Object(files))
 }
 
 fn json_text(value: &Value) -> Value {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::{fs, io, thread};
 
 use serde_json::{Value, json};
+use transport::Store;
 
 use super::context::TargetContext;
 use super::error::{CompileError, InputError, TargetError};
@@ -15,6 +16,7 @@ use super::target;
 use super::tools::{ToolClient, Tools, line};
 use crate::reclass::Node;
 use crate::references::References;
+use crate::results::{CachedTarget, CurrentFacts, OutputFiles, Reads, ResultCache};
 
 /// The folder of compiled files in an output folder.
 const COMPILED: &str = "compiled";
@@ -37,6 +39,19 @@ pub struct CompileRequest<'a> {
     pub threads: usize,
     /// The work that the binary does for targets.
     pub tools: &'a dyn Tools,
+    /// The results of earlier runs. None to compile all targets.
+    pub results: Option<StoredResults<'a>>,
+}
+
+/// The results of earlier runs for one cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredResults<'a> {
+    /// The store of the results.
+    pub store: &'a Store,
+    /// The id of the cluster.
+    pub cluster: &'a str,
+    /// The build of the program. Another build never uses the results.
+    pub program: &'a str,
 }
 
 /// The result of a run.
@@ -44,9 +59,11 @@ pub struct CompileRequest<'a> {
 pub struct CompileReport {
     /// The messages of each target: failed inputs without which it is complete, and traces of programs.
     pub messages: Vec<(String, Vec<String>)>,
+    /// The targets that were compiled. All others have the files of an earlier run.
+    pub rendered: Vec<String>,
 }
 
-/// Compiles targets.
+/// Compiles targets. A target whose inputs did not change gets the files of an earlier run.
 ///
 /// # Errors
 /// All targets that failed. Then nothing is written.
@@ -56,13 +73,34 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
     fs::create_dir_all(request.output).map_err(output_error(request.output))?;
     let temporary = tempfile::Builder::new().prefix(".compiling-").tempdir_in(request.output);
     let temporary = temporary.map_err(output_error(request.output))?;
-    let results = compile_all(request, &inventory, temporary.path());
-    let (mut report, mut failed) = (CompileReport::default(), Vec::new());
+    let cache = request.results.map(|StoredResults { store, cluster, program }| {
+        ResultCache::open(store, &format!("{program} {cluster} {}", request.output.display()))
+    });
+    let run = TargetRun {
+        request,
+        inventory: &inventory,
+        temporary: temporary.path(),
+        cache: cache.as_ref(),
+        current: CurrentFacts::new(&inventory),
+        nodes_digest: Arc::default(),
+    };
+    let results = run.compile_all();
+    let (mut report, mut failed, mut kept) = (CompileReport::default(), Vec::new(), BTreeMap::new());
     for (target, result) in request.targets.iter().zip(results) {
         match result {
-            Ok(messages) => report.messages.push((target.clone(), messages)),
+            Ok(compiled) => {
+                report.messages.push((target.clone(), compiled.messages));
+                report.rendered.extend(compiled.is_rendered.then(|| target.clone()));
+                kept.extend(compiled.result.map(|result| (target.clone(), result)));
+            }
             Err(error) => failed.push(TargetError { target: target.clone(), error }),
         }
+    }
+    if let Some(cache) = &cache
+        && !report.rendered.is_empty()
+    {
+        // Without results, the next run compiles all targets.
+        let _ = cache.save(kept);
     }
     if !failed.is_empty() {
         return Err(CompileError::Targets(failed));
@@ -73,59 +111,127 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
     Ok(report)
 }
 
-type TargetResult = Result<Vec<String>, InputError>;
-
-/// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
-fn compile_all(
-    request: &CompileRequest<'_>,
-    inventory: &BTreeMap<String, Value>,
-    temporary: &Path,
-) -> Vec<TargetResult> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<usize, TargetResult>> = Mutex::default();
-    let (client, server) = line();
-    thread::scope(|scope| {
-        for _ in 0..request.threads.clamp(1, request.targets.len().max(1)) {
-            let client = client.clone();
-            let (next, results) = (&next, &results);
-            let references = &request.references;
-            let (targets, search_paths) = (request.targets, request.search_paths);
-            let work = move || {
-                while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let surroundings = (references, client.clone());
-                    let result = compile_one(target, inventory, search_paths, temporary, surroundings);
-                    let index = targets.iter().position(|known| known == target).unwrap_or_default();
-                    if let Ok(mut results) = results.lock() {
-                        results.insert(index, result);
-                    }
-                }
-            };
-            let thread = thread::Builder::new().name("catalog".to_owned()).stack_size(STACK_BYTES);
-            // Without a thread, its targets have no result, which is reported below.
-            let _ = thread.spawn_scoped(scope, work);
-        }
-        drop(client);
-        server.serve(request.tools);
-    });
-    let mut results = results.into_inner().unwrap_or_default();
-    let unfinished = || {
-        let error = io::Error::other("the thread of the target ended early");
-        Err(InputError::Io { verb: "write", path: temporary.to_owned(), error })
-    };
-    (0..request.targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
+/// A compiled target.
+struct CompiledTarget {
+    messages: Vec<String>,
+    /// False if the files are those of an earlier run.
+    is_rendered: bool,
+    /// The result for later runs, if it can be kept.
+    result: Option<CachedTarget>,
 }
 
-fn compile_one(
-    target: &str,
-    inventory: &BTreeMap<String, Value>,
-    search_paths: &[PathBuf],
-    temporary: &Path,
-    (references, tools): (&References, ToolClient),
-) -> TargetResult {
-    let output = OutputTree::new(temporary.join(COMPILED)).folder(target)?;
-    let search_paths = search_paths.iter().cloned().chain([temporary.to_owned()]).collect();
-    let context = TargetContext { name: target, inventory, search_paths, references, tools, output };
-    target::compile(&context)
+type TargetResult = Result<CompiledTarget, InputError>;
+
+/// The surroundings of all targets.
+struct TargetRun<'a> {
+    request: &'a CompileRequest<'a>,
+    inventory: &'a BTreeMap<String, Value>,
+    temporary: &'a Path,
+    cache: Option<&'a ResultCache<'a>>,
+    current: CurrentFacts<'a>,
+    nodes_digest: Arc<OnceLock<String>>,
+}
+
+impl TargetRun<'_> {
+    /// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
+    fn compile_all(&self) -> Vec<TargetResult> {
+        let targets = self.request.targets;
+        let next = AtomicUsize::new(0);
+        let results: Mutex<BTreeMap<usize, TargetResult>> = Mutex::default();
+        let (client, server) = line();
+        let (references, temporary) = (&self.request.references, self.temporary);
+        let work = Work {
+            inventory: self.inventory,
+            search_paths: self.request.search_paths,
+            temporary,
+            references,
+            cache: self.cache.map(|cache| &cache.targets),
+            current: &self.current,
+            nodes_digest: &self.nodes_digest,
+        };
+        thread::scope(|scope| {
+            for _ in 0..self.request.threads.clamp(1, targets.len().max(1)) {
+                let client = client.clone();
+                let (next, results, work) = (&next, &results, &work);
+                let run = move || {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(target) = targets.get(index) else { return };
+                        let result = work.compile(target, client.clone());
+                        if let Ok(mut results) = results.lock() {
+                            results.insert(index, result);
+                        }
+                    }
+                };
+                let thread = thread::Builder::new().name("catalog".to_owned()).stack_size(STACK_BYTES);
+                // Without a thread, its targets have no result, which is reported below.
+                let _ = thread.spawn_scoped(scope, run);
+            }
+            drop(client);
+            server.serve(self.request.tools);
+        });
+        let mut results = results.into_inner().unwrap_or_default();
+        let unfinished = || {
+            let error = io::Error::other("the thread of the target ended early");
+            Err(InputError::Io { verb: "write", path: temporary.to_owned(), error })
+        };
+        (0..targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
+    }
+}
+
+/// The part of a run that its threads share.
+struct Work<'a> {
+    inventory: &'a BTreeMap<String, Value>,
+    search_paths: &'a [PathBuf],
+    temporary: &'a Path,
+    references: &'a References,
+    cache: Option<&'a BTreeMap<String, CachedTarget>>,
+    current: &'a CurrentFacts<'a>,
+    nodes_digest: &'a Arc<OnceLock<String>>,
+}
+
+impl Work<'_> {
+    fn compile(&self, target: &str, tools: ToolClient) -> TargetResult {
+        let folder = self.temporary.join(COMPILED).join(target);
+        if let Some(earlier) = self.cache.and_then(|cache| cache.get(target))
+            && earlier.facts.iter().all(|(fact, digest)| self.current.holds(fact, digest))
+        {
+            earlier.files.write(&folder).map_err(InputError::write(&folder))?;
+            let messages = earlier.messages.clone();
+            return Ok(CompiledTarget { messages, is_rendered: false, result: Some(earlier.clone()) });
+        }
+        let reads = match self.cache {
+            Some(_) => Reads::outside(self.temporary.to_owned(), self.nodes_digest),
+            None => Reads::default(),
+        };
+        let (messages, reads) = self.render(target, tools, reads)?;
+        let result = reads.take_facts().and_then(|facts| {
+            let files = OutputFiles::read(&folder).ok()?;
+            Some(CachedTarget { facts, messages: messages.clone(), files })
+        });
+        Ok(CompiledTarget { messages, is_rendered: true, result })
+    }
+
+    fn render(
+        &self,
+        target: &str,
+        tools: ToolClient,
+        reads: Reads,
+    ) -> Result<(Vec<String>, Arc<Reads>), InputError> {
+        let output = OutputTree::new(self.temporary.join(COMPILED)).folder(target)?;
+        let own = [self.temporary.to_owned()];
+        let context = TargetContext {
+            name: target,
+            inventory: self.inventory,
+            search_paths: self.search_paths.iter().cloned().chain(own).collect(),
+            references: self.references,
+            tools,
+            reads: Arc::new(reads),
+            output,
+        };
+        let messages = target::compile(&context)?;
+        Ok((messages, context.reads))
+    }
 }
 
 /// The form of a node in programs and templates.

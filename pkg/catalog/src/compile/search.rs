@@ -5,18 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::InputError;
+use crate::results::Reads;
 
 /// The characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
 
 /// Finds a path or pattern in all search paths. A file that is found several times is returned once.
-pub(super) fn find(path: &str, search_paths: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
+pub(super) fn find(path: &str, search_paths: &[PathBuf], reads: &Reads) -> Result<Vec<PathBuf>, InputError> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for folder in search_paths {
-        let candidates = if path.contains(PATTERN) { expand(folder, path)? } else { vec![folder.join(path)] };
+        let candidates =
+            if path.contains(PATTERN) { expand(folder, path, reads)? } else { vec![folder.join(path)] };
         for candidate in candidates {
-            if fs::symlink_metadata(&candidate).is_err() {
+            if !reads.has_entry(&candidate) {
                 continue;
             }
             let real = fs::canonicalize(&candidate).unwrap_or_else(|_| candidate.clone());
@@ -29,33 +31,31 @@ pub(super) fn find(path: &str, search_paths: &[PathBuf]) -> Result<Vec<PathBuf>,
 }
 
 /// Finds the files that a pattern matches.
-pub(crate) fn find_files(pattern: &str) -> Result<Vec<PathBuf>, InputError> {
-    let found = find(pattern, &[PathBuf::new()])?;
-    Ok(found.into_iter().filter(|path| path.is_file()).collect())
+pub(crate) fn find_files(pattern: &str, reads: &Reads) -> Result<Vec<PathBuf>, InputError> {
+    let found = find(pattern, &[PathBuf::new()], reads)?;
+    Ok(found.into_iter().filter(|path| reads.is_file(path)).collect())
 }
 
 /// Expands a pattern, one step of the path at a time. Hidden files match only a pattern that starts with a dot.
-fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, InputError> {
+fn expand(folder: &Path, pattern: &str, reads: &Reads) -> Result<Vec<PathBuf>, InputError> {
     let mut paths =
         if Path::new(pattern).is_absolute() { vec![PathBuf::from("/")] } else { vec![folder.to_owned()] };
     for step in pattern.split('/').filter(|step| !step.is_empty()) {
         if !step.contains(PATTERN) {
-            paths = paths.into_iter().map(|path| path.join(step)).filter(|path| path.exists()).collect();
+            paths = paths.into_iter().map(|path| path.join(step)).filter(|path| reads.exists(path)).collect();
             continue;
         }
         let glob =
             Glob::new(step).map_err(|reason| InputError::Pattern { pattern: pattern.to_owned(), reason })?;
-        paths = paths.iter().flat_map(|path| matching(path, &glob)).collect();
+        paths = paths.iter().flat_map(|path| matching(path, &glob, reads)).collect();
     }
     Ok(paths)
 }
 
-fn matching(folder: &Path, glob: &Glob) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<_> = names.filter(|name| glob.matches(name)).collect();
-    names.sort();
-    names.iter().map(|name| folder.join(name)).collect()
+fn matching(folder: &Path, glob: &Glob, reads: &Reads) -> Vec<PathBuf> {
+    let entries = reads.entries(folder).unwrap_or_default();
+    let names = entries.iter().map(|(name, _)| name).filter(|name| glob.matches(name));
+    names.map(|name| folder.join(name)).collect()
 }
 
 /// A pattern for one file name: `*`, `?` and `[…]`.
@@ -127,7 +127,7 @@ mod tests {
         }
         let search = [folder.path().join("b"), folder.path().join("a"), folder.path().join("a")];
         let names = |path: &str| -> Vec<String> {
-            let found = find(path, &search).unwrap();
+            let found = find(path, &search, &Reads::default()).unwrap();
             found.iter().map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string()).collect()
         };
         assert_eq!(names("x/*.txt"), ["b/x/3.txt", "a/x/1.txt", "a/x/2.txt"]);

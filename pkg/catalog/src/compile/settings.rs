@@ -87,9 +87,9 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Reads the inputs of a target.
-    pub(super) fn all(parameters: &Value) -> Result<Vec<Self>, InputError> {
-        let Some(entries) = parameters.pointer("/kapitan/compile") else { return Ok(Vec::new()) };
+    /// Reads the inputs of a target: the value of `kapitan.compile`.
+    pub(super) fn all(entries: Option<&Value>) -> Result<Vec<Self>, InputError> {
+        let Some(entries) = entries else { return Ok(Vec::new()) };
         let entries = match entries {
             Value::Null => return Ok(Vec::new()),
             Value::Array(entries) => entries,

@@ -14,7 +14,7 @@ use super::settings::{Input, InputType};
 pub(super) fn compile(context: &TargetContext<'_>) -> Result<Vec<String>, InputError> {
     let mut messages = Vec::new();
     context.output.create()?;
-    for input in Input::all(context.parameters())? {
+    for input in Input::all(context.field("/kapitan/compile"))? {
         match compile_input(context, &input, &mut messages) {
             Err(error) if input.may_fail() => {
                 messages.push(format!("Error compiling {}: {error}", context.name));
@@ -41,7 +41,7 @@ fn compile_input(
             InputType::Remove => &context.search_paths[context.search_paths.len().saturating_sub(1)..],
             _ => &context.search_paths,
         };
-        let found = find(path, search_paths)?;
+        let found = find(path, search_paths, &context.reads)?;
         if found.is_empty() && !input.ignore_missing() {
             return Err(InputError::Missing { path: path.clone(), searched: context.search_paths.clone() });
         }
@@ -61,7 +61,10 @@ fn compile_path(
     messages: &mut Vec<String>,
 ) -> Result<(), InputError> {
     match input.input_type {
-        InputType::Copy => copy::compile(path, output),
+        InputType::Copy => {
+            context.reads.note_tree(path);
+            copy::compile(path, output)
+        }
         InputType::Helm => helm::compile(context, input, path, output),
         InputType::Jinja2 => jinja2::compile(context, input, path, output),
         InputType::Jsonnet => jsonnet::compile(context, input, path, output, messages),

@@ -22,6 +22,8 @@ pub struct KustomizationOutput {
     pub objects: Vec<Value>,
     /// The name and the content of one file for each object.
     pub files: Vec<(String, String)>,
+    /// The local paths that the build looked up. None if it has remote content.
+    pub inputs: Option<Vec<PathBuf>>,
 }
 
 /// A program that an input of type `external` runs.

@@ -182,6 +182,7 @@ impl PreparedComponent<'_> {
             references: References::PathOnly,
             threads: 1,
             tools,
+            results: None,
         })?;
         for message in compiled.messages.into_iter().flat_map(|(_, messages)| messages) {
             report(Step::Warning(message));

@@ -7,6 +7,7 @@ use manifest::Value;
 use super::Dependency;
 use crate::error::CatalogError;
 use crate::jsonnet::{Evaluation, NativeFunction, Natives, evaluate};
+use crate::results::Reads;
 use crate::working_folder::write_file;
 
 /// Evaluates the program of a component, if it has one, and writes its result.
@@ -32,7 +33,8 @@ pub(crate) fn render_jsonnetfile(component: &Dependency, parameters: &Value) -> 
         };
         external_variables.insert(name.clone(), text.clone());
     }
-    let evaluation = Evaluation { search_paths: &[], external_variables, natives: &NoNatives };
+    let reads = Reads::default();
+    let evaluation = Evaluation { search_paths: &[], external_variables, natives: &NoNatives, reads: &reads };
     let evaluated = evaluate(&program, &evaluation)?;
     let text = serde_json::to_string_pretty(&evaluated.value)
         .map_err(|error| CatalogError::Libraries { problem: error.to_string() })?;

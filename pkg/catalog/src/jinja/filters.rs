@@ -1,6 +1,8 @@
 //! The filters of Kapitan.
 #![allow(clippy::needless_pass_by_value)] // the engine passes values
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::civil::DateTime;
@@ -11,22 +13,29 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::{merge, python, regular_expressions};
 use crate::compile::{find_files, sha256, write_toml};
+use crate::results::Reads;
 use crate::yaml::{YamlStyle, write_document};
 
 /// The format of dates without a format.
 const DATE_TIME: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Adds the filters to an engine.
-pub(super) fn add(environment: &mut Environment<'_>) {
+pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
+    let (globbed, timed) = (Arc::clone(reads), Arc::clone(reads));
     environment.add_filter("sha256", |text: &str| sha256(text));
     environment.add_filter("b64encode", |text: &str| STANDARD.encode(text));
     environment.add_filter("b64decode", decode);
     environment.add_filter("yaml", to_yaml);
     environment.add_filter("toml", to_toml);
-    environment.add_filter("fileglob", file_glob);
+    environment.add_filter("fileglob", move |pattern: &str| file_glob(pattern, &globbed));
     environment.add_filter("bool", to_bool);
     environment.add_filter("to_datetime", to_date_time);
-    environment.add_filter("strftime", format_time);
+    environment.add_filter("strftime", move |format: &str, second: Option<Value>| {
+        if second.is_none() {
+            timed.note_unknown();
+        }
+        format_time(format, second)
+    });
     environment.add_filter("regex_replace", regular_expressions::replace);
     environment.add_filter("regex_escape", regular_expressions::escape);
     environment.add_filter("regex_search", regular_expressions::search);
@@ -63,8 +72,8 @@ fn to_toml(value: &Value) -> Result<String, Error> {
     }
 }
 
-fn file_glob(pattern: &str) -> Result<Vec<String>, Error> {
-    let found = find_files(pattern).map_err(|error| invalid(error.to_string()))?;
+fn file_glob(pattern: &str, reads: &Reads) -> Result<Vec<String>, Error> {
+    let found = find_files(pattern, reads).map_err(|error| invalid(error.to_string()))?;
     Ok(found.iter().map(|path| path.display().to_string()).collect())
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::error::TemplateError;
 use super::{filters, python};
+use crate::results::Reads;
 
 /// The maximum size of a template in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -22,24 +24,26 @@ pub(crate) fn render(
     file: &Path,
     search_paths: &[PathBuf],
     variables: &Value,
+    reads: &Arc<Reads>,
 ) -> Result<String, TemplateError> {
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     let name = file.file_name().and_then(|name| name.to_str());
     let name =
         name.ok_or_else(|| TemplateError::new("the name of the file is not valid UTF-8".to_owned()))?;
     let folders: Vec<PathBuf> = [folder].into_iter().chain(search_paths.iter().cloned()).collect();
-    let source = |name: &str| load(&folders, name).ok().flatten();
-    let environment = environment(folders.clone());
+    let source = |name: &str| load(&folders, name, reads).ok().flatten();
+    let environment = environment(folders.clone(), reads);
     environment
         .get_template(name)
         .and_then(|template| template.render(Serde(variables)))
         .map_err(|error| TemplateError::of_engine(&error, source))
 }
 
-fn environment(folders: Vec<PathBuf>) -> Environment<'static> {
+fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment<'static> {
     let mut environment = Environment::new();
+    let loader_reads = Arc::clone(reads);
     environment.set_loader(move |name| {
-        load(&folders, name)
+        load(&folders, name, &loader_reads)
             .map_err(|error| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string()))
     });
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -50,17 +54,17 @@ fn environment(folders: Vec<PathBuf>) -> Environment<'static> {
     environment.set_formatter(python::format);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_fuel(Some(MAX_STEPS));
-    filters::add(&mut environment);
+    filters::add(&mut environment, reads);
     environment
 }
 
 /// Reads a template from the first folder that has it. A name never leaves its folder.
-fn load(folders: &[PathBuf], name: &str) -> io::Result<Option<String>> {
+fn load(folders: &[PathBuf], name: &str, reads: &Reads) -> io::Result<Option<String>> {
     let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
     if !Path::new(name).components().all(inside) {
         return Ok(None);
     }
-    let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) else {
+    let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| reads.is_file(path)) else {
         return Ok(None);
     };
     let mut text = String::new();
@@ -68,5 +72,6 @@ fn load(folders: &[PathBuf], name: &str) -> io::Result<Option<String>> {
     if text.len() as u64 > MAX_BYTES {
         return Err(io::Error::other(format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20)));
     }
+    reads.note_content(&path, text.as_bytes());
     Ok(Some(text))
 }

@@ -1,4 +1,5 @@
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use snapbox::{IntoData as _, assert_data_eq, str};
@@ -13,7 +14,7 @@ fn rendered(text: &str, variables: &Value) -> Result<String, String> {
     fs::write(shared.join("part.txt"), "part of {{ name }}\n").unwrap();
     let file = folder.path().join("t.txt");
     fs::write(&file, text).unwrap();
-    render(&file, &[shared], variables).map_err(|error| error.to_string())
+    render(&file, &[shared], variables, &Arc::default()).map_err(|error| error.to_string())
 }
 
 /// Renders an expression.

@@ -12,6 +12,7 @@ use super::convert;
 use super::error::JsonnetError;
 use super::imports::SourcePath;
 use super::session::{Natives, Session};
+use crate::results::Reads;
 
 /// The stack of the thread that parses sources. It is reserved, and used only as far as needed.
 const STACK_BYTES: usize = 256 << 20;
@@ -24,6 +25,8 @@ pub(crate) struct Evaluation<'a> {
     pub(crate) search_paths: &'a [PathBuf],
     /// The values of `std.extVar`.
     pub(crate) external_variables: BTreeMap<String, String>,
+    /// The record of read files.
+    pub(crate) reads: &'a Reads,
     /// The functions of `std.native`.
     pub(crate) natives: &'a dyn Natives,
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use crate::libraries;
+use crate::results::Reads;
 
 /// The maximum size of an imported file.
 const MAX_BYTES: u64 = 64 << 20;
@@ -43,10 +44,11 @@ pub(super) fn resolve(
     from: Option<&SourcePath>,
     name: &str,
     search_paths: &[PathBuf],
+    reads: &Reads,
 ) -> Result<SourcePath, ImportError> {
     if let Some(SourcePath::File(file)) = from {
         let beside = normal(&file.parent().unwrap_or(Path::new("")).join(name));
-        if beside.is_file() {
+        if reads.is_file(&beside) {
             return Ok(SourcePath::File(beside));
         }
     }
@@ -56,7 +58,7 @@ pub(super) fn resolve(
     }
     let in_search_path = search_paths.iter().map(|folder| normal(&folder.join(name)));
     in_search_path
-        .filter(|path| path.is_file())
+        .filter(|path| reads.is_file(path))
         .map(SourcePath::File)
         .next()
         .or_else(|| libraries::embedded_name(name).map(SourcePath::Embedded))
@@ -64,19 +66,19 @@ pub(super) fn resolve(
 }
 
 /// Reads a source.
-pub(super) fn read(source: &SourcePath) -> Result<Vec<u8>, ImportError> {
+pub(super) fn read(source: &SourcePath, reads: &Reads) -> Result<Vec<u8>, ImportError> {
     match source {
         SourcePath::Embedded(name) => Ok(libraries::embedded(name).unwrap_or_default().as_bytes().to_vec()),
-        SourcePath::File(path) => read_file(path),
+        SourcePath::File(path) => read_file(path, reads),
     }
 }
 
 /// Reads a source that must be text.
-pub(super) fn read_text(source: &SourcePath) -> Result<String, ImportError> {
-    String::from_utf8(read(source)?).map_err(|_| ImportError::NotText { name: source.display() })
+pub(super) fn read_text(source: &SourcePath, reads: &Reads) -> Result<String, ImportError> {
+    String::from_utf8(read(source, reads)?).map_err(|_| ImportError::NotText { name: source.display() })
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
+fn read_file(path: &Path, reads: &Reads) -> Result<Vec<u8>, ImportError> {
     let mut bytes = Vec::new();
     fs::File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
@@ -84,6 +86,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(ImportError::TooLarge { path: path.to_owned() });
     }
+    reads.note_content(path, &bytes);
     Ok(bytes)
 }
 

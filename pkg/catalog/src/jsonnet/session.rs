@@ -77,7 +77,8 @@ impl<'p, 'a> Session<'p, 'a> {
         if let Some(loaded) = self.programs.get(&path) {
             return Ok(loaded.clone());
         }
-        let text = imports::read(&path).map_err(|error| JsonnetError::new(error.to_string()))?;
+        let text = imports::read(&path, self.evaluation.reads)
+            .map_err(|error| JsonnetError::new(error.to_string()))?;
         if nesting(&String::from_utf8_lossy(&text)) > MAX_DEPTH {
             let reason = format!("`{}` is nested deeper than {MAX_DEPTH} levels", path.display());
             return Err(JsonnetError::new(reason));
@@ -133,7 +134,7 @@ impl<'p, 'a> Session<'p, 'a> {
     ) -> Result<SourcePath, JsonnetError> {
         let (context, ..) = program.span_manager().get_span(from);
         let from = self.sources.get(&context).map(|source| &source.path);
-        imports::resolve(from, name, self.evaluation.search_paths)
+        imports::resolve(from, name, self.evaluation.search_paths, self.evaluation.reads)
             .map_err(|error| JsonnetError::new(error.to_string()))
     }
 
@@ -170,7 +171,8 @@ impl<'p> Callbacks<'p> for Session<'p, '_> {
 
     fn import_str(&mut self, program: &mut Program<'p>, from: SpanId, path: &str) -> Result<String, Refused> {
         let text = self.resolve(program, from, path).and_then(|source| {
-            imports::read_text(&source).map_err(|error| JsonnetError::new(error.to_string()))
+            imports::read_text(&source, self.evaluation.reads)
+                .map_err(|error| JsonnetError::new(error.to_string()))
         });
         text.map_err(|error| {
             self.failure = Some(error);
@@ -184,9 +186,10 @@ impl<'p> Callbacks<'p> for Session<'p, '_> {
         from: SpanId,
         path: &str,
     ) -> Result<Vec<u8>, Refused> {
-        let bytes = self
-            .resolve(program, from, path)
-            .and_then(|source| imports::read(&source).map_err(|error| JsonnetError::new(error.to_string())));
+        let bytes = self.resolve(program, from, path).and_then(|source| {
+            imports::read(&source, self.evaluation.reads)
+                .map_err(|error| JsonnetError::new(error.to_string()))
+        });
         bytes.map_err(|error| {
             self.failure = Some(error);
             Refused

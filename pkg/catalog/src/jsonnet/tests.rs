@@ -7,6 +7,7 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::*;
+use crate::results::Reads;
 
 struct Double;
 
@@ -33,7 +34,9 @@ fn run(files: &[(&str, &str)]) -> Result<Evaluated, String> {
     }
     let search_paths: Vec<PathBuf> = vec![folder.path().join("vendor")];
     let external_variables = BTreeMap::from([("target".to_owned(), "one".to_owned())]);
-    let evaluation = Evaluation { search_paths: &search_paths, external_variables, natives: &Double };
+    let reads = Reads::default();
+    let evaluation =
+        Evaluation { search_paths: &search_paths, external_variables, natives: &Double, reads: &reads };
     let shown = |text: String| text.replace(&folder.path().display().to_string(), "[FOLDER]");
     evaluate(&folder.path().join("main.jsonnet"), &evaluation)
         .map(|evaluated| Evaluated { traces: evaluated.traces.into_iter().map(shown).collect(), ..evaluated })

@@ -10,6 +10,7 @@ use super::error::PostprocessError;
 use super::run::PostprocessRequest;
 use crate::compile::{file_names, read_text, text_argument};
 use crate::jsonnet::{Evaluation, NativeFunction, Natives, evaluate};
+use crate::results::Reads;
 use crate::yaml::read_documents;
 
 const FUNCTIONS: [NativeFunction; 4] = [
@@ -40,6 +41,7 @@ pub(super) fn run(
     let evaluation = Evaluation {
         search_paths: &[work_dir.to_owned(), work_dir.join("vendor")],
         external_variables,
+        reads: &Reads::default(),
         natives: &FilterNatives { node: request.node, folder: work_dir },
     };
     match evaluate(&request.component_folder.join(filter.name), &evaluation)?.value {

@@ -1,8 +1,8 @@
 //! The references in compiled files.
 
 use std::path::PathBuf;
+use std::str;
 use std::sync::LazyLock;
-use std::{fs, str};
 
 use data_encoding::HEXLOWER;
 use regex::{Captures, Regex};
@@ -10,6 +10,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::error::ReferenceError;
+use crate::results::Reads;
 use crate::yaml::read_documents;
 
 /// The number of hexadecimal digits of a hash.
@@ -34,25 +35,24 @@ pub enum References {
 
 impl References {
     /// Replaces the references in all texts of a value.
-    pub(crate) fn replace_in(&self, value: Value) -> Result<Value, ReferenceError> {
+    pub(crate) fn replace_in(&self, value: Value, reads: &Reads) -> Result<Value, ReferenceError> {
         Ok(match value {
-            Value::String(text) => Value::String(self.replace(text)?),
-            Value::Array(items) => {
-                Value::Array(items.into_iter().map(|item| self.replace_in(item)).collect::<Result<_, _>>()?)
-            }
+            Value::String(text) => Value::String(self.replace(text, reads)?),
+            Value::Array(items) => Value::Array(
+                items.into_iter().map(|item| self.replace_in(item, reads)).collect::<Result<_, _>>()?,
+            ),
             Value::Object(fields) => Value::Object(
-                fields.into_iter().map(|(key, field)| Ok((key, self.replace_in(field)?))).collect::<Result<
-                    _,
-                    ReferenceError,
-                >>(
-                )?,
+                fields
+                    .into_iter()
+                    .map(|(key, field)| Ok((key, self.replace_in(field, reads)?)))
+                    .collect::<Result<_, ReferenceError>>()?,
             ),
             other => other,
         })
     }
 
     /// Replaces the references in a text.
-    pub(crate) fn replace(&self, text: String) -> Result<String, ReferenceError> {
+    pub(crate) fn replace(&self, text: String, reads: &Reads) -> Result<String, ReferenceError> {
         if !text.contains("?{") {
             return Ok(text);
         }
@@ -61,14 +61,14 @@ impl References {
         for found in REFERENCE.captures_iter(&text) {
             let Some(whole) = found.get(0) else { continue };
             out.push_str(&text[end..whole.start()]);
-            out.push_str(&self.replacement(&found)?);
+            out.push_str(&self.replacement(&found, reads)?);
             end = whole.end();
         }
         out.push_str(&text[end..]);
         Ok(out)
     }
 
-    fn replacement(&self, found: &Captures<'_>) -> Result<String, ReferenceError> {
+    fn replacement(&self, found: &Captures<'_>, reads: &Reads) -> Result<String, ReferenceError> {
         let (reference, kind, path) = (&found[0], &found[1], &found[2]);
         if kind != "vaultkv" {
             return Err(ReferenceError::UnsupportedType {
@@ -84,7 +84,7 @@ impl References {
             Self::PathOnly => Ok(path.to_owned()),
             Self::Hashed { folder } => {
                 let file = folder.join(path);
-                let text = fs::read_to_string(&file).map_err(|source| ReferenceError::Unknown {
+                let text = reads.read_text(&file).map_err(|source| ReferenceError::Unknown {
                     reference: reference.to_owned(),
                     path: file.clone(),
                     source,

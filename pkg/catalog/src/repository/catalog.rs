@@ -68,7 +68,7 @@ impl CatalogCheckout {
         Ok(Self { remote, branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()), author, folder })
     }
 
-    /// Uses the catalog in the working folder, without a connection. None if it is no Git repository.
+    /// Uses the catalog in the working folder, without a connection. None if it is no worktree of its bare clone.
     ///
     /// # Errors
     /// The URL of the catalog is not valid.
@@ -83,6 +83,9 @@ impl CatalogCheckout {
             return Ok(None);
         }
         let remote = fetcher.remote(url, "While opening the catalog")?;
+        if !remote.clone_folder().is_dir() {
+            return Ok(None);
+        }
         let author = author_or_known(author, &remote, report).await;
         Ok(Some(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder }))
     }

@@ -2,16 +2,17 @@
 
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use catalog::cluster::{Cluster, parse_dynamic_facts};
-use catalog::compile::{CompileRequest, compile, fetch_dependencies};
+use catalog::compile::{CompileRequest, StoredResults, compile, fetch_dependencies};
 use catalog::references::References;
 use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace};
 use catalog::{CLUSTER_TARGET, CatalogError, Step, WorkingFolder};
 use repository::git::GitAuthor;
 
 use super::{lieutenant::LieutenantFlags, tools::SessionTools};
-use crate::{Environment, Failure, session::Session};
+use crate::{Environment, Failure, session::Session, ui::format_count};
 
 /// The flags that select a working folder and the source of a cluster.
 #[derive(clap::Args)]
@@ -34,6 +35,10 @@ pub(super) struct SourceFlags {
     /// Allow inputs of type `external` to run programs
     #[arg(long)]
     allow_external: bool,
+
+    /// Compile all instances, also those whose inputs did not change
+    #[arg(long)]
+    no_cache: bool,
 }
 
 /// Flags that all verbs read from variables, and that `catalog compile` also has.
@@ -91,6 +96,13 @@ pub(super) struct Compilation<'a> {
     threads: usize,
 }
 
+/// A compiled catalog in the working folder.
+pub(super) struct CompiledCatalog {
+    pub(super) workspace: Workspace,
+    /// The instances without a result of an earlier run.
+    pub(super) rendered: Vec<String>,
+}
+
 impl<'a> Compilation<'a> {
     /// Reads the flags and variables of a compilation.
     pub(super) fn new(
@@ -134,14 +146,14 @@ impl<'a> Compilation<'a> {
         })
     }
 
-    /// Compiles all instances into the folder `compiled`.
+    /// Compiles all instances into the folder `compiled`. Returns those that have no result of an earlier run.
     pub(super) fn compile(
         &self,
         run: &CompileRun<'_>,
         workspace: &Workspace,
         prepared: &Prepared,
         session: &Session,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<String>, Failure> {
         let (folder, instances) = (&self.folder, workspace.components_of_instances());
         (run.report)(Step::UpdateReferences);
         let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
@@ -154,6 +166,8 @@ impl<'a> Compilation<'a> {
             let fetch = fetch_dependencies(&prepared.nodes, &targets, folder.root(), run.context);
             session.block_on(fetch)?;
         }
+        let store = run.context.store().filter(|_| !self.flags.no_cache);
+        let program = program_identity();
         let program_folder = self.flags.allow_external.then(|| folder.root());
         let compiled = compile(&CompileRequest {
             nodes: &prepared.nodes,
@@ -163,17 +177,21 @@ impl<'a> Compilation<'a> {
             references: References::Hashed { folder: folder.references() },
             threads: self.threads,
             tools: &SessionTools { session, program_folder },
+            results: store.map(|store| StoredResults { store, cluster: self.cluster, program: &program }),
         })?;
         for (target, messages) in compiled.messages {
             for message in messages {
                 session.messages().warning(format!("{target}: {message}"));
             }
         }
-        Ok(run.postprocess(workspace, prepared)?)
+        let (count, all) = (compiled.rendered.len(), format_count(targets.len(), "instance"));
+        session.messages().log(1, format!("compiled {count} of {all}: {}", compiled.rendered.join(", ")));
+        run.postprocess(workspace, prepared)?;
+        Ok(compiled.rendered)
     }
 
     /// Fetches and compiles the catalog into the folder `catalog/manifests`. Steps are logged.
-    pub(super) fn compile_quietly(&self, session: &Session) -> Result<Workspace, Failure> {
+    pub(super) fn compile_quietly(&self, session: &Session) -> Result<CompiledCatalog, Failure> {
         let context = session.repositories()?;
         let messages = session.messages().clone();
         let report = move |step: Step| match step {
@@ -187,9 +205,9 @@ impl<'a> Compilation<'a> {
             CompileRun { folder: &self.folder, context: &context, options: &self.options, report: &report };
         let workspace = self.set_up(&run, session)?;
         let prepared = session.block_on(run.prepare(&workspace))?;
-        self.compile(&run, &workspace, &prepared, session)?;
+        let rendered = self.compile(&run, &workspace, &prepared, session)?;
         run.copy_manifests(&workspace)?;
-        Ok(workspace)
+        Ok(CompiledCatalog { workspace, rendered })
     }
 }
 
@@ -251,4 +269,12 @@ pub(super) fn text(flag: &Option<String>, names: &[&str], environment: &Environm
 pub(super) fn is_set(flag: bool, name: &str, environment: &Environment) -> bool {
     let variable = environment.text(name).map(str::to_ascii_lowercase);
     flag || variable.is_some_and(|value| matches!(value.as_str(), "1" | "true" | "t" | "yes" | "y" | "on"))
+}
+
+/// Returns a text that differs between two builds of this program.
+fn program_identity() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata).ok();
+    let built = file.as_ref().and_then(|file| file.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+    let (built, length) = (built.unwrap_or_default(), file.map_or(0, |file| file.len()));
+    format!("{} {length} {}", env!("CARGO_PKG_VERSION"), built.as_nanos())
 }

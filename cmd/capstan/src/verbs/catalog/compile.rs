@@ -5,7 +5,10 @@ use catalog::repository::{CatalogChanges, DiffPolicy};
 use catalog::run::{CompileRun, Workspace, notices_text};
 use catalog::{CatalogError, Step};
 
-use super::compilation::{Compilation, CompileFlags, SourceFlags, is_set, text};
+use super::{
+    compilation::{Compilation, CompileFlags, SourceFlags, is_set, text},
+    watch::watch,
+};
 use crate::{Failure, session::Session, ui::confirm};
 
 /// Compile the catalog of a cluster, and push it on request
@@ -28,6 +31,10 @@ pub(crate) struct Compile {
 
     #[command(flatten)]
     flags: CompileFlags,
+
+    /// Compile again after each change of a class or component, until Ctrl-C
+    #[arg(long, conflicts_with = "push")]
+    watch: bool,
 
     /// Commit and push the catalog
     #[arg(long)]
@@ -65,14 +72,24 @@ pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> 
         )
         .hint("compile without `--push`, or without a revision"));
     }
+    compile(&compilation, settings, session)?;
+    if args.watch { watch(compilation, session) } else { Ok(()) }
+}
+
+fn compile(
+    compilation: &Compilation<'_>,
+    settings: PushSettings,
+    session: &mut Session,
+) -> Result<(), Failure> {
     let context = session.repositories()?;
     let lines = Lines::default();
     let report = |step: Step| lines.add(&step);
+    let options = &compilation.options;
     let run = CompileRun { folder: &compilation.folder, context: &context, options, report: &report };
     for notice in &compilation.notices {
         lines.add(&Step::Text(notice.clone()));
     }
-    let result = Work { compilation: &compilation, settings, run }.run(&lines, session);
+    let result = Work { compilation, settings, run }.run(&lines, session);
     lines.print(session)?;
     result
 }
@@ -108,7 +125,7 @@ impl Work<'_> {
         }
         let Some(catalog) = &workspace.catalog else {
             let folder = self.run.folder.catalog();
-            notice(&format!("Skipping diff: '{}' is no Git repository", folder.display()));
+            notice(&format!("Skipping diff: '{}' is no checkout of the catalog", folder.display()));
             notice("Skipping commit+push to catalog in local mode...");
             return Ok(false);
         };

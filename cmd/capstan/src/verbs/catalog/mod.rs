@@ -13,6 +13,7 @@ mod lint;
 mod list;
 mod plan;
 mod tools;
+mod watch;
 
 use crate::{Failure, session::Session};
 

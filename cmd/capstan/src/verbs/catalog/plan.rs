@@ -97,7 +97,7 @@ impl Plan {
         };
         let compilation =
             Compilation::new(cluster, &self.source, &CompileFlags::default(), session.environment())?;
-        let workspace = compilation.compile_quietly(session)?;
+        let workspace = compilation.compile_quietly(session)?.workspace;
         let after = folder(&compilation.folder.manifests())?;
         let before = match (against, &workspace.catalog) {
             (Some(against), _) => against,
@@ -107,7 +107,7 @@ impl Plan {
             }
             (None, None) => {
                 return Err(Failure::user(format!(
-                    "cannot compare the catalog: `{}` is no Git repository",
+                    "cannot compare the catalog: `{}` is no checkout of its repository",
                     compilation.folder.catalog().display()
                 ))
                 .hint(

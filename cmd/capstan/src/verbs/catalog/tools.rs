@@ -40,6 +40,7 @@ impl Tools for SessionTools<'_> {
         match built.result {
             Ok(output) => Ok(KustomizationOutput {
                 files: output.files(),
+                inputs: built.inputs,
                 objects: output.objects.iter().map(|object| object.as_map().clone().into()).collect(),
             }),
             Err(report) => {

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
     let provenance = args.provenance.parse(OutputFormat::Yaml)?;
     options.trace = provenance.trace();
     let place = args.place.as_deref().unwrap_or(CURRENT_FOLDER);
-    let KustomizationBuild { result, names, hints } = kustomizations::build(place, &options, session)?;
+    let KustomizationBuild { result, names, hints, .. } = kustomizations::build(place, &options, session)?;
     match result {
         Ok(output) => {
             warn(&output, &names, session);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::kustomize::note_inputs;
 use crate::compile::KUSTOMIZE_WRAPPER;
 use crate::compile::context::TargetContext;
 use crate::compile::error::InputError;
@@ -28,10 +29,12 @@ pub(in crate::compile) fn compile(
     if program == KUSTOMIZE_WRAPPER {
         return build_kustomization(context, input, output);
     }
-    let found = find(program, &context.search_paths)?;
+    let found = find(program, &context.search_paths, &context.reads)?;
     if found.is_empty() && !input.ignore_missing() {
         return Err(InputError::Missing { path: program.to_owned(), searched: context.search_paths.clone() });
     }
+    // Programs read and write anything.
+    context.reads.note_unknown();
     for path in found {
         let call = ProgramCall {
             program: program.to_owned(),
@@ -87,6 +90,7 @@ fn build_kustomization(
     let inside = inside.ok_or_else(|| InputError::Outside { path: to.to_owned() })?;
     let to = output.folder(inside)?;
     let built = context.tools.build_kustomization(Path::new(folder)).map_err(|error| fail(folder, error))?;
+    note_inputs(context, &built);
     for (name, text) in &built.files {
         to.write(name, text.as_bytes())?;
     }

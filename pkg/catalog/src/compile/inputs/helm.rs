@@ -40,6 +40,10 @@ pub(in crate::compile) fn compile(
     output: &OutputTree,
 ) -> Result<(), InputError> {
     let fail = |reason: String, hints| InputError::Helm { path: path.to_owned(), reason, hints };
+    context.reads.note_tree(path);
+    for file in input.helm_values_files.iter().flatten() {
+        context.reads.note_tree(Path::new(file));
+    }
     let flags = Flags::read(input).map_err(|reason| fail(reason, Vec::new()))?;
     let files = context.tools.read_chart(path).map_err(|error| fail(error.reason, error.hints))?;
     let rendered = render(files, input, &flags).map_err(|(reason, hints)| fail(reason, hints))?;

@@ -22,6 +22,7 @@ pub(in crate::compile) fn compile(
     path: &Path,
     output: &OutputTree,
 ) -> Result<(), InputError> {
+    context.reads.note_tree(path);
     let mut templates = Vec::new();
     if path.is_dir() {
         collect(path, "", MAX_DEPTH, &mut templates)?;
@@ -31,9 +32,9 @@ pub(in crate::compile) fn compile(
     }
     let variables = variables(context, input, output);
     for (name, file) in templates {
-        let text = jinja::render(&file, &context.search_paths, &variables)
+        let text = jinja::render(&file, &context.search_paths, &variables, &context.reads)
             .map_err(|error| InputError::Jinja2 { path: file.clone(), reason: error.to_string() })?;
-        let text = context.references.replace(text)?;
+        let text = context.references.replace(text, &context.reads)?;
         let name = input.removed_suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
         let written = output.write(name, text.as_bytes())?;
         copy_mode(&file, &written)?;
@@ -63,6 +64,7 @@ fn collect(
 
 /// The variables of a template: the inventory, the parameters of the input, and those of `kapitan.vars`.
 fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) -> Value {
+    context.reads.note_nodes(context.inventory);
     let mut parameters = input.input_params.clone();
     parameters.entry("compile_path").or_insert_with(|| Value::from(output.root().display().to_string()));
     let all: Map<_, _> = context.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect();
@@ -72,7 +74,7 @@ fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) ->
         ("input_params".to_owned(), Value::Object(parameters)),
         ("topics".to_owned(), json!({})),
     ]);
-    if let Some(Value::Object(own)) = context.parameters().pointer("/kapitan/vars") {
+    if let Some(Value::Object(own)) = context.field("/kapitan/vars") {
         variables.extend(own.clone());
     }
     Value::Object(variables)

@@ -23,6 +23,7 @@ pub(in crate::compile) fn compile(
     let evaluation = Evaluation {
         search_paths: &context.search_paths,
         external_variables: BTreeMap::from([("target".to_owned(), context.name.to_owned())]),
+        reads: &context.reads,
         natives: &TargetNatives(context),
     };
     let evaluated = evaluate(path, &evaluation)?;

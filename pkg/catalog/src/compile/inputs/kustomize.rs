@@ -11,7 +11,7 @@ use crate::compile::context::TargetContext;
 use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::settings::Input;
-use crate::compile::tools::ToolError;
+use crate::compile::tools::{KustomizationOutput, ToolError};
 use crate::yaml::{YamlStyle, read_documents, write_document};
 
 /// The deepest nesting of a kustomization's folder.
@@ -29,6 +29,7 @@ pub(in crate::compile) fn compile(
         reason: error.reason,
         hints: error.hints,
     };
+    context.reads.note_tree(path);
     let parent = context.output.root();
     let temporary = tempfile::Builder::new().prefix(".kustomize-").tempdir_in(parent);
     let temporary = temporary.map_err(InputError::write(parent))?;
@@ -38,10 +39,19 @@ pub(in crate::compile) fn compile(
     let kustomization = kustomization(input, path, &name, &overlay)?;
     overlay.write("kustomization.yaml", kustomization.to_string().as_bytes())?;
     let built = context.tools.build_kustomization(temporary.path()).map_err(fail)?;
+    note_inputs(context, &built);
     for object in built.objects {
         output.write(&file_name(&object), write_document(&object, YamlStyle::EMBEDDED).as_bytes())?;
     }
     Ok(())
+}
+
+/// Records the files of a kustomization. Remote content may change.
+pub(super) fn note_inputs(context: &TargetContext<'_>, built: &KustomizationOutput) {
+    match &built.inputs {
+        Some(paths) => context.reads.note_paths(paths),
+        None => context.reads.note_unknown(),
+    }
 }
 
 fn kustomization(input: &Input, path: &Path, name: &str, overlay: &OutputTree) -> Result<Value, InputError> {

@@ -8,10 +8,14 @@ use crate::compile::error::InputError;
 
 /// Removes a file or folder.
 pub(in crate::compile) fn compile(context: &TargetContext<'_>, path: &Path) -> Result<(), InputError> {
-    let component = context.parameters()["_base_directory"].as_str().filter(|folder| !folder.is_empty());
+    let component = context.base_folder();
     let compiled = context.search_paths.last().map(PathBuf::as_path);
     if !component.map(Path::new).into_iter().chain(compiled).any(|folder| is_in(path, folder)) {
         return Err(InputError::Outside { path: path.display().to_string() });
+    }
+    if !is_in(path, context.output.root()) {
+        // A later run must remove the file again.
+        context.reads.note_unknown();
     }
     let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };

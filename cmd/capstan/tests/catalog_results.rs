@@ -1,0 +1,165 @@
+//! Tests of results of earlier compilations: they never change the bytes of a catalog.
+#![cfg(unix)]
+
+use std::fs;
+
+use support::{binary::TestEnvironment, folder};
+
+use crate::catalog_cluster::{GREEN, edit, example};
+
+type Files = Vec<(String, Vec<u8>)>;
+
+fn files(world: &TestEnvironment) -> Files {
+    let of = |name: &str| folder::files(&world.current_dir().join(name));
+    [of("catalog"), of("compiled")].concat()
+}
+
+/// Compiles with the results of earlier runs, and again without them. Returns the names of the compiled instances.
+fn compile(world: &TestEnvironment) -> String {
+    let run = world.run_expecting_success(&format!("catalog compile {GREEN} -v1"));
+    let compiled = files(world);
+    let fresh = world.run_expecting_success(&format!("catalog compile {GREEN} --no-cache -v1"));
+    assert!(compiled == files(world), "{}", run.stderr);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.contains("Skipping cleaning")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&run.stdout), lines(&fresh.stdout));
+    let line = run.stderr.lines().find(|line| line.contains("instances: ")).unwrap_or(&run.stderr);
+    line.split_once("instances: ").map_or(String::new(), |(_, names)| names.to_owned())
+}
+
+// Row: D-483
+#[test]
+fn only_instances_whose_inputs_changed_are_compiled() {
+    let world = example();
+    // A first run creates links and folders that later runs find.
+    compile(&world);
+    assert_eq!(compile(&world), "");
+    for (file, from, to, expected) in [
+        ("inventory/classes/t-acme/c-green.yml", "disk: nvme", "disk: ssd", "storage-fast"),
+        (
+            "dependencies/storage/component/main.jsonnet",
+            "disks.example.org",
+            "d.example.org",
+            "storage, storage-fast",
+        ),
+        ("dependencies/monitoring/lib/monitoring-alerts.libsonnet", "'-alerts'", "'-rules'", "web"),
+        (
+            "dependencies/monitoring/chart/values.yaml",
+            "retention: 1d",
+            "retention: 2d\nother: 1",
+            "monitoring",
+        ),
+        (
+            "dependencies/monitoring/class/defaults.yml",
+            "namespace: monitoring",
+            "namespace: metrics",
+            "monitoring",
+        ),
+        ("dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 4", "web"),
+        ("inventory/classes/t-acme/common.yml", "/web/password", "/web/other", "web"),
+        ("inventory/classes/global/secrets.yml", "auth: token", "auth: kubernetes", "web"),
+    ] {
+        edit(&world, file, from, to);
+        let compiled = compile(&world);
+        assert_eq!(compiled, expected, "{file}");
+        assert_eq!(compile(&world), "", "{file}");
+    }
+    world.write(
+        "dependencies/monitoring/chart/templates/more.yaml",
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {name: more}\n",
+    );
+    assert_eq!(compile(&world), "monitoring");
+    fs::remove_file(world.current_dir().join("dependencies/monitoring/chart/templates/more.yaml")).unwrap();
+    assert_eq!(compile(&world), "monitoring");
+    // A file that an import finds first.
+    world.write(
+        "dependencies/web/component/lib/monitoring-alerts.libsonnet",
+        "{ configMap(name, alerts):: { kind: 'Own' } }",
+    );
+    assert_eq!(compile(&world), "web");
+}
+
+#[test]
+fn files_globs_and_templates_are_inputs() {
+    let world = example();
+    let class = "parameters:\n  kapitan:\n    compile:\n      - {input_type: jinja2, input_paths: ['${_base_directory}/templates'], output_path: .}\n      - {input_type: copy, input_paths: ['${_base_directory}/files/*.txt'], output_path: files}\n      - {input_type: jsonnet, input_paths: ['${_base_directory}/component/main.jsonnet'], output_path: .}\n";
+    world.write("dependencies/web/class/web.yml", class);
+    world.write(
+        "dependencies/web/templates/a.yaml",
+        "{% include 'part.j2' %}: {{ inventory.parameters.storage.disk }}\n",
+    );
+    world.write("dependencies/web/templates/part.j2", "disk");
+    world.write("dependencies/web/files/a.txt", "a");
+    world.write(
+        "dependencies/web/component/main.jsonnet",
+        "local kap = import 'lib/kapitan.libjsonnet';\n{ data: { exists: kap.file_exists('notes/x.txt').exists, files: kap.dir_files_list('notes'), targets: std.objectFields(kap.inventory_global()) } }",
+    );
+    world.write("notes/one.txt", "1");
+    compile(&world);
+    assert_eq!(compile(&world), "");
+    let change = |path: &str, text: &str, expected: &str| {
+        world.write(path, text);
+        assert_eq!(compile(&world), expected, "{path}");
+        assert_eq!(compile(&world), "", "{path}");
+    };
+    change("dependencies/web/templates/part.j2", "disks", "web");
+    change("dependencies/web/files/b.txt", "b", "web");
+    // The names in a folder with a pattern are inputs.
+    change("dependencies/web/files/b.md", "not matched", "web");
+    change("notes/x.txt", "x", "web");
+    // A template may use every parameter.
+    edit(&world, "dependencies/storage/class/defaults.yml", "disk: standard", "disk: slow");
+    assert_eq!(compile(&world), "storage, web");
+    edit(
+        &world,
+        "inventory/classes/t-acme/c-green.yml",
+        "  - storage as storage-fast\n",
+        "  - storage as storage-slow\n",
+    );
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "storage_fast", "storage_slow");
+    // The names of parameters changed, which programs may list.
+    assert_eq!(compile(&world), "storage, storage-slow, web");
+}
+
+#[test]
+fn results_of_other_clusters_and_damaged_ones_are_not_used() {
+    let world = example();
+    compile(&world);
+    world.run_expecting_success("catalog compile c-blue --local --cluster-file clusters/c-blue.yml");
+    assert_eq!(compile(&world), "", "the results of both clusters are kept");
+    let cache = world.home().join(".cache/capstan");
+    for damage in [&b""[..], b"{\"key\":", b"text\n"] {
+        for (path, content) in folder::files(&cache.join("blobs/sha256")) {
+            fs::write(
+                cache.join("blobs/sha256").join(&path[1..]),
+                [damage, &content[..content.len() / 2]].concat(),
+            )
+            .unwrap();
+        }
+        assert_eq!(compile(&world), "monitoring, storage, storage-fast, web");
+        assert_eq!(compile(&world), "");
+    }
+    fs::remove_dir_all(&cache).unwrap();
+    fs::write(&cache, "a file").unwrap();
+    assert_eq!(compile(&world), "monitoring, storage, storage-fast, web");
+}
+
+#[test]
+fn two_runs_at_once_give_the_same_catalog() {
+    let world = example();
+    for (path, content) in folder::files(&world.current_dir()) {
+        world.write(format!("other{path}"), content);
+    }
+    edit(&world, "dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 7");
+    let line = format!("catalog compile {GREEN}");
+    let second = std::thread::scope(|scope| {
+        let second = scope.spawn(|| world.run_line(&format!("{line} -d other")));
+        world.run_expecting_success(&line);
+        second.join().unwrap()
+    });
+    assert_eq!(second.status, 0, "{second}");
+    assert!(world.read("catalog/manifests/web/20_deployment.yaml").contains("replicas: 7"));
+    assert!(world.read("other/catalog/manifests/web/20_deployment.yaml").contains("replicas: 1"));
+    assert_eq!(compile(&world), "");
+}
