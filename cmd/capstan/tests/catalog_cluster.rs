@@ -1,25 +1,16 @@
-//! Tests of the example of the guide: its catalog, the plan of a push, and its objects on a cluster.
+//! Tests of the example of the guide: its catalog, and the plan of a push.
 #![cfg(unix)]
 
 use std::path::Path;
 
 use snapbox::{assert_data_eq, str};
-use support::{
-    binary::TestEnvironment,
-    fixture::Fixture,
-    folder,
-    kind::{self, Kind},
-};
+use support::{binary::TestEnvironment, folder};
 
-use crate::management::Management;
-
-const STORAGE_CLASS: Kind =
-    Kind::new("storage.k8s.io", "v1", "StorageClass", "storageclasses").cluster_scoped();
 pub(crate) const GREEN: &str = "c-green --local --cluster-file clusters/c-green.yml";
 const BLUE: &str = "c-blue --local --cluster-file clusters/c-blue.yml";
 
 /// Copies the example of the guide.
-fn copy_example(world: &TestEnvironment) {
+pub(crate) fn copy_example(world: &TestEnvironment) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/catalog");
     for (path, content) in folder::files(&example) {
         world.write(&path[1..], content);
@@ -467,7 +458,8 @@ error: the catalog differs from its last version
 $ capstan catalog plan
 exit 1
 --- stderr
-error: `<CLUSTER>` is required
+error: no catalog is given
+hint: name a cluster, or a compiled folder with `--manifests`
 
 $ capstan catalog plan --manifests nowhere --against released
 exit 1
@@ -516,242 +508,4 @@ error: cannot use the manifests of the catalog
 
 "#]]
     );
-}
-
-/// Starts a sandbox with simulated controllers for workloads, and copies the example.
-async fn lab() -> Management {
-    let controllers = sandbox::ControllerSwitches {
-        garbage_collection: true,
-        workloads: true,
-        ..sandbox::ControllerSwitches::none()
-    };
-    let lab = Management::start(Fixture::builder().controllers(controllers)).await;
-    copy_example(lab.world());
-    lab
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_catalog_is_applied_changed_and_pruned() {
-    let lab = lab().await;
-    let apply = format!("catalog apply {GREEN}");
-    assert_data_eq!(
-        [
-            lab.run(&apply).to_string(),
-            lab.run(&format!("{apply} --skip-references --dry-run")).to_string(),
-            lab.run(&format!("{apply} --skip-references")).to_string(),
-            lab.run(&format!("{apply} --skip-references")).to_string(),
-        ]
-        .join("\n"),
-        str![[r#"
-exit 1
---- stderr
-error: cannot apply the catalog: 1 object with references to secrets
-  cause: web/10_secret.yaml: Secret web/web has ?{vaultkv:t-acme/c-green/web/password:6fd570e9}
-hint: leave these objects out with `--skip-references`, and create them with their secrets yourself
-
-exit 0
---- stdout
-  ACTION    KIND           OBJECT
-  create    Namespace      monitoring
-  create    Namespace      storage
-  create    Namespace      web
-  create    StorageClass   storage-fast
-  create    StorageClass   storage
-  create    ConfigMap      monitoring/monitoring
-  create    ConfigMap      web/web-alerts
-  create    Deployment     web/web
-  left out: Secret web/web in web/10_secret.yaml
-
-exit 0
---- stderr
-done in [..]: applied catalog `c-green`; 8 objects created; left out 1 object
-
-exit 0
---- stderr
-done in [..]: nothing to change; left out 1 object
-
-"#]]
-    );
-    assert!(lab.fixture.get(kind::SECRET, "web/web").await.is_none());
-    assert!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_some());
-    // The instance leaves the catalog, and the Deployment changes.
-    edit(lab.world(), "inventory/classes/t-acme/c-green.yml", "  - storage as storage-fast\n", "");
-    edit(lab.world(), "inventory/classes/t-acme/c-green.yml", "applications:\n", "");
-    edit(lab.world(), "dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 2");
-    assert_data_eq!(
-        [
-            lab.run(&format!("{apply} --skip-references --diff")).to_string(),
-            lab.run(&format!("{apply} --skip-references -o json")).to_string(),
-        ]
-        .join("\n"),
-        str![[r#"
-exit 0
---- stdout
-  update Deployment web/web
-       progressDeadlineSeconds: 600
-    -  replicas: 1
-    +  replicas: 2
-       revisionHistoryLimit: 10
-  delete StorageClass storage-fast
-  6 unchanged
-  left out: Secret web/web in web/10_secret.yaml
-
-exit 0
---- stdout
-{
-  "command": "catalog apply",
-  "carriedOut": true,
-  "changes": true,
-  "name": "c-green",
-  "steps": [
-    {
-      "action": "keep",
-      "object": {
-        "group": "",
-        "kind": "Namespace",
-        "name": "monitoring"
-      }
-    },
-    {
-      "action": "keep",
-      "object": {
-        "group": "",
-        "kind": "Namespace",
-        "name": "storage"
-      }
-    },
-    {
-      "action": "keep",
-      "object": {
-        "group": "",
-        "kind": "Namespace",
-        "name": "web"
-      }
-    },
-    {
-      "action": "keep",
-      "object": {
-        "group": "storage.k8s.io",
-        "kind": "StorageClass",
-        "name": "storage"
-      }
-    },
-    {
-      "action": "keep",
-      "object": {
-        "group": "",
-        "kind": "ConfigMap",
-        "namespace": "monitoring",
-        "name": "monitoring"
-      }
-    },
-    {
-      "action": "keep",
-      "object": {
-        "group": "",
-        "kind": "ConfigMap",
-        "namespace": "web",
-        "name": "web-alerts"
-      }
-    },
-    {
-      "action": "update",
-      "object": {
-        "group": "apps",
-        "kind": "Deployment",
-        "namespace": "web",
-        "name": "web"
-      }
-    },
-    {
-      "action": "delete",
-      "object": {
-        "group": "storage.k8s.io",
-        "kind": "StorageClass",
-        "name": "storage-fast"
-      }
-    }
-  ],
-  "leftOut": [
-    {
-      "object": {
-        "group": "",
-        "kind": "Secret",
-        "namespace": "web",
-        "name": "web"
-      },
-      "file": "web/10_secret.yaml",
-      "references": [
-        "?{vaultkv:t-acme/c-green/web/password:6fd570e9}"
-      ]
-    }
-  ]
-}
---- stderr
-done in [..]: applied catalog `c-green`; 1 object changed, 1 deleted; left out 1 object
-
-"#]]
-    );
-    assert_eq!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.unwrap()["spec"]["replicas"], 2);
-    let classes = lab.fixture.list(STORAGE_CLASS).await;
-    let names: Vec<&str> = classes.iter().filter_map(|one| one["metadata"]["name"].as_str()).collect();
-    assert_eq!(names, ["storage"]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_folder_is_applied_and_unusable_manifests_are_refused() {
-    let lab = lab().await;
-    let world = lab.world();
-    world.write("maps/one.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n");
-    world.write("maps/note.txt", "text");
-    world.write("odd/a.yaml", "apiVersion: example.org/v1\nkind: Odd\nmetadata: {name: odd}\n");
-    world.write("empty/note.txt", "text");
-    assert_data_eq!(
-        [
-            lab.run("catalog apply --manifests maps -n kube-public").to_string(),
-            lab.run("catalog apply --manifests odd").to_string(),
-            lab.run("catalog apply --manifests empty").to_string(),
-            lab.run("catalog apply").to_string(),
-        ]
-        .join("\n"),
-        str![[r#"
-exit 0
---- stderr
-warning: `note.txt` has no objects; it is ignored
-done in [..]: applied catalog `catalog`; 1 object created
-
-exit 1
---- stderr
-error: cannot apply 1 object
-  cause: Odd odd: neither the server nor the set defines kind `Odd.example.org`
-
-exit 1
---- stderr
-warning: `note.txt` has no objects; it is ignored
-error: cannot apply the catalog: there is no object in `[CWD]/empty`
-hint: compile the catalog first, or name a folder with manifests
-
-exit 1
---- stderr
-error: `<CLUSTER>` is required
-
-"#]]
-    );
-    assert!(lab.fixture.get(kind::CONFIG_MAP, "kube-public/one").await.is_some());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_apply_is_completed_by_the_same_command() {
-    for skip in [0, 2, 5, 9] {
-        let lab = lab().await;
-        let faults = lab.fixture.sandbox().faults();
-        let fault = format!("403,verb=write,skip={skip},times=2");
-        faults.replace([sandbox::Fault::parse(&fault).unwrap()]);
-        let apply = format!("catalog apply {GREEN} --skip-references --no-wait");
-        assert_ne!(lab.run(&apply).status, 0, "{skip}");
-        faults.replace([]);
-        assert_eq!(lab.run(&apply).status, 0, "{skip}");
-        assert!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_some());
-        assert!(lab.run(&apply).stderr.contains("nothing to change"), "{skip}");
-    }
 }

@@ -1,11 +1,18 @@
 //! Tests of results of earlier compilations: they never change the bytes of a catalog.
 #![cfg(unix)]
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
 
 use support::{binary::TestEnvironment, folder};
 
-use crate::catalog_cluster::{GREEN, edit, example};
+use crate::{
+    catalog_cluster::{GREEN, edit, example},
+    sandbox::signal,
+};
 
 type Files = Vec<(String, Vec<u8>)>;
 
@@ -162,4 +169,32 @@ fn two_runs_at_once_give_the_same_catalog() {
     assert!(world.read("catalog/manifests/web/20_deployment.yaml").contains("replicas: 7"));
     assert!(world.read("other/catalog/manifests/web/20_deployment.yaml").contains("replicas: 1"));
     assert_eq!(compile(&world), "");
+}
+
+#[test]
+fn a_watched_catalog_is_compiled_after_each_change_until_ctrl_c() {
+    let world = example();
+    let mut command = world.command(format!("catalog compile {GREEN} --watch").split(' '));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let errors = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut errors = errors.skip_while(|line| !line.contains("watching"));
+    assert_eq!(errors.next().unwrap(), "watching classes and components; Ctrl-C ends");
+    let mut pass = || {
+        let line = lines.find(|line| line.starts_with("compiled ")).unwrap();
+        let (count, rest) = line.split_once(" in ").unwrap();
+        format!("{count}:{}", rest.split_once(':').unwrap().1)
+    };
+    edit(&world, "dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 5");
+    assert_eq!(pass(), "compiled 1 of 4 instances: web");
+    assert!(world.read("catalog/manifests/web/20_deployment.yaml").contains("replicas: 5"));
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "disk: nvme", "disk: [");
+    assert!(errors.any(|line| line.contains("c-green.yml")));
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "disk: [", "disk: ssd");
+    assert_eq!(pass(), "compiled 1 of 4 instances: storage-fast");
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "disk: ssd", "disk: ssd # a comment");
+    assert_eq!(pass(), "compiled 4 instances: no instance changed");
+    signal("INT", child.id().into());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

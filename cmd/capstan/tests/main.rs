@@ -5,6 +5,7 @@
 mod backup_files;
 mod backups;
 mod catalog;
+mod catalog_apply;
 mod catalog_cluster;
 mod catalog_component;
 mod chart_cluster;

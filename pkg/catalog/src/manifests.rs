@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 1 << 30;
 pub struct ManifestObject {
     /// The path of its file in the folder of manifests.
     pub file: String,
-    /// The object.
+    /// The object as the file has it.
     pub object: Object,
     /// The references to secrets in its texts, sorted.
     pub references: Vec<String>,

@@ -115,16 +115,12 @@ fn create_work(work: &Path, size: usize) -> Result<PathBuf> {
     for name in &components {
         writeln!(versions, "    {name}: {{url: 'https://git.example.org/{name}.git', version: v1.0.0}}")?;
         writeln!(applications, "  - {name}")?;
-        let component = work.join("dependencies").join(name);
-        write(&component.join(format!("class/{name}.yml")), CLASS)?;
-        write(&component.join("class/defaults.yml"), &DEFAULTS.replace("NAME", name))?;
-        let program = PROGRAM.replace("NAME", name).replace("OBJECTS", &OBJECTS.to_string());
-        write(&component.join("component/main.jsonnet"), &program)?;
-        commit(&component)?;
+        create_checkout(&work.join("dependencies").join(name), name)?;
     }
     for at in components.len()..size {
         let component = &components[at % components.len()];
         writeln!(applications, "  - {component} as alias-{at}")?;
+        create_checkout(&work.join(format!("dependencies/alias-{at}")), component)?;
     }
     write(
         &classes.join("global/commodore.yml"),
@@ -142,7 +138,13 @@ fn create_work(work: &Path, size: usize) -> Result<PathBuf> {
         );
         write(&work.join(format!("clusters/{variant}.yml")), &cluster)?;
     }
-    fs::create_dir_all(classes.join("params"))?;
+    // Commodore expects the folders of an earlier run.
+    for folder in
+        ["inventory/classes/params", "inventory/classes/defaults", "inventory/classes/components", "vendor"]
+    {
+        fs::create_dir_all(work.join(folder))?;
+    }
+    fs::create_dir_all(work.join("dependencies/lib"))?;
     fs::copy(work.join("clusters/a.yml"), classes.join("params/cluster.yml"))?;
     write(&work.join("inventory/targets/cluster.yml"), "classes: []\n")?;
     write(&work.join("catalog/README.md"), "A catalog.\n")?;
@@ -150,6 +152,15 @@ fn create_work(work: &Path, size: usize) -> Result<PathBuf> {
         commit(&folder)?;
     }
     Ok(work.to_owned())
+}
+
+/// Creates the checkout of a component, or of an instance of it.
+fn create_checkout(folder: &Path, component: &str) -> Result<()> {
+    write(&folder.join(format!("class/{component}.yml")), CLASS)?;
+    write(&folder.join("class/defaults.yml"), &DEFAULTS.replace("NAME", component))?;
+    let program = PROGRAM.replace("NAME", component).replace("OBJECTS", &OBJECTS.to_string());
+    write(&folder.join("component/main.jsonnet"), &program)?;
+    commit(folder)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -9,7 +9,7 @@ use catalog::manifests::{ManifestObject, Manifests};
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
 use management::{DiffDetail, WaitOptions};
 
-use super::compilation::{Compilation, CompileFlags, SourceFlags};
+use super::compilation::{Compilation, CompileFlags, SourceFlags, missing_catalog};
 use crate::{
     Failure,
     session::Session,
@@ -39,7 +39,7 @@ const MAX_NAMED: usize = 20;
   {bin} catalog apply --manifests work/catalog --skip-references")]
 pub(crate) struct Apply {
     /// Id of the cluster
-    #[arg(value_name = "CLUSTER", required_unless_present = "manifests")]
+    #[arg(value_name = "CLUSTER")]
     cluster: Option<String>,
 
     /// Compiled folder, instead of a compilation
@@ -112,7 +112,8 @@ impl ApplyRun {
                 compilation.compile_quietly(session)?;
                 compilation.folder.manifests()
             }
-            (None, folder) => environment.resolve(folder.clone().unwrap_or_default()),
+            (None, Some(folder)) => environment.resolve(folder),
+            (None, None) => return Err(missing_catalog()),
         };
         let manifests = Manifests::read_folder(&folder)?;
         for path in manifests.others.keys() {

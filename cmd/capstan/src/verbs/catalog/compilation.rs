@@ -28,7 +28,7 @@ pub(super) struct SourceFlags {
     #[arg(long)]
     pub(super) local: bool,
 
-    /// Class with the parameters of the cluster; only with `--local`
+    /// Parameters of the cluster; only with `--local`
     #[arg(long, value_name = "FILE")]
     cluster_file: Option<PathBuf>,
 
@@ -36,7 +36,7 @@ pub(super) struct SourceFlags {
     #[arg(long)]
     allow_external: bool,
 
-    /// Compile all instances, also those whose inputs did not change
+    /// Compile unchanged instances too
     #[arg(long)]
     no_cache: bool,
 }
@@ -51,11 +51,11 @@ pub(super) struct CompileFlags {
     #[arg(long, hide = true)]
     no_force: bool,
 
-    /// Name of the author of commits [default: $GIT_AUTHOR_NAME, else user.name of Git]
+    /// Author of commits [default: that of Git]
     #[arg(long, value_name = "NAME")]
     git_author_name: Option<String>,
 
-    /// Address of the author of commits [default: $GIT_AUTHOR_EMAIL, else user.email of Git]
+    /// Address of the author [default: that of Git]
     #[arg(long, value_name = "EMAIL")]
     git_author_email: Option<String>,
 
@@ -71,11 +71,11 @@ pub(super) struct CompileFlags {
     #[arg(long, overrides_with = "no_fetch_dependencies", hide = true)]
     fetch_dependencies: bool,
 
-    /// Use the installed Jsonnet libraries; only with `--local`
+    /// Use installed Jsonnet libraries; with `--local`
     #[arg(short = 'F', long)]
     no_fetch_dependencies: bool,
 
-    /// Dynamic fact for a cluster without dynamic facts; repeatable
+    /// Dynamic fact for a cluster without any; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     dynamic_fact: Vec<String>,
 
@@ -257,6 +257,11 @@ impl CompileFlags {
         let processors = || std::thread::available_parallelism().map_or(1, NonZero::get);
         Ok(if count == 0 { processors() } else { count })
     }
+}
+
+/// Returns the failure of a command line without a catalog.
+pub(super) fn missing_catalog() -> Failure {
+    Failure::user("no catalog is given").hint("name a cluster, or a compiled folder with `--manifests`")
 }
 
 /// Returns the value of a flag, or else of the first set variable.

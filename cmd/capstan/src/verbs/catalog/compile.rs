@@ -13,9 +13,9 @@ use crate::{Failure, session::Session, ui::confirm};
 
 /// Compile the catalog of a cluster, and push it on request
 ///
-/// Fetches the hierarchy, packages, components and libraries of the cluster into the working folder, compiles all
-/// component instances, and shows the changes of the catalog. The flags, texts and files are those of `commodore catalog
-/// compile`. Each flag is also a variable, such as `COMMODORE_PUSH`.
+/// Fetches the hierarchy and the dependencies of the cluster, compiles all component instances, and shows the changes of the
+/// catalog. Flags, texts and files are those of `commodore catalog compile`; each flag is also a variable, such as
+/// `COMMODORE_PUSH`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog compile c-green-1 --api-url https://syn.example.org
@@ -32,7 +32,7 @@ pub(crate) struct Compile {
     #[command(flatten)]
     flags: CompileFlags,
 
-    /// Compile again after each change of a class or component, until Ctrl-C
+    /// Compile again after each change, until Ctrl-C
     #[arg(long, conflicts_with = "push")]
     watch: bool,
 

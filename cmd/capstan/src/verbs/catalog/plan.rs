@@ -7,7 +7,7 @@ use catalog::manifests::Manifests;
 use catalog::repository::{DiffPolicy, is_hidden};
 
 use super::{
-    compilation::{Compilation, CompileFlags, SourceFlags, text},
+    compilation::{Compilation, CompileFlags, SourceFlags, missing_catalog, text},
     compile::diff_policy,
 };
 use crate::{
@@ -37,7 +37,7 @@ const MAX_FIELDS: usize = 3;
   {bin} catalog plan c-green-1 --exit-status -o json")]
 pub(crate) struct Plan {
     /// Id of the cluster
-    #[arg(value_name = "CLUSTER", required_unless_present = "manifests")]
+    #[arg(value_name = "CLUSTER")]
     cluster: Option<String>,
 
     /// Compiled folder, instead of a compilation
@@ -91,9 +91,10 @@ impl Plan {
             Manifests::read_folder(&folder).map_err(Failure::from)
         };
         let against = self.against.as_ref().map(folder).transpose()?;
-        let Some(cluster) = &self.cluster else {
-            let manifests = self.manifests.as_ref().map(folder).transpose()?;
-            return Ok((against.unwrap_or_default(), manifests.unwrap_or_default()));
+        let cluster = match (&self.cluster, &self.manifests) {
+            (Some(cluster), _) => cluster,
+            (None, Some(manifests)) => return Ok((against.unwrap_or_default(), folder(manifests)?)),
+            (None, None) => return Err(missing_catalog()),
         };
         let compilation =
             Compilation::new(cluster, &self.source, &CompileFlags::default(), session.environment())?;
