@@ -7,13 +7,15 @@
 //! ```
 //!
 //! The evaluator keeps its own stack of calls, which is limited. The parser is recursive, so a source is rejected if it is
-//! nested too deeply, and evaluation runs on a thread with a large stack.
+//! nested too deeply, and evaluation runs on a thread with a large stack. Functions of `std` that make large values from
+//! numbers have limits.
 
 mod convert;
 mod depth;
 mod error;
 mod evaluate;
 mod imports;
+mod limits;
 mod message;
 mod session;
 #[cfg(test)]

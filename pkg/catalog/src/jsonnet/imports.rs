@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use super::limits::{LIMITS, LIMITS_TEXT};
 use crate::libraries;
 use crate::results::Reads;
 
@@ -68,6 +69,7 @@ pub(super) fn resolve(
 /// Reads a source.
 pub(super) fn read(source: &SourcePath, reads: &Reads) -> Result<Vec<u8>, ImportError> {
     match source {
+        source if *source == LIMITS => Ok(LIMITS_TEXT.as_bytes().to_vec()),
         SourcePath::Embedded(name) => Ok(libraries::embedded(name).unwrap_or_default().as_bytes().to_vec()),
         SourcePath::File(path) => read_file(path, reads),
     }

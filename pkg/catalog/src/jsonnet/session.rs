@@ -15,6 +15,7 @@ use super::depth::{MAX_DEPTH, nesting};
 use super::error::{JsonnetError, SourcePosition, TracePoint};
 use super::evaluate::Evaluation;
 use super::imports::{self, SourcePath};
+use super::limits::{LIMITS, PREFIX};
 use super::message;
 
 /// A native function.
@@ -83,6 +84,7 @@ impl<'p, 'a> Session<'p, 'a> {
             let reason = format!("`{}` is nested deeper than {MAX_DEPTH} levels", path.display());
             return Err(JsonnetError::new(reason));
         }
+        let text = if path == LIMITS { text } else { [PREFIX.as_bytes(), &text].concat() };
         let (context, _) = program.span_manager_mut().insert_source_context(text.len());
         let name = path.display();
         self.sources.insert(context, Source { path: path.clone(), text });
@@ -119,8 +121,9 @@ impl<'p, 'a> Session<'p, 'a> {
 
     fn position(&self, program: &Program<'p>, span: SpanId) -> Option<SourcePosition> {
         let (context, start, _) = program.span_manager().get_span(span);
-        let source = self.sources.get(&context)?;
-        let before = source.text.get(..start)?;
+        let source = self.sources.get(&context).filter(|source| source.path != LIMITS)?;
+        let start = start.checked_sub(PREFIX.len())?;
+        let before = source.text.get(PREFIX.len()..)?.get(..start)?;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
         Some(SourcePosition { file: source.path.display(), line, column: start - line_start + 1 })
@@ -133,6 +136,11 @@ impl<'p, 'a> Session<'p, 'a> {
         name: &str,
     ) -> Result<SourcePath, JsonnetError> {
         let (context, ..) = program.span_manager().get_span(from);
+        if let SourcePath::Embedded(limits) = LIMITS
+            && name == limits
+        {
+            return Ok(LIMITS);
+        }
         let from = self.sources.get(&context).map(|source| &source.path);
         imports::resolve(from, name, self.evaluation.search_paths, self.evaluation.reads)
             .map_err(|error| JsonnetError::new(error.to_string()))

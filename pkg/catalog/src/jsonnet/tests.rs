@@ -158,3 +158,31 @@ fn deeply_nested_sources_are_rejected() {
         assert!(run(&[("main.jsonnet", &program)]).is_ok(), "{open}");
     }
 }
+
+// Row: D-471
+#[test]
+fn values_that_would_fill_the_memory_are_errors() {
+    for (program, expected) in [
+        ("std.repeat('ab', 1e9)", "std.repeat makes more than 100000000 characters"),
+        ("std.repeat([1], 1e9)", "std.repeat makes more than 10000000 elements"),
+        ("std.makeArray(1e12, function(i) i)", "std.makeArray makes more than 10000000 elements"),
+        ("std.range(1, 1e12)", "std.range makes more than 10000000 elements"),
+    ] {
+        let error = run(&[("main.jsonnet", program)]).unwrap_err();
+        assert!(error.starts_with(&format!("[FOLDER]/main.jsonnet:1:1: {expected}\n")), "{error}");
+    }
+}
+
+#[test]
+fn functions_with_limits_have_their_results() {
+    let program = "[std.repeat('ab', 2), std.repeat(count=2, what=[1]), std.makeArray(2, function(i) i), std.range(1, 3),
+        std.range(3, 1), std.repeat('a', 0), std.thisFile, 'é%s' % std.length('é')]";
+    let value = run(&[("main.jsonnet", program)]).unwrap().value;
+    let this_file = value[6].as_str().unwrap();
+    assert!(this_file.ends_with("/main.jsonnet"), "{this_file}");
+    let items = value.as_array().unwrap();
+    assert_eq!(items[..6], json!(["abab", [1, 1], [0, 1], [1, 2, 3], [], ""]).as_array().unwrap()[..]);
+    assert_eq!(value[7], "é1");
+    let error = run(&[("main.jsonnet", "std.repeat(1, 2)")]).unwrap_err();
+    assert!(!error.contains("limits"), "{error}");
+}
