@@ -92,7 +92,6 @@ const CLASSES: [(&str, &str); 4] = [
 ];
 
 // Row: CAT-73
-// Row: D-445
 #[test]
 fn targets_are_printed_and_parameters_explained() {
     let world = crate::world();
@@ -154,8 +153,7 @@ hint: list the parameters with `capstan catalog inventory prod`
 $ capstan catalog inventory bad -o json
 exit 1
 --- stderr
-error: cannot render target `bad`
-  cause: inventory/targets/bad.yml:1: Class nope not found
+{"kind":"user","exitCode":1,"message":"cannot render target `bad`","causes":["inventory/targets/bad.yml:1: Class nope not found"],"hints":[]}
 
 $ capstan catalog inventory prd
 exit 1

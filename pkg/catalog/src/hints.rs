@@ -59,6 +59,7 @@ impl Explain for RenderError {
             Self::UnknownTarget { similar, .. } => ErrorExplanation::hints(did_you_mean(similar)),
             Self::Problems { problems, .. } => ErrorExplanation::errors(problems),
         }
+        .with_kind(ErrorKind::User)
     }
 }
 

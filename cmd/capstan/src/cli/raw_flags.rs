@@ -42,12 +42,7 @@ pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
     };
     // Runs without an output flag skip building the tree.
     let tree = command_for_program(program);
-    let path = VerbPath::find(&tree, words);
-    // Commodore has no errors as JSON, and its users search for the words of its errors.
-    if path.verbs.first().is_some_and(|verb| verb == "catalog") {
-        return ErrorFormat::Text;
-    }
-    let command = path.command;
+    let command = VerbPath::find(&tree, words).command;
     let is_file =
         |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().all(|name| name != "FORMAT"));
     let mut outputs = command.get_arguments().filter(|arg| arg.get_short() == Some('o'));
@@ -70,13 +65,13 @@ mod tests {
         }
         assert_eq!(format("capstan init -o json --progress json"), ErrorFormat::ProgressLine);
         assert_eq!(format("capstan status -o yaml"), ErrorFormat::Yaml);
-        // The first names a file, the second passes arguments, the third overrides its first format, and the last is a
-        // verb of Commodore.
+        // The first names a file, the second passes arguments, the third overrides its first format, and the last names
+        // a folder.
         for line in [
             "capstan convert -o json",
             "capstan status -- -o json",
             "capstan status -o json -o text",
-            "capstan catalog inventory -o json",
+            "capstan catalog component compile . -o json",
         ] {
             assert_eq!(format(line), ErrorFormat::Text, "{line}");
         }
