@@ -10,6 +10,7 @@ mod catalog_cluster;
 mod catalog_component;
 mod chart_cluster;
 mod catalog_results;
+mod catalog_hierarchies;
 mod chart_lint;
 mod chart_sources;
 mod charts;
