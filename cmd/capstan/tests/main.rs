@@ -7,6 +7,7 @@ mod backups;
 mod catalog;
 mod catalog_apply;
 mod catalog_cluster;
+mod catalog_authors;
 mod catalog_component;
 mod chart_cluster;
 mod catalog_results;

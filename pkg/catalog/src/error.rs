@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cluster::LieutenantError;
+use crate::cookiecutter::CookiecutterError;
 use crate::reclass::{InventoryError, RenderError};
 
 /// A catalog that cannot be compiled.
@@ -41,6 +42,9 @@ pub enum CatalogError {
     /// The catalog cannot be pushed.
     #[error("Failed to push to the catalog repository")]
     Push { source: Box<repository::Error> },
+    /// A template of a component or package cannot be rendered.
+    #[error("cannot render template `{url}`")]
+    Template { url: String, source: Box<CookiecutterError> },
     /// A Jsonnet library cannot be installed.
     #[error("cannot install Jsonnet libraries: {problem}")]
     Libraries { problem: String },

@@ -12,4 +12,5 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use render::render;
+pub(crate) use error::TemplateError;
+pub(crate) use render::{environment, render};

@@ -5,6 +5,7 @@
 //! | `cluster` | the description of a cluster by the API, and its targets |
 //! | `compile` | the files of targets: programs, templates, charts, kustomizations |
 //! | `component` | one component without a cluster |
+//! | `cookiecutter` | templates of whole folders |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
@@ -17,11 +18,13 @@
 //! | `repository` | the repositories of classes, and the repository of the catalog |
 //! | `results` | the results of earlier compilations, and the facts that they depend on |
 //! | `run` | the stages of a compilation |
+//! | `scaffold` | new components and packages |
 //! | `yaml` | YAML as PyYAML reads and prints it |
 
 pub mod cluster;
 pub mod compile;
 pub mod component;
+mod cookiecutter;
 pub mod dependencies;
 mod error;
 mod hints;
@@ -36,10 +39,12 @@ pub mod references;
 pub mod repository;
 mod results;
 pub mod run;
+pub mod scaffold;
 mod step;
 mod working_folder;
 pub mod yaml;
 
+pub use cookiecutter::CookiecutterError;
 pub use error::CatalogError;
 pub use step::{Step, StepSink};
 pub use working_folder::{CLUSTER_TARGET, WorkingFolder};

@@ -13,6 +13,7 @@
 //! Out of scope: submodules, Git LFS, prompts, merges.
 
 mod commit;
+mod create;
 mod failure;
 mod network;
 mod program;
@@ -28,6 +29,7 @@ mod worktree;
 use std::fmt;
 
 pub use commit::{GitAuthor, LocalWork, StagedChange, StagedChangeKind};
+pub use create::{FirstCommit, NewFile};
 pub use failure::{GitError, GitFailure};
 pub use program::GitSettings;
 pub(crate) use release::GitRepository;

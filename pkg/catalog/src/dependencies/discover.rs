@@ -9,7 +9,7 @@ use crate::working_folder::CLUSTER_TARGET;
 /// The prefix of packages in the list of applications.
 const PACKAGE_PREFIX: &str = "pkg.";
 /// Names of folders in the hierarchy that Commodore uses itself.
-const RESERVED_NAMES: [&str; 4] = ["components", "defaults", "global", "params"];
+pub(crate) const RESERVED_NAMES: [&str; 4] = ["components", "defaults", "global", "params"];
 /// The word between a component and its alias.
 const ALIAS_SEPARATOR: &str = " as ";
 

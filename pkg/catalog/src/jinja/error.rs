@@ -18,7 +18,7 @@ impl TemplateError {
     }
 
     /// Converts an error of the engine. `source` returns the text of a template.
-    pub(super) fn of_engine(error: &minijinja::Error, source: impl Fn(&str) -> Option<String>) -> Self {
+    pub(crate) fn of_engine(error: &minijinja::Error, source: impl Fn(&str) -> Option<String>) -> Self {
         // An error inside of an included template has the description of the inner problem as its source.
         let mut innermost = error;
         while let Some(inner) = std::error::Error::source(innermost).and_then(|inner| inner.downcast_ref()) {

@@ -32,14 +32,24 @@ pub(crate) fn render(
         name.ok_or_else(|| TemplateError::new("the name of the file is not valid UTF-8".to_owned()))?;
     let folders: Vec<PathBuf> = [folder].into_iter().chain(search_paths.iter().cloned()).collect();
     let source = |name: &str| load(&folders, name, reads).ok().flatten();
-    let environment = environment(folders.clone(), reads);
+    let environment = kapitan_environment(folders.clone(), reads);
     environment
         .get_template(name)
         .and_then(|template| template.render(Serde(variables)))
         .map_err(|error| TemplateError::of_engine(&error, source))
 }
 
-fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment<'static> {
+fn kapitan_environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment<'static> {
+    let mut environment = environment(folders, reads);
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    filters::add(&mut environment, reads);
+    environment
+}
+
+/// Creates an engine with strict variables, the texts and methods of Python, and limits. It finds templates in folders.
+pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment<'static> {
     let mut environment = Environment::new();
     let loader_reads = Arc::clone(reads);
     environment.set_loader(move |name| {
@@ -47,14 +57,10 @@ fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment<'static
             .map_err(|error| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string()))
     });
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
-        environment.set_syntax(syntax);
-    }
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(python::format);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_fuel(Some(MAX_STEPS));
-    filters::add(&mut environment, reads);
     environment
 }
 

@@ -18,7 +18,7 @@ const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
 /// The start of the paths of manifests.
 const MANIFESTS: &str = "manifests/";
 /// The indentation of changes.
-const INDENT: &str = "     ";
+pub(crate) const INDENT: &str = "     ";
 
 /// A checked-out catalog.
 #[derive(Debug)]
@@ -184,7 +184,11 @@ fn contents(change: &StagedChange) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the author of the command line, or else the user of Git.
-async fn author_or_known(author: Option<GitAuthor>, remote: &GitRemote, report: StepSink<'_>) -> GitAuthor {
+pub(crate) async fn author_or_known(
+    author: Option<GitAuthor>,
+    remote: &GitRemote,
+    report: StepSink<'_>,
+) -> GitAuthor {
     if let Some(author) = author {
         return author;
     }

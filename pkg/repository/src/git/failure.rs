@@ -72,6 +72,8 @@ pub enum GitFailure {
     LinkEscapes { path: String, commit: String, target: String },
     #[error("it is larger than the limit of {limit_bytes} bytes")]
     TooLarge { limit_bytes: u64 },
+    #[error("the clone `{}` is in use", folder.display())]
+    CloneExists { folder: PathBuf },
     #[error("`{}` is not a worktree of this repository", folder.display())]
     ForeignFolder { folder: PathBuf },
     #[error("`{}` has uncommitted changes", folder.display())]

@@ -293,7 +293,7 @@ impl GitRemote {
         Err(transport::Error::Offline { wanted: format!("{}{at}", self.display_url()) }.into())
     }
 
-    fn remove(&self, folder: &Path) -> Result<(), Error> {
+    pub(super) fn remove(&self, folder: &Path) -> Result<(), Error> {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(self.disk_error("clone", folder, error))
@@ -351,7 +351,7 @@ impl<'t> OtherRef<'t> {
 }
 
 /// A path in the same folder, named prefix, name, suffix.
-fn sibling_path(path: &Path, prefix: &str, suffix: &str) -> PathBuf {
+pub(super) fn sibling_path(path: &Path, prefix: &str, suffix: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{prefix}{name}{suffix}"))
 }

@@ -117,7 +117,7 @@ impl GitRemote {
     }
 
     /// The current state of the folder for a worktree.
-    fn folder_state(&self, folder: &Path) -> Result<FolderState, Error> {
+    pub(super) fn folder_state(&self, folder: &Path) -> Result<FolderState, Error> {
         let Ok(link) = fs::read_to_string(folder.join(".git")) else {
             return match fs::read_dir(folder).map(|mut names| names.next().is_none()) {
                 Ok(true) => Ok(FolderState::Free),
@@ -166,7 +166,7 @@ impl GitRemote {
 }
 
 /// The state of the folder for a worktree.
-enum FolderState {
+pub(super) enum FolderState {
     /// The folder is missing or empty.
     Free,
     /// A worktree of this clone.

@@ -11,7 +11,10 @@ mod inventory_folder;
 mod lieutenant;
 mod lint;
 mod list;
+mod package;
 mod plan;
+mod template_flags;
+mod temporary_folder;
 mod tools;
 mod watch;
 
@@ -25,6 +28,8 @@ pub(crate) enum CatalogVerb {
     Apply(Box<apply::Apply>),
     #[command(subcommand)]
     Component(component::CatalogComponentVerb),
+    #[command(subcommand)]
+    Package(package::CatalogPackageVerb),
     Inventory(Box<inventory::Inventory>),
     Explain(Box<explain::Explain>),
     Lint(Box<lint::Lint>),
@@ -39,6 +44,7 @@ impl CatalogVerb {
             Self::Plan(args) => plan::run(&args, session),
             Self::Apply(args) => apply::run(&args, session),
             Self::Component(verb) => verb.run(session),
+            Self::Package(verb) => verb.run(session),
             Self::Inventory(args) => inventory::run(&args, session),
             Self::Explain(args) => explain::run(&args, session),
             Self::Lint(args) => lint::run(&args, session),

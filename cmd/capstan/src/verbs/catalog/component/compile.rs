@@ -3,22 +3,8 @@ use std::path::{Path, PathBuf};
 use catalog::WorkingFolder;
 use catalog::component::{ComponentRequest, prepare};
 
-use super::{compile::Lines, tools::SessionTools};
+use crate::verbs::catalog::{compile::Lines, temporary_folder::temporary_folder, tools::SessionTools};
 use crate::{Failure, session::Session};
-
-/// Compile components without a cluster
-#[derive(clap::Subcommand)]
-pub(crate) enum CatalogComponentVerb {
-    Compile(Box<Compile>),
-}
-
-impl CatalogComponentVerb {
-    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
-        match self {
-            Self::Compile(args) => compile(&args, session),
-        }
-    }
-}
 
 /// Compile one component to files
 ///
@@ -50,6 +36,9 @@ pub(crate) struct Compile {
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
+    #[arg(short, long, hide = true, value_name = "FOLDER")]
+    repo_directory: Option<PathBuf>,
+
     /// Name of the component [default: the name of its folder, without `component-`]
     #[arg(short, long, value_name = "NAME")]
     name: Option<String>,
@@ -59,7 +48,7 @@ pub(crate) struct Compile {
     allow_external: bool,
 }
 
-fn compile(args: &Compile, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> {
     let lines = Lines::default();
     let result = compile_into(args, &lines, session);
     lines.print(session)?;
@@ -100,12 +89,4 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
 fn existing(path: &Path, session: &Session) -> Result<PathBuf, Failure> {
     let resolved = session.environment().resolve(path);
     resolved.canonicalize().map_err(|error| Failure::io("read", path, &error))
-}
-
-/// Creates a folder that is deleted at the end of the run.
-fn temporary_folder(session: &Session) -> Result<tempfile::TempDir, Failure> {
-    let environment = session.environment();
-    let folder = ["TMPDIR", "TEMP"].into_iter().find_map(|name| environment.text(name)).unwrap_or("/tmp");
-    let created = tempfile::Builder::new().prefix("component-").tempdir_in(folder);
-    created.map_err(|error| Failure::io("create a folder in", Path::new(folder), &error))
 }

@@ -1,0 +1,65 @@
+use std::path::PathBuf;
+
+use catalog::WorkingFolder;
+use catalog::scaffold::{ScaffoldRun, find_component};
+
+use crate::verbs::catalog::{compile::Lines, temporary_folder::temporary_folder};
+use crate::{Failure, session::Session, ui::confirm};
+
+/// Delete the checkout of a component
+///
+/// Deletes the worktree of the component in `dependencies`, and its clone if no other worktree uses the clone. Asks first.
+/// The remote repository stays.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} catalog component delete cert-manager
+  {bin} catalog component delete cert-manager -d work --force")]
+pub(crate) struct Delete {
+    /// Name of the component
+    #[arg(value_name = "SLUG")]
+    slug: String,
+
+    /// Working folder [default: the current folder]
+    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
+    working_dir: Option<PathBuf>,
+
+    /// Delete without a question
+    #[arg(long, overrides_with = "no_force")]
+    force: bool,
+
+    #[arg(long, hide = true, overrides_with = "force")]
+    no_force: bool,
+}
+
+pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
+    let environment = session.environment();
+    let root =
+        args.working_dir.clone().or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
+    let folder = WorkingFolder::new(environment.resolve(root.unwrap_or_default()));
+    let temporary = temporary_folder(session)?;
+    let temporary = WorkingFolder::new(temporary.path());
+    let context = session.repositories()?;
+    let lines = Lines::default();
+    let report = |step| lines.add(&step);
+    let run = ScaffoldRun { folder: &folder, temporary: &temporary, context: &context, report: &report };
+    let component = session.block_on(find_component(&args.slug, run))?;
+    if !args.force {
+        if session.block_on(async { Ok::<_, Failure>(component.has_local_work().await) })? {
+            session.messages().warning(format!("component {} has work that is not on its remote", args.slug));
+        }
+        let question =
+            format!("Are you sure you want to delete component {}? This action cannot be undone", args.slug);
+        let answer = session.block_on(async {
+            confirm(&question).await.map_err(|error| {
+                Failure::user(format!("cannot ask whether to delete component {}", args.slug))
+                    .because_foreign(&error)
+                    .hint("run the command in a terminal, or with `--force`")
+            })
+        })?;
+        if !answer {
+            return Err(Failure::user("Aborted!"));
+        }
+    }
+    session.block_on(component.delete())?;
+    lines.print(session)
+}

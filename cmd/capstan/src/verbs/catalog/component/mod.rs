@@ -1,0 +1,25 @@
+//! `catalog component`: the work of the authors of components.
+
+mod compile;
+mod delete;
+mod new;
+
+use crate::{Failure, session::Session};
+
+/// Create, compile and delete components
+#[derive(clap::Subcommand)]
+pub(crate) enum CatalogComponentVerb {
+    Compile(Box<compile::Compile>),
+    New(Box<new::New>),
+    Delete(Box<delete::Delete>),
+}
+
+impl CatalogComponentVerb {
+    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Compile(args) => compile::run(&args, session),
+            Self::New(args) => new::run(&args, session),
+            Self::Delete(args) => delete::run(&args, session),
+        }
+    }
+}

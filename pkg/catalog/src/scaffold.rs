@@ -1,0 +1,31 @@
+//! New components and packages from templates, their update and their deletion.
+//!
+//! ```text
+//! template in Git + choices ─► files ─► first commit ─► worktree in the working folder, or a folder of its own
+//! ```
+
+mod create;
+mod delete;
+mod kind;
+
+pub use create::{CreatedDependency, NewDependency, create};
+pub use delete::{DeletableComponent, find_component};
+pub use kind::{DependencyKind, check_slug};
+
+use repository::RepositoryContext;
+
+use crate::step::StepSink;
+use crate::working_folder::WorkingFolder;
+
+/// The surroundings of a change of a component or package.
+#[derive(Clone, Copy)]
+pub struct ScaffoldRun<'a> {
+    /// The working folder.
+    pub folder: &'a WorkingFolder,
+    /// An empty folder for the template.
+    pub temporary: &'a WorkingFolder,
+    /// The access to repositories.
+    pub context: &'a RepositoryContext,
+    /// The receiver of steps.
+    pub report: StepSink<'a>,
+}
