@@ -12,6 +12,7 @@ mod catalog_component;
 mod chart_cluster;
 mod catalog_results;
 mod catalog_hierarchies;
+mod catalog_login;
 mod chart_lint;
 mod chart_sources;
 mod charts;

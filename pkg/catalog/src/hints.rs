@@ -32,7 +32,7 @@ impl Explain for LieutenantError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Status { status: 401 | 403, .. } => ErrorExplanation::hint(
-                "pass a valid token with `--api-token`, or the path of a file with one",
+                "log in with `capstan catalog login`, or pass a token or its file with `--api-token`",
             ),
             Self::Status { status: 404, .. } => {
                 ErrorExplanation::hint("check the id; list the known clusters with `capstan catalog list`")

@@ -11,6 +11,7 @@
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
 //! | `lint` | findings in the files of a hierarchy |
+//! | `login` | tokens for the API |
 //! | `manifests` | the objects of a compiled catalog |
 //! | `postprocess` | filters that change compiled files |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
@@ -32,6 +33,7 @@ mod jinja;
 mod jsonnet;
 mod libraries;
 pub mod lint;
+pub mod login;
 pub mod manifests;
 pub mod postprocess;
 pub mod reclass;

@@ -40,4 +40,4 @@ pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
 pub(crate) use repositories::{overrides, repositories};
 pub(crate) use workload_context::{UnsafeFields, WorkloadContext};
 pub(crate) use workload_merge::merge_workload;
-pub(crate) use xdg::{config_home, state_home};
+pub(crate) use xdg::{cache_home, config_home, state_home};

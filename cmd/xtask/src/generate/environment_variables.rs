@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 36] = [
+const TABLE: [(&str, &str); 43] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -19,9 +19,22 @@ const TABLE: [(&str, &str); 36] = [
     ("GOPROXY", "Go module proxies for version lists, in the syntax of Go; `off` uses the GitHub API"),
     ("COMMODORE_API_URL", "address of the Lieutenant API; `--api-url` overrides it"),
     ("COMMODORE_API_TOKEN", "token for the Lieutenant API, or its file; `--api-token` overrides it"),
+    ("COMMODORE_OIDC_CLIENT", "client for logins at the Lieutenant API; `--oidc-client` overrides it"),
+    (
+        "COMMODORE_OIDC_DISCOVERY_URL",
+        "configuration of its identity provider; `--oidc-discovery-url` overrides it",
+    ),
+    ("COMMODORE_REQUEST_TIMEOUT", "seconds that a login waits for the identity provider; default 5"),
     ("COMMODORE_WORKING_DIR", "working folder of `catalog compile`; `--working-dir` overrides it"),
     ("COMMODORE_PROCESSES", "number of targets that `catalog compile` compiles at once"),
     ("COMMODORE_PUSH", "same as `--push` of `catalog compile`; each of its flags has such a variable"),
+    (
+        "COMMODORE_COMPONENT_NEW_",
+        "start of the variables of `catalog component new`, such as `…_OWNER` for `--owner`",
+    ),
+    ("COMMODORE_PACKAGE_NEW_", "start of the variables of `catalog package new`"),
+    ("GIT_AUTHOR_NAME", "author of commits of `catalog`, with `GIT_AUTHOR_EMAIL`; else `user.name` of Git"),
+    ("GIT_AUTHOR_EMAIL", "address of this author; else `user.email` of Git"),
     ("HTTPS_PROXY", "proxy for https; lower case works too"),
     ("HTTP_PROXY", "proxy for http"),
     ("ALL_PROXY", "proxy if the other two are not set"),

@@ -6,6 +6,7 @@ use catalog::cluster::Lieutenant;
 use repository::RepositoryContext;
 use transport::Secret;
 
+use super::login_flow::{OidcFlags, known_token};
 use crate::{Failure, session::Session};
 
 const API: &str = "Lieutenant API";
@@ -17,21 +18,12 @@ pub(super) struct LieutenantFlags {
     #[arg(long, value_name = "URL", help_heading = API)]
     api_url: Option<String>,
 
-    /// Token for the API, or a file that contains it [default: $COMMODORE_API_TOKEN]
+    /// Token for the API, or its file [default: $COMMODORE_API_TOKEN, else that of a login]
     #[arg(long, value_name = "TOKEN", help_heading = API)]
     api_token: Option<String>,
 
     #[command(flatten)]
-    without_effect: LoginFlags,
-}
-
-/// Flags for logins with OIDC, accepted without effect.
-#[derive(clap::Args)]
-struct LoginFlags {
-    #[arg(long, hide = true, value_name = "URL")]
-    oidc_discovery_url: Option<String>,
-    #[arg(long, hide = true, value_name = "ID")]
-    oidc_client: Option<String>,
+    client: OidcFlags,
 }
 
 impl LieutenantFlags {
@@ -49,11 +41,7 @@ impl LieutenantFlags {
             })?;
         let token = self.api_token.as_deref().or_else(|| environment.text("COMMODORE_API_TOKEN"));
         let token = token.map(|token| read_token(token, session)).transpose()?.flatten();
-        let is_login =
-            self.without_effect.oidc_discovery_url.is_some() || self.without_effect.oidc_client.is_some();
-        if token.is_none() && is_login {
-            session.messages().warning("logins with OIDC are not supported: pass a token with `--api-token`");
-        }
+        let token = token.or_else(|| known_token(url, &self.client, session));
         Ok(Lieutenant::new(url, token, context))
     }
 }

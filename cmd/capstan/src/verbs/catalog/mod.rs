@@ -6,11 +6,15 @@ mod compilation;
 mod compile;
 mod component;
 mod explain;
+mod fetch_token;
 mod inventory;
 mod inventory_folder;
 mod lieutenant;
 mod lint;
 mod list;
+mod login;
+mod login_callback;
+mod login_flow;
 mod package;
 mod plan;
 mod template_flags;
@@ -35,6 +39,8 @@ pub(crate) enum CatalogVerb {
     Lint(Box<lint::Lint>),
     List(Box<list::List>),
     Clean(Box<clean::Clean>),
+    Login(Box<login::Login>),
+    FetchToken(Box<fetch_token::FetchToken>),
 }
 
 impl CatalogVerb {
@@ -50,6 +56,8 @@ impl CatalogVerb {
             Self::Lint(args) => lint::run(&args, session),
             Self::List(args) => list::run(&args, session),
             Self::Clean(args) => clean::run(&args, session),
+            Self::Login(args) => login::run(&args, session),
+            Self::FetchToken(args) => fetch_token::run(&args, session),
         }
     }
 }
