@@ -433,3 +433,31 @@ fn a_component_with_a_link_out_of_its_repository_is_refused() {
     assert_eq!(run.status, 1);
     assert!(!site.world.current_dir().join("dependencies/one").exists());
 }
+
+// Row: CAT-97
+#[cfg(unix)]
+#[test]
+fn an_interactive_compilation_asks_before_the_push() {
+    let site = Site::new();
+    site.component("one", "", "one", "parameters: {one: {}}");
+    site.hierarchy(
+        "applications: [one]\nparameters:\n  components: {one: {url: '@one@', version: main}}\n",
+        "{}",
+    );
+    site.path("catalog-c-1");
+    site.forge.git("catalog-c-1", &["config", "receive.denyCurrentBranch", "ignore"]);
+    site.host.on(format!("{API}/clusters/c-1/compileMeta"), Reply::status(204));
+    let commits = || site.forge.git("catalog-c-1", &["rev-list", "--all", "--count"]);
+    for (answer, expected) in [("\r", "0"), ("no\r", "0"), ("y\r", "2")] {
+        let terminal = support::terminal::Terminal::with_columns(80);
+        let run = terminal.spawn(site.world.command(["catalog", "compile", "c-1", "--push", "-i"]));
+        let shown = terminal.read_until("Should the push be done? [y/N] ");
+        assert!(shown.contains("Added file manifests/one.yaml"), "the changes are shown first: {shown}");
+        terminal.press(answer);
+        terminal.read_until("Catalog compiled!");
+        assert_eq!(run.wait().0, Some(0), "{answer:?}");
+        assert_eq!(commits(), expected, "{answer:?}");
+    }
+    let run = site.world.run_line("catalog compile c-2 --push --interactive");
+    assert!(run.stderr.contains("error: cannot ask whether to push the catalog"), "{run}");
+}
