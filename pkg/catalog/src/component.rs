@@ -12,3 +12,4 @@ mod target;
 
 pub use error::ComponentError;
 pub use prepare::{ComponentRequest, PreparedComponent, prepare};
+pub(crate) use target::ARGOCD_LIBRARY;

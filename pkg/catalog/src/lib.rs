@@ -13,6 +13,7 @@
 //! | `lint` | findings in the files of a hierarchy |
 //! | `login` | tokens for the API |
 //! | `manifests` | the objects of a compiled catalog |
+//! | `package` | one package without a cluster |
 //! | `postprocess` | filters that change compiled files |
 //! | `reclass` | the class hierarchy: classes, targets, merged parameters, references |
 //! | `references` | references to secrets in parameters and compiled files |
@@ -35,6 +36,7 @@ mod libraries;
 pub mod lint;
 pub mod login;
 pub mod manifests;
+pub mod package;
 pub mod postprocess;
 pub mod reclass;
 pub mod references;

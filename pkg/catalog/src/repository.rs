@@ -14,3 +14,4 @@ pub use diff::{DiffPolicy, is_hidden};
 pub use message::CompileReport;
 
 pub(crate) use checkout::{ConfigCheckout, check_local_work, check_out_config};
+pub(crate) use copy::copy_folder;

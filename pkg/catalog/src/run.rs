@@ -80,7 +80,7 @@ pub struct Workspace {
 }
 
 /// The checked-out components, and the checked-out instances.
-type ComponentsAndInstances = (BTreeMap<String, Dependency>, BTreeMap<String, Dependency>);
+pub(crate) type ComponentsAndInstances = (BTreeMap<String, Dependency>, BTreeMap<String, Dependency>);
 
 /// The parameters of all targets, after all checks.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +94,7 @@ pub struct Prepared {
 impl Workspace {
     /// Returns the component of each instance.
     pub fn components_of_instances(&self) -> BTreeMap<String, String> {
-        self.instances.iter().map(|(name, instance)| (name.clone(), instance.component.clone())).collect()
+        components_of_instances(&self.instances)
     }
 
     /// Returns the commits of the compilation. The time has the form of RFC 3339 with milliseconds.
@@ -107,6 +107,11 @@ impl Workspace {
             time,
         }
     }
+}
+
+/// Returns the component of each instance.
+pub(crate) fn components_of_instances(instances: &BTreeMap<String, Dependency>) -> BTreeMap<String, String> {
+    instances.iter().map(|(name, instance)| (name.clone(), instance.component.clone())).collect()
 }
 
 impl<'a> CompileRun<'a> {
@@ -134,8 +139,16 @@ impl<'a> CompileRun<'a> {
     /// # Errors
     /// A filter fails.
     pub fn postprocess(&self, workspace: &Workspace, prepared: &Prepared) -> Result<(), PostprocessError> {
+        self.postprocess_instances(&workspace.instances, prepared)
+    }
+
+    pub(crate) fn postprocess_instances(
+        &self,
+        instances: &BTreeMap<String, Dependency>,
+        prepared: &Prepared,
+    ) -> Result<(), PostprocessError> {
         self.report(Step::Postprocess);
-        for (name, instance) in &workspace.instances {
+        for (name, instance) in instances {
             let Some(node) = prepared.nodes.get(name) else { continue };
             let notices = postprocess(&PostprocessRequest {
                 instance: name,
@@ -160,7 +173,7 @@ impl<'a> CompileRun<'a> {
         crate::repository::copy_manifests(self.folder, workspace.instances.keys())
     }
 
-    fn report(&self, step: Step) {
+    pub(crate) fn report(&self, step: Step) {
         (self.report)(step);
     }
 

@@ -5,8 +5,9 @@ use api::{ErrorExplanation, Explain};
 use crate::CatalogError;
 use crate::compile::{CompileError, DependencyError};
 use crate::postprocess::PostprocessError;
+use crate::references::ReferenceError;
 
-/// A component that cannot be compiled.
+/// A component or package that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComponentError {
@@ -16,6 +17,9 @@ pub enum ComponentError {
     /// A dependency cannot be fetched.
     #[error(transparent)]
     Dependency(#[from] DependencyError),
+    /// A reference to a secret cannot be stored.
+    #[error(transparent)]
+    References(#[from] ReferenceError),
     /// An input fails.
     #[error(transparent)]
     Compile(#[from] CompileError),
@@ -29,6 +33,7 @@ impl Explain for ComponentError {
         match self {
             Self::Catalog(error) => error.explain(),
             Self::Dependency(error) => error.explain(),
+            Self::References(error) => error.explain(),
             Self::Compile(error) => error.explain(),
             Self::Postprocess(error) => error.explain(),
         }

@@ -10,7 +10,7 @@ use crate::dependencies::parameters_key;
 use crate::working_folder::CLUSTER_TARGET;
 
 /// A library that stands for that of the component argocd, which most components import.
-pub(super) const ARGOCD_LIBRARY: &str = "// Stands for the library of the component argocd.
+pub(crate) const ARGOCD_LIBRARY: &str = "// Stands for the library of the component argocd.
 {
   App(component, namespace, project='', secrets=true, base=null):: {},
   Project(name):: {},

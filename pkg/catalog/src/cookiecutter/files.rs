@@ -127,7 +127,7 @@ fn project_path(rendered: &str) -> Result<Option<String>, CookiecutterError> {
     let is_bad = |part: &&str| {
         matches!(*part, "." | "..") || part.eq_ignore_ascii_case(".git") || part.contains(['\0', '\\'])
     };
-    if parts.iter().any(|part| is_bad(part)) {
+    if parts.iter().any(is_bad) {
         return Err(CookiecutterError::Escapes { path: rendered.to_owned() });
     }
     Ok(Some(parts.join("/")))

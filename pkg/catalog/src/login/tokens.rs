@@ -8,7 +8,7 @@ use manifest::{Map, Value};
 use transport::Secret;
 
 /// The number of seconds that a token must still be valid.
-const MARGIN_SECONDS: u64 = 10;
+const MARGIN_SECONDS: f64 = 10.0;
 
 /// The tokens of one login, as the provider sent them. They are never printed by `Debug`.
 #[derive(Clone, Default, PartialEq)]
@@ -45,17 +45,16 @@ impl Tokens {
 
 /// True if a token says that it is not valid any more. A token of unknown format does not expire.
 fn is_expired(token: &str) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-    expiry(token).is_some_and(|expiry| expiry < now.saturating_add(MARGIN_SECONDS))
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+    expiry(token).is_some_and(|expiry| expiry < now + MARGIN_SECONDS)
 }
 
 /// Reads the time of expiry of a JSON web token, in seconds. The signature is not checked, because only the API can.
-fn expiry(token: &str) -> Option<u64> {
+fn expiry(token: &str) -> Option<f64> {
     let payload = token.split('.').nth(1)?;
     let payload = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
     let claims: Value = serde_json::from_slice(&payload).ok()?;
-    let expiry = claims.get("exp")?;
-    expiry.as_u64().or_else(|| expiry.as_f64().map(|seconds| seconds.max(0.0) as u64))
+    claims.get("exp")?.as_f64()
 }
 
 #[cfg(test)]

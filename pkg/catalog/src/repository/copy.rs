@@ -7,7 +7,7 @@ use crate::error::CatalogError;
 use crate::working_folder::create_folder;
 
 /// Copies a folder into another one. Existing files are replaced; a missing source is no error.
-pub(super) fn copy_folder(source: &Path, target: &Path) -> Result<(), CatalogError> {
+pub(crate) fn copy_folder(source: &Path, target: &Path) -> Result<(), CatalogError> {
     if !source.is_dir() {
         return Ok(());
     }

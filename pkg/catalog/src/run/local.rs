@@ -122,7 +122,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    fn register_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
+    pub(crate) fn register_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
         self.report(Step::DiscoverIncludedComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;

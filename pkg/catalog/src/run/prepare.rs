@@ -1,9 +1,11 @@
 //! Renders the parameters of all targets, checks the rules that need them, and installs Jsonnet libraries.
 
-use super::{CompileRun, Prepared, Workspace, render_all};
+use std::collections::BTreeMap;
+
+use super::{CompileRun, Prepared, Workspace, components_of_instances, render_all};
 use crate::dependencies::{
-    BundlerRequest, check_component_versions, check_instances, check_version_overrides, component_parameters,
-    deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
+    BundlerRequest, Dependency, check_component_versions, check_instances, check_version_overrides,
+    component_parameters, deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
 use crate::lint::check_removed_references;
@@ -17,28 +19,36 @@ impl CompileRun<'_> {
     /// # Errors
     /// Parameters cannot be rendered, a rule is broken, or a library cannot be installed.
     pub async fn prepare(&self, workspace: &Workspace) -> Result<Prepared, CatalogError> {
-        let files = workspace.components.values().flat_map(|component| {
+        self.prepare_instances(&workspace.components, &workspace.instances).await
+    }
+
+    pub(crate) async fn prepare_instances(
+        &self,
+        components: &BTreeMap<String, Dependency>,
+        instances: &BTreeMap<String, Dependency>,
+    ) -> Result<Prepared, CatalogError> {
+        let files = components.values().flat_map(|component| {
             let classes = component.folder().join("class");
             [classes.join("defaults.yml"), classes.join(format!("{}.yml", component.name))]
         });
         check_removed_references("enabled components", &files.collect::<Vec<_>>(), self.report)?;
         let inventory = Inventory::read(&self.folder.inventory())?.with_paths_from(self.folder.root());
         let targets: Vec<String> =
-            std::iter::once(CLUSTER_TARGET.to_owned()).chain(workspace.instances.keys().cloned()).collect();
+            std::iter::once(CLUSTER_TARGET.to_owned()).chain(instances.keys().cloned()).collect();
         let nodes = render_all(&inventory, &targets)?;
         let parameters = &nodes[CLUSTER_TARGET].parameters;
-        let instances = workspace.components_of_instances();
+        let instances = components_of_instances(instances);
         check_component_versions(parameters)?;
         self.report(Step::InstallLibraryAliases);
-        install_aliases(self.folder, &workspace.components, parameters, self.report)?;
+        install_aliases(self.folder, components, parameters, self.report)?;
         check_instances(&nodes, parameters, &instances)?;
         let notices = deprecation_notices(parameters, &instances)?;
         check_version_overrides(parameters, &instances)?;
-        for component in workspace.components.values() {
+        for component in components.values() {
             render_jsonnetfile(component, component_parameters(parameters, &component.name)?)?;
         }
         if self.options.fetch_dependencies {
-            let folders = workspace.components.values().map(|component| component.worktree.clone());
+            let folders = components.values().map(|component| component.worktree.clone());
             install_libraries(BundlerRequest {
                 fetcher: self.fetcher(),
                 folder: self.folder.root(),

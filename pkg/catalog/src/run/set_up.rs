@@ -121,7 +121,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    async fn fetch_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
+    pub(crate) async fn fetch_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
         self.report(Step::DiscoverComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;
@@ -171,7 +171,7 @@ impl CompileRun<'_> {
     }
 
     /// Writes the target of the cluster or of an instance.
-    pub(super) fn write_target(
+    pub(crate) fn write_target(
         &self,
         components: &BTreeMap<String, Dependency>,
         instance: Option<&Dependency>,

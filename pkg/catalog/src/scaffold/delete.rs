@@ -47,7 +47,7 @@ pub async fn find_component<'a>(
 impl DeletableComponent<'_> {
     /// True if the checkout has work that is not on its remote.
     pub async fn has_local_work(&self) -> bool {
-        self.remote.local_work(&self.worktree).await.is_ok_and(|work| work.exists())
+        self.remote.local_work(&self.worktree).await.is_ok_and(repository::git::LocalWork::exists)
     }
 
     /// Deletes the checkout, and its clone if nothing else uses it.

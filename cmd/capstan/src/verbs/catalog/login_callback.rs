@@ -147,6 +147,6 @@ mod tests {
         assert_eq!(read_target(&mut &b"GET /a HTTP/1.1\r\nhost: x\r\n\r\n"[..]).await.as_deref(), Some("/a"));
         assert_eq!(read_target(&mut &b"POST /a HTTP/1.1\r\n\r\n"[..]).await, None);
         assert_eq!(read_target(&mut &b"GET /a"[..]).await, None);
-        assert_eq!(read_target(&mut &[b'x'; MAX_HEAD * 2][..]).await, None);
+        assert_eq!(read_target(&mut &vec![b'x'; MAX_HEAD * 2][..]).await, None);
     }
 }

@@ -73,28 +73,28 @@ pub(crate) struct New {
 #[derive(clap::Args)]
 struct AutomergeFlags {
     /// Dependency without merges of patch updates; repeatable
-    #[arg(long, value_name = "NAME", help_heading = AUTOMERGE)]
-    add_automerge_patch_block_depname: Vec<String>,
+    #[arg(long = "add-automerge-patch-block-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    patch_block_depname: Vec<String>,
 
     /// Regular expression of such dependencies; repeatable
-    #[arg(long, value_name = "PATTERN", help_heading = AUTOMERGE)]
-    add_automerge_patch_block_pattern: Vec<String>,
+    #[arg(long = "add-automerge-patch-block-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    patch_block_pattern: Vec<String>,
 
     /// Dependency at v0 with merges of patch updates; repeatable
-    #[arg(long, value_name = "NAME", help_heading = AUTOMERGE)]
-    add_automerge_patch_v0_allow_depname: Vec<String>,
+    #[arg(long = "add-automerge-patch-v0-allow-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    patch_v0_allow_depname: Vec<String>,
 
     /// Regular expression of such dependencies; repeatable
-    #[arg(long, value_name = "PATTERN", help_heading = AUTOMERGE)]
-    add_automerge_patch_v0_allow_pattern: Vec<String>,
+    #[arg(long = "add-automerge-patch-v0-allow-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    patch_v0_allow_pattern: Vec<String>,
 
     /// Dependency with merges of minor updates; repeatable
-    #[arg(long, value_name = "NAME", help_heading = AUTOMERGE)]
-    add_automerge_minor_allow_depname: Vec<String>,
+    #[arg(long = "add-automerge-minor-allow-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    minor_allow_depname: Vec<String>,
 
     /// Regular expression of such dependencies; repeatable
-    #[arg(long, value_name = "PATTERN", help_heading = AUTOMERGE)]
-    add_automerge_minor_allow_pattern: Vec<String>,
+    #[arg(long = "add-automerge-minor-allow-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    minor_allow_pattern: Vec<String>,
 }
 
 pub(super) fn run(args: &New, session: &mut Session) -> Result<(), Failure> {
@@ -127,27 +127,15 @@ impl New {
             ("auto_release", letter(switch((self.autorelease, self.no_autorelease), "AUTORELEASE", true))),
             (
                 "automerge_patch_regexp_blocklist",
-                list(
-                    &p.add_automerge_patch_block_depname,
-                    &p.add_automerge_patch_block_pattern,
-                    "ADD_AUTOMERGE_PATCH_BLOCK",
-                ),
+                list(&p.patch_block_depname, &p.patch_block_pattern, "ADD_AUTOMERGE_PATCH_BLOCK"),
             ),
             (
                 "automerge_patch_v0_regexp_allowlist",
-                list(
-                    &p.add_automerge_patch_v0_allow_depname,
-                    &p.add_automerge_patch_v0_allow_pattern,
-                    "ADD_AUTOMERGE_PATCH_V0_ALLOW",
-                ),
+                list(&p.patch_v0_allow_depname, &p.patch_v0_allow_pattern, "ADD_AUTOMERGE_PATCH_V0_ALLOW"),
             ),
             (
                 "automerge_minor_regexp_allowlist",
-                list(
-                    &p.add_automerge_minor_allow_depname,
-                    &p.add_automerge_minor_allow_pattern,
-                    "ADD_AUTOMERGE_MINOR_ALLOW",
-                ),
+                list(&p.minor_allow_depname, &p.minor_allow_pattern, "ADD_AUTOMERGE_MINOR_ALLOW"),
             ),
         ]
         .map(|(name, value)| (name.to_owned(), value))
