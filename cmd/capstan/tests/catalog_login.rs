@@ -1,5 +1,6 @@
 //! Tests of `catalog login` and `catalog fetch-token` with an identity provider, whose browser is this test.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -127,11 +128,11 @@ fn a_login_keeps_a_token_that_later_commands_use() {
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let printed = lab.world.run_expecting_success("catalog fetch-token").stdout;
-    assert_eq!(printed, format!("{}\n", VALID));
+    assert_eq!(printed, format!("{VALID}\n"));
     lab.host.on(format!("{API}/clusters/?sort_by=id"), Reply::json(200, "[]"));
     lab.world.run_expecting_success("catalog list");
     let last = lab.host.received().pop().unwrap();
-    assert_eq!(last.header("authorization"), Some(&*format!("Bearer {}", VALID)));
+    assert_eq!(last.header("authorization"), Some(&*format!("Bearer {VALID}")));
     assert_eq!(lab.forms().len(), 1, "a valid token is not renewed");
 }
 
@@ -141,15 +142,14 @@ fn an_expired_token_is_renewed_without_a_browser() {
     let lab = Lab::new();
     let kept = |api: &str, refresh: &str| {
         let kept = format!(
-            r#"{{"{api}": {{"id_token": "{}", "refresh_token": "{refresh}"}}, "https://other": {{"id_token": "kept"}}}}"#,
-            EXPIRED
+            r#"{{"{api}": {{"id_token": "{EXPIRED}", "refresh_token": "{refresh}"}}, "https://other": {{"id_token": "kept"}}}}"#
         );
         lab.world.write(lab.world.home().join(".cache/commodore/token"), kept);
     };
     kept("https://api.syn.example.org", VALID);
     let run = lab.world.run_line("catalog fetch-token");
-    assert_eq!((run.stdout, run.stderr), (format!("{}\n", VALID), String::new()));
-    assert_eq!(lab.forms(), [format!("grant_type=refresh_token&client_id=cli&refresh_token={}", VALID)]);
+    assert_eq!((run.stdout, run.stderr), (format!("{VALID}\n"), String::new()));
+    assert_eq!(lab.forms(), [format!("grant_type=refresh_token&client_id=cli&refresh_token={VALID}")]);
     let file = lab.world.home().join(".cache/commodore/token");
     assert!(lab.world.read(file).contains("https://other"), "tokens for other APIs stay");
 
@@ -193,7 +193,7 @@ fn an_unusable_provider_is_an_error_before_the_login() {
     let mut run = |title: &str, reply: Reply, flags: &str| {
         lab.host.on(DISCOVERY, reply);
         let run = lab.world.run_line(&format!("catalog login {flags}"));
-        out.push_str(&format!("## {title}\n{}\n", run.messages()));
+        let _ = writeln!(out, "## {title}\n{}", run.messages());
     };
     run("a web page", Reply::web_page(), "");
     run("no endpoints", Reply::json(200, "{}"), "");
