@@ -17,6 +17,6 @@ mod tests;
 mod variables;
 
 pub use error::CookiecutterError;
-pub(crate) use files::{hooks, render};
+pub(crate) use files::{hooks, matches_path, render};
 pub(crate) use ordered::OrderedMap;
 pub(crate) use variables::variables;

@@ -9,7 +9,7 @@ mod objects;
 mod text_diff;
 
 pub use catalog::{CatalogChanges, CatalogCheckout};
-pub(crate) use catalog::{INDENT, author_or_known, clean_manifests, copy_manifests};
+pub(crate) use catalog::{INDENT, author_or_known, clean_manifests, copy_manifests, staged_changes};
 pub use diff::{DiffPolicy, is_hidden};
 pub use message::CompileReport;
 

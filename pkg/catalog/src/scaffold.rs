@@ -7,10 +7,14 @@
 mod create;
 mod delete;
 mod kind;
+mod merge;
+mod template;
+mod update;
 
 pub use create::{CreatedDependency, NewDependency, create};
 pub use delete::{DeletableComponent, find_component};
 pub use kind::{DependencyKind, check_slug};
+pub use update::{DependencyUpdate, ListChange, ValueChanges, update};
 
 use repository::RepositoryContext;
 

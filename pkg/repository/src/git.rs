@@ -10,11 +10,12 @@
 //! - Repository content is not trusted: no hooks run, no submodules are fetched, no symlink may point outside the tree.
 //! - Credentials are passed to Git in the environment of its process, and Git sends them to their host only.
 //!
-//! Out of scope: submodules, Git LFS, prompts, merges.
+//! Out of scope: submodules, Git LFS, prompts, merges of commits.
 
 mod commit;
 mod create;
 mod failure;
+mod merge;
 mod network;
 mod program;
 mod query;
@@ -31,6 +32,7 @@ use std::fmt;
 pub use commit::{GitAuthor, LocalWork, StagedChange, StagedChangeKind};
 pub use create::{FirstCommit, NewFile};
 pub use failure::{GitError, GitFailure};
+pub use merge::{FileVersions, MergedFile};
 pub use program::GitSettings;
 pub(crate) use release::GitRepository;
 pub use remote::{CloneStore, GitRemote};

@@ -87,6 +87,11 @@ fn copied_patterns(variables: &OrderedMap) -> Vec<Regex> {
     patterns.into_iter().flatten().filter_map(Value::as_str).filter_map(expression).collect()
 }
 
+/// True if one of some patterns matches a path or a folder around it.
+pub(crate) fn matches_path(patterns: &[String], path: &str) -> bool {
+    patterns.iter().filter_map(|pattern| expression(pattern)).any(|pattern| is_below(&pattern, path))
+}
+
 /// True if a pattern matches a path or one of the folders around it.
 fn is_below(pattern: &Regex, path: &str) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);

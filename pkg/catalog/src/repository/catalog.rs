@@ -1,6 +1,6 @@
 //! The repository of a catalog: checkout, update, commit and push.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use repository::git::{GitAuthor, GitRemote, StagedChange};
@@ -108,28 +108,8 @@ impl CatalogCheckout {
     /// # Errors
     /// Git fails.
     pub async fn stage(&self, policy: DiffPolicy) -> Result<CatalogChanges, CatalogError> {
-        let failed = |error| CatalogError::fetch("cannot stage the catalog", error);
-        let changes = self.remote.stage(&self.folder).await.map_err(failed)?;
-        let objects: Vec<&str> = changes.iter().flat_map(contents).collect();
-        let mut read = self.remote.read_objects(&objects).await.map_err(failed)?.into_iter();
-        let read: Vec<_> = changes
-            .iter()
-            .map(|change| {
-                let before = change.before.as_ref().and_then(|_| read.next());
-                let after = change.after.as_ref().and_then(|_| read.next());
-                (change, before, after)
-            })
-            .collect();
-        let files: Vec<_> = read
-            .iter()
-            .map(|(change, before, after)| FileChange {
-                change,
-                before: before.as_deref(),
-                after: after.as_deref(),
-            })
-            .collect();
-        let text = indented(&diff_text(&files, policy), INDENT);
-        Ok(CatalogChanges { text, exist: !changes.is_empty() })
+        let staged = staged_changes(&self.remote, &self.folder, policy).await;
+        staged.map_err(|error| CatalogError::fetch("cannot stage the catalog", error))
     }
 
     /// Removes the changes from the index. The files stay as they are.
@@ -176,6 +156,38 @@ pub(crate) fn copy_manifests<'a>(
         copy_folder(&folder.compiled().join(instance), &folder.manifests())?;
     }
     Ok(())
+}
+
+/// Stages all files of a worktree, and returns the changes to the last commit.
+///
+/// # Errors
+/// Git fails.
+pub(crate) async fn staged_changes(
+    remote: &GitRemote,
+    folder: &Path,
+    policy: DiffPolicy,
+) -> Result<CatalogChanges, repository::Error> {
+    let changes = remote.stage(folder).await?;
+    let objects: Vec<&str> = changes.iter().flat_map(contents).collect();
+    let mut read = remote.read_objects(&objects).await?.into_iter();
+    let read: Vec<_> = changes
+        .iter()
+        .map(|change| {
+            let before = change.before.as_ref().and_then(|_| read.next());
+            let after = change.after.as_ref().and_then(|_| read.next());
+            (change, before, after)
+        })
+        .collect();
+    let files: Vec<_> = read
+        .iter()
+        .map(|(change, before, after)| FileChange {
+            change,
+            before: before.as_deref(),
+            after: after.as_deref(),
+        })
+        .collect();
+    let text = indented(&diff_text(&files, policy), INDENT);
+    Ok(CatalogChanges { text, exist: !changes.is_empty() })
 }
 
 /// Returns the objects of a change.

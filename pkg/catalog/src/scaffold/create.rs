@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use repository::git::{FirstCommit, GitAuthor, GitCommit, GitRemote, LocalChangesPolicy, NewFile};
-use serde::Serialize;
+use repository::git::{FirstCommit, GitAuthor, NewFile};
 
+use super::template::{CRUFT_FILE, CruftFile, Template};
 use super::{DependencyKind, ScaffoldRun, check_slug};
-use crate::cookiecutter::{self, OrderedMap};
-use crate::dependencies::{Fetcher, unknown_version};
+use crate::dependencies::Fetcher;
 use crate::error::CatalogError;
 use crate::repository::{INDENT, author_or_known};
 use crate::step::Step;
-
-/// The file that names the template and the values of a component or package.
-const CRUFT_FILE: &str = ".cruft.json";
 
 /// A component or package to create.
 #[derive(Clone, Copy, Debug)]
@@ -48,21 +44,6 @@ pub struct CreatedDependency {
     pub hooks: Vec<String>,
 }
 
-/// The content of `.cruft.json`.
-#[derive(Serialize)]
-struct Cruft<'a> {
-    template: &'a str,
-    commit: &'a str,
-    checkout: &'a str,
-    context: CruftContext<'a>,
-    directory: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct CruftContext<'a> {
-    cookiecutter: &'a OrderedMap,
-}
-
 /// Renders a template, and commits its files as the first commit of a repository.
 ///
 /// # Errors
@@ -84,10 +65,15 @@ pub async fn create(
             "use another name, or another folder with `--output-dir`",
         ));
     }
-    let (template, commit) = fetch_template(new, run).await?;
-    let source = run.temporary.root().join("template");
-    let (files, hooks) = render(new, &source, &commit)?;
-    let author = author_or_known(new.author.cloned(), &template, run.report).await;
+    let template = Template::open(new.template_url, run)?;
+    let commit = template.resolve(new.template_version).await?;
+    let checkout = template.check_out(&commit, "template").await?;
+    let rendered = checkout.render(&new.chosen_values())?;
+    let mut files = rendered.files;
+    let cruft = CruftFile::new(&checkout, new.template_version, rendered.variables);
+    files.push(NewFile { path: CRUFT_FILE.to_owned(), content: cruft.to_bytes(), is_executable: false });
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let author = author_or_known(new.author.cloned(), &template.remote, run.report).await;
     let first = FirstCommit { files: &files, message: "Initial commit", author: &author };
     let context = format!("while creating {word} {name}");
     let url = new.kind.repository(new.owner, new.slug);
@@ -103,53 +89,7 @@ pub async fn create(
         (run.report)(Step::Text(format!("{INDENT}Added file {}", file.path)));
     }
     (run.report)(Step::Text(format!("{} {name} successfully added 🎉", new.kind.title())));
-    Ok(CreatedDependency { folder, hooks })
-}
-
-/// Checks the template out into a temporary folder.
-async fn fetch_template(
-    new: &NewDependency<'_>,
-    run: ScaffoldRun<'_>,
-) -> Result<(GitRemote, GitCommit), CatalogError> {
-    let shown = transport::address::redact_text(new.template_url);
-    let context = format!("while fetching template {shown}");
-    let fetcher = Fetcher { folder: run.temporary, context: run.context, force: false };
-    let template = fetcher.remote(new.template_url, &context)?;
-    let commit = template
-        .resolve(new.template_version)
-        .await
-        .map_err(|error| unknown_version(error, &context, new.template_version, true))?;
-    let source = run.temporary.root().join("template");
-    let checked_out = template.worktree(&commit, &source, LocalChangesPolicy::Refuse).await;
-    checked_out.map_err(|error| CatalogError::fetch(context, error))?;
-    Ok((template, commit))
-}
-
-/// Renders the files of the template, and `.cruft.json`. Returns also the hooks of the template.
-fn render(
-    new: &NewDependency<'_>,
-    source: &Path,
-    commit: &GitCommit,
-) -> Result<(Vec<NewFile>, Vec<String>), CatalogError> {
-    let url = transport::address::redact_text(new.template_url);
-    let failed = |source| CatalogError::Template { url: url.clone(), source: Box::new(source) };
-    let mut variables = cookiecutter::variables(source, &new.chosen_values()).map_err(failed)?;
-    variables.set("_template", url.as_str());
-    variables.set("_commit", commit.as_str());
-    let mut files = cookiecutter::render(source, &variables).map_err(failed)?;
-    let cruft = Cruft {
-        template: &url,
-        commit: commit.as_str(),
-        checkout: new.template_version,
-        context: CruftContext { cookiecutter: &variables },
-        directory: None,
-    };
-    let mut content = serde_json::to_vec_pretty(&cruft).unwrap_or_default();
-    content.push(b'\n');
-    files.retain(|file| file.path != CRUFT_FILE);
-    files.push(NewFile { path: CRUFT_FILE.to_owned(), content, is_executable: false });
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok((files, cookiecutter::hooks(source)))
+    Ok(CreatedDependency { folder, hooks: checkout.hooks() })
 }
 
 impl NewDependency<'_> {

@@ -155,10 +155,17 @@ impl GitCommand {
     /// The cause, classified from Git's error output; [`GitFailure::TooLarge`] if the output exceeds the limit.
     pub(super) fn output(self) -> BoxFuture<'static, Result<Bytes, GitFailure>> {
         // Boxed once here because many futures contain this one.
-        self.wait_for_output().boxed()
+        self.wait_for_output(0).map(|ended| ended.map(|(output, _)| output)).boxed()
     }
 
-    async fn wait_for_output(mut self) -> Result<Bytes, GitFailure> {
+    /// Runs Git like [`Self::output`]. A status up to a maximum is no failure, and is returned.
+    /// # Errors
+    /// Those of [`Self::output`].
+    pub(super) async fn output_with_status(self, max_status: i32) -> Result<(Bytes, i32), GitFailure> {
+        self.wait_for_output(max_status).await
+    }
+
+    async fn wait_for_output(mut self, max_status: i32) -> Result<(Bytes, i32), GitFailure> {
         let program = self.command.as_std().get_program().to_string_lossy().into_owned();
         let child = self.command.spawn().map_err(|source| GitFailure::Program { program, source })?;
         let mut child = ProcessGroup(child);
@@ -192,8 +199,8 @@ impl GitCommand {
         };
         let output = output.ok_or(GitFailure::TooLarge { limit_bytes })?;
         let status = child.0.wait().await.map_err(|source| GitFailure::Pipe { source })?;
-        if status.success() {
-            return Ok(output.into());
+        if let Some(code) = status.code().filter(|code| (0..=max_status).contains(code)) {
+            return Ok((output.into(), code));
         }
         Err(classify(&stderr_bytes.unwrap_or_default(), status.code()))
     }

@@ -20,6 +20,7 @@ mod plan;
 mod template_flags;
 mod temporary_folder;
 mod tools;
+mod update_flags;
 mod watch;
 
 use crate::{Failure, session::Session};

@@ -8,7 +8,7 @@ use catalog::scaffold::{CreatedDependency, DependencyKind, NewDependency, Scaffo
 use repository::git::GitAuthor;
 
 use super::{compile::Lines, temporary_folder::temporary_folder};
-use crate::{Failure, session::Session};
+use crate::{Environment, Failure, session::Session};
 
 const TEMPLATE: &str = "Template";
 /// The holder of the copyright without a flag.
@@ -61,31 +61,36 @@ pub(super) struct TemplateFlags {
 
 /// The environment variables of a command, such as `COMMODORE_COMPONENT_NEW_OWNER`.
 pub(super) struct CommandVariables<'s> {
-    session: &'s Session,
+    environment: &'s Environment,
     prefix: &'static str,
 }
 
 impl<'s> CommandVariables<'s> {
-    pub(super) fn new(prefix: &'static str, session: &'s Session) -> Self {
-        Self { session, prefix }
+    pub(super) fn new(prefix: &'static str, environment: &'s Environment) -> Self {
+        Self { environment, prefix }
     }
 
     /// Returns the value of a flag, or else of its variable.
     pub(super) fn text(&self, flag: Option<&str>, name: &str) -> Option<String> {
-        let variable = || self.session.environment().text(&format!("{}{name}", self.prefix));
+        let variable = || self.environment.text(&format!("{}{name}", self.prefix));
         flag.or_else(variable).map(str::to_owned)
     }
 
     /// Returns the value of a pair of flags, or else of their variable, or else the default.
-    pub(super) fn switch(&self, (yes, no): (bool, bool), name: &str, default: bool) -> bool {
+    pub(super) fn switch(&self, flags: (bool, bool), name: &str, default: bool) -> bool {
+        self.choice(flags, name).unwrap_or(default)
+    }
+
+    /// Returns the value of a pair of flags, or else of their variable. None if neither is set.
+    pub(super) fn choice(&self, (yes, no): (bool, bool), name: &str) -> Option<bool> {
         if yes || no {
-            return yes;
+            return Some(yes);
         }
         let text = self.text(None, name).map(|text| text.to_ascii_lowercase());
         match text.as_deref() {
-            Some("1" | "true" | "t" | "yes" | "y" | "on") => true,
-            Some("0" | "false" | "f" | "no" | "n" | "off") => false,
-            _ => default,
+            Some("1" | "true" | "t" | "yes" | "y" | "on") => Some(true),
+            Some("0" | "false" | "f" | "no" | "n" | "off") => Some(false),
+            _ => None,
         }
     }
 
@@ -97,6 +102,22 @@ impl<'s> CommandVariables<'s> {
         let text = self.text(None, name).unwrap_or_default();
         text.split_whitespace().map(str::to_owned).collect()
     }
+}
+
+/// Names the hooks of a template, which did not run.
+pub(super) fn warn_of_hooks(hooks: &[String], session: &Session) {
+    for hook in hooks {
+        session.messages().warning(format!(
+            "hook `{hook}` of the template is a program and did not run: check the files that it would change"
+        ));
+    }
+}
+
+/// Returns the author of commits in the environment.
+pub(super) fn author(session: &Session) -> Option<GitAuthor> {
+    let environment = session.environment();
+    let author = environment.text("GIT_AUTHOR_NAME").zip(environment.text("GIT_AUTHOR_EMAIL"));
+    author.map(|(name, email)| GitAuthor { name: name.to_owned(), email: email.to_owned() })
 }
 
 /// Returns `y` or `n`, the values of switches in templates.
@@ -127,11 +148,7 @@ impl TemplateFlags {
         let lines = Lines::default();
         let created = self.create_with(kind, slug, own_values, &lines, session);
         lines.print(session)?;
-        for hook in &created?.hooks {
-            session.messages().warning(format!(
-                "hook `{hook}` of the template is a program and did not run: check the files that it would change"
-            ));
-        }
+        warn_of_hooks(&created?.hooks, session);
         Ok(())
     }
 
@@ -143,7 +160,7 @@ impl TemplateFlags {
         lines: &Lines,
         session: &Session,
     ) -> Result<CreatedDependency, Failure> {
-        let variables = CommandVariables::new(prefix(kind), session);
+        let variables = CommandVariables::new(prefix(kind), session.environment());
         let text = |flag: &Option<String>, name: &str| variables.text(flag.as_deref(), name);
         let environment = session.environment();
         let output =
@@ -175,8 +192,7 @@ impl TemplateFlags {
         let folder = WorkingFolder::new(environment.resolve(root.unwrap_or_default()));
         let temporary = temporary_folder(session)?;
         let temporary_paths = WorkingFolder::new(temporary.path());
-        let author = environment.text("GIT_AUTHOR_NAME").zip(environment.text("GIT_AUTHOR_EMAIL"));
-        let author = author.map(|(name, email)| GitAuthor { name: name.to_owned(), email: email.to_owned() });
+        let author = author(session);
         let new = NewDependency {
             kind,
             slug,

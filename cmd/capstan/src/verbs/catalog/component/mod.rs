@@ -1,16 +1,19 @@
 //! `catalog component`: the work of the authors of components.
 
+mod automerge;
 mod compile;
 mod delete;
 mod new;
+mod update;
 
 use crate::{Failure, session::Session};
 
-/// Create, compile and delete components
+/// Create, update, compile and delete components
 #[derive(clap::Subcommand)]
 pub(crate) enum CatalogComponentVerb {
     Compile(Box<compile::Compile>),
     New(Box<new::New>),
+    Update(Box<update::Update>),
     Delete(Box<delete::Delete>),
 }
 
@@ -19,6 +22,7 @@ impl CatalogComponentVerb {
         match self {
             Self::Compile(args) => compile::run(&args, session),
             Self::New(args) => new::run(&args, session),
+            Self::Update(args) => update::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),
         }
     }

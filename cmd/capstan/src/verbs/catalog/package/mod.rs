@@ -2,14 +2,16 @@
 
 mod compile;
 mod new;
+mod update;
 
 use crate::{Failure, session::Session};
 
-/// Create and compile packages
+/// Create, update and compile packages
 #[derive(clap::Subcommand)]
 pub(crate) enum CatalogPackageVerb {
     Compile(Box<compile::Compile>),
     New(Box<new::New>),
+    Update(Box<update::Update>),
 }
 
 impl CatalogPackageVerb {
@@ -17,6 +19,7 @@ impl CatalogPackageVerb {
         match self {
             Self::Compile(args) => compile::run(&args, session),
             Self::New(args) => new::run(&args, session),
+            Self::Update(args) => update::run(&args, session),
         }
     }
 }
