@@ -149,6 +149,17 @@ fn unusable_templates_name_their_problem() {
     assert_data_eq!(
         lines.join("\n"),
         str![[r#"
+it has no folder such as `{{cookiecutter.slug}}`
+cannot parse `cookiecutter.json`: EOF while parsing an object at line 1 column 1
+cannot render `a`: `cookiecutter.nope` is undefined, at a:2
+cannot render `a`: unknown statement now, at a:1
+the path `../b` leads out of the new folder
+the path `.git/config` leads out of the new folder
+`b` is no choice for variable `kind`: "a"
+`maybe` is no yes or no for variable `flag`
+it needs the extension `own.Extension`, which is not supported
+it sets `cache_size` in `_jinja2_env_vars`, which is not supported
+cannot render `a`: the template takes too many steps, at a:1
 "#]]
     );
 }

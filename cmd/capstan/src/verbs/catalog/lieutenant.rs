@@ -22,8 +22,11 @@ pub(super) struct LieutenantFlags {
     #[arg(long, value_name = "TOKEN", help_heading = API)]
     api_token: Option<String>,
 
-    #[command(flatten)]
-    client: OidcFlags,
+    #[arg(long, hide = true, value_name = "URL")]
+    oidc_discovery_url: Option<String>,
+
+    #[arg(long, hide = true, value_name = "ID")]
+    oidc_client: Option<String>,
 }
 
 impl LieutenantFlags {
@@ -41,7 +44,11 @@ impl LieutenantFlags {
             })?;
         let token = self.api_token.as_deref().or_else(|| environment.text("COMMODORE_API_TOKEN"));
         let token = token.map(|token| read_token(token, session)).transpose()?.flatten();
-        let token = token.or_else(|| known_token(url, &self.client, session));
+        let client = OidcFlags {
+            oidc_discovery_url: self.oidc_discovery_url.clone(),
+            oidc_client: self.oidc_client.clone(),
+        };
+        let token = token.or_else(|| known_token(url, &client, session));
         Ok(Lieutenant::new(url, token, context))
     }
 }

@@ -37,11 +37,11 @@ pub(super) struct LoginFlags {
 pub(super) struct OidcFlags {
     /// Address of the configuration of the identity provider [default: that of the API]
     #[arg(long, value_name = "URL")]
-    oidc_discovery_url: Option<String>,
+    pub(super) oidc_discovery_url: Option<String>,
 
     /// Client of the identity provider [default: that of the API]
     #[arg(long, value_name = "ID")]
-    oidc_client: Option<String>,
+    pub(super) oidc_client: Option<String>,
 }
 
 impl OidcFlags {

@@ -10,7 +10,6 @@ use repository::git::GitAuthor;
 use super::{compile::Lines, temporary_folder::temporary_folder};
 use crate::{Environment, Failure, session::Session};
 
-const TEMPLATE: &str = "Template";
 /// The holder of the copyright without a flag.
 const COPYRIGHT_HOLDER: &str = "VSHN AG <info@vshn.ch>";
 /// The owner of the repository without a flag.
@@ -51,11 +50,11 @@ pub(super) struct TemplateFlags {
     additional_test_case: Vec<String>,
 
     /// Git repository of the template [default: that of Project Syn on GitHub]
-    #[arg(long, value_name = "URL", help_heading = TEMPLATE)]
+    #[arg(long, value_name = "URL")]
     template_url: Option<String>,
 
     /// Branch, tag or hash of the template [default: main]
-    #[arg(long, value_name = "REVISION", help_heading = TEMPLATE)]
+    #[arg(long, value_name = "REVISION")]
     template_version: Option<String>,
 }
 

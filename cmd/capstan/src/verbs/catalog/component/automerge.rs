@@ -1,8 +1,8 @@
-//! The flags for automatic merges of updates of dependencies.
+//! The flags for automatic merges of updates of dependencies. Help has no room for them; the description of the verbs names
+//! them.
 
 use crate::verbs::catalog::template_flags::CommandVariables;
 
-pub(super) const AUTOMERGE: &str = "Automatic merges of updates";
 /// The variables of templates with lists of patterns.
 const BLOCKED: &str = "automerge_patch_regexp_blocklist";
 const ALLOWED_V0: &str = "automerge_patch_v0_regexp_allowlist";
@@ -11,28 +11,22 @@ const ALLOWED_MINOR: &str = "automerge_minor_regexp_allowlist";
 /// The dependencies whose updates are merged, or not merged, by name or by regular expression.
 #[derive(clap::Args)]
 pub(super) struct AutomergeFlags {
-    /// Dependency without merges of patch updates; repeatable
-    #[arg(long = "add-automerge-patch-block-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-patch-block-depname", value_name = "NAME", hide = true)]
     patch_block_depname: Vec<String>,
 
-    /// Regular expression of such dependencies; repeatable
-    #[arg(long = "add-automerge-patch-block-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-patch-block-pattern", value_name = "PATTERN", hide = true)]
     patch_block_pattern: Vec<String>,
 
-    /// Dependency at v0 with merges of patch updates; repeatable
-    #[arg(long = "add-automerge-patch-v0-allow-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-patch-v0-allow-depname", value_name = "NAME", hide = true)]
     patch_v0_allow_depname: Vec<String>,
 
-    /// Regular expression of such dependencies; repeatable
-    #[arg(long = "add-automerge-patch-v0-allow-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-patch-v0-allow-pattern", value_name = "PATTERN", hide = true)]
     patch_v0_allow_pattern: Vec<String>,
 
-    /// Dependency with merges of minor updates; repeatable
-    #[arg(long = "add-automerge-minor-allow-depname", value_name = "NAME", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-minor-allow-depname", value_name = "NAME", hide = true)]
     minor_allow_depname: Vec<String>,
 
-    /// Regular expression of such dependencies; repeatable
-    #[arg(long = "add-automerge-minor-allow-pattern", value_name = "PATTERN", help_heading = AUTOMERGE)]
+    #[arg(long = "add-automerge-minor-allow-pattern", value_name = "PATTERN", hide = true)]
     minor_allow_pattern: Vec<String>,
 }
 

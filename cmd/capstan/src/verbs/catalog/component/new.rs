@@ -2,14 +2,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::scaffold::DependencyKind;
 
-use super::automerge::{AUTOMERGE, AutomergeFlags};
+use super::automerge::AutomergeFlags;
 use crate::verbs::catalog::template_flags::{CommandVariables, TemplateFlags, letter, prefix};
 use crate::{Failure, session::Session};
 
 /// Create a component from a template
 ///
-/// Renders a template of cookiecutter in a Git repository, and commits its files as the first commit of a new repository,
-/// like `commodore component new`. Hooks of the template are programs and do not run.
+/// Commits the files of a template of cookiecutter as the first commit of a new repository. Hooks of the template do not
+/// run. The flags are those of `commodore component new`; six more, such as `--add-automerge-minor-allow-depname NAME`,
+/// select dependencies by name or `pattern`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog component new cert-manager --lib
@@ -44,21 +45,21 @@ pub(crate) struct New {
     matrix_tests: bool,
 
     /// Do not merge patch updates
-    #[arg(long, overrides_with = "automerge_patch", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "automerge_patch")]
     no_automerge_patch: bool,
 
     #[arg(long, hide = true, overrides_with = "no_automerge_patch")]
     automerge_patch: bool,
 
     /// Also merge patch updates of v0 versions
-    #[arg(long, overrides_with = "no_automerge_patch_v0", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "no_automerge_patch_v0")]
     automerge_patch_v0: bool,
 
     #[arg(long, hide = true, overrides_with = "automerge_patch_v0")]
     no_automerge_patch_v0: bool,
 
     /// Do not release merged updates
-    #[arg(long, overrides_with = "autorelease", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "autorelease")]
     no_autorelease: bool,
 
     #[arg(long, hide = true, overrides_with = "no_autorelease")]

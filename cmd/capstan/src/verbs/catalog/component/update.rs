@@ -1,6 +1,6 @@
 use catalog::scaffold::{DependencyKind, ListChange, ValueChanges};
 
-use super::automerge::{AUTOMERGE, AutomergeFlags, RemovedAutomergeFlags};
+use super::automerge::{AutomergeFlags, RemovedAutomergeFlags};
 use crate::verbs::catalog::template_flags::{CommandVariables, letter};
 use crate::verbs::catalog::update_flags::UpdateFlags;
 use crate::{Failure, session::Session};
@@ -8,8 +8,8 @@ use crate::{Failure, session::Session};
 /// Update a component from its template
 ///
 /// Merges the changes of the template since the last update into the files of the component, and commits them, like
-/// `commodore component update`. Hooks of the template are programs and do not run. Flags add features; each has a
-/// counterpart `--no-…` or `--remove-…`.
+/// `commodore component update`, with its flags. Hooks of the template do not run. A flag that adds a feature has a
+/// counterpart `--no-…`. Flags such as `--add-automerge-minor-allow-depname NAME` and `--remove-…` select dependencies.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog component update component-nfs
@@ -40,21 +40,21 @@ pub(crate) struct Update {
     no_matrix_tests: bool,
 
     /// Merge patch updates
-    #[arg(long, overrides_with = "no_automerge_patch", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "no_automerge_patch")]
     automerge_patch: bool,
 
     #[arg(long, hide = true, overrides_with = "automerge_patch")]
     no_automerge_patch: bool,
 
     /// Also merge patch updates of v0 versions
-    #[arg(long, overrides_with = "no_automerge_patch_v0", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "no_automerge_patch_v0")]
     automerge_patch_v0: bool,
 
     #[arg(long, hide = true, overrides_with = "automerge_patch_v0")]
     no_automerge_patch_v0: bool,
 
     /// Release merged updates
-    #[arg(long, overrides_with = "no_autorelease", help_heading = AUTOMERGE)]
+    #[arg(long, overrides_with = "no_autorelease")]
     autorelease: bool,
 
     #[arg(long, hide = true, overrides_with = "autorelease")]

@@ -14,7 +14,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog package compile . tests/defaults.yml
-  {bin} catalog package compile . tests/defaults.yml -f facts.yml --tmp-dir work")]
+  {bin} catalog package compile . tests/defaults.yml --tmp-dir work")]
 pub(crate) struct Compile {
     /// Folder of the package
     #[arg(value_name = "FOLDER")]
