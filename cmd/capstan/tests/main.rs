@@ -78,6 +78,7 @@ mod rollout;
 mod sandbox;
 mod sandbox_controller;
 mod sandbox_trouble;
+mod self_check;
 mod small_providers;
 mod status;
 mod streams;

@@ -20,6 +20,7 @@ mod progress;
 mod provenance;
 mod publication;
 mod rollout;
+mod self_check;
 mod status;
 mod upgrade;
 
@@ -64,6 +65,7 @@ pub use provenance::{
 };
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};
+pub use self_check::{SelfCheck, SelfCheckEntry, SelfCheckState};
 pub use status::{
     DriftedField, DriftedFieldChange, DriftedObject, LeaseHolder, LeaseReport, ProviderHealth, StatusReport,
     UnfinishedInstallation, UnfinishedMove,

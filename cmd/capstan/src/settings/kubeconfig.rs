@@ -181,7 +181,7 @@ impl KubeFlags {
         if let Some(path) = self.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty()) {
             return read_file(&environment.resolve(path));
         }
-        let places = default_paths(environment);
+        let places = default_kubeconfigs(environment);
         let present: Vec<&PathBuf> = places.iter().filter(|path| path.exists()).collect();
         if present.is_empty() {
             return Err(KubeconfigError::NotFound { paths: places });
@@ -223,11 +223,11 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
 /// file. Without the variable, `~/.kube/config`.
 /// Source: kubectl 1.36 `config set-context`.
 pub(super) fn user_kubeconfig(environment: &Environment) -> Option<PathBuf> {
-    let places = default_paths(environment);
+    let places = default_kubeconfigs(environment);
     places.iter().find(|path| path.exists()).or(places.last()).cloned()
 }
 
-pub(super) fn default_paths(environment: &Environment) -> Vec<PathBuf> {
+pub(crate) fn default_kubeconfigs(environment: &Environment) -> Vec<PathBuf> {
     let list = environment.get("KUBECONFIG").map(std::env::split_paths).into_iter().flatten();
     let named: Vec<PathBuf> =
         list.filter(|path| !path.as_os_str().is_empty()).map(|path| environment.resolve(path)).collect();

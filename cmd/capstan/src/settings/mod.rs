@@ -28,7 +28,7 @@ pub(crate) use configuration::{
 pub(crate) use globals::{
     CHART_SOURCE, CHART_VALUES, CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING,
 };
-pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
+pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError, default_kubeconfigs};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
 pub(crate) use lock::{lock_file, lock_settings, read_lock};

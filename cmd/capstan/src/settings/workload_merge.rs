@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     WorkloadContext,
-    kubeconfig::{default_paths, user_kubeconfig},
+    kubeconfig::{default_kubeconfigs, user_kubeconfig},
     kubeconfig_merge::{KubeconfigChange, entries_mut, read, update},
     workload_context::KubeconfigEntry,
 };
@@ -62,7 +62,7 @@ pub(crate) fn merge_workload(
 
 /// Reads the other files that kubectl merges with this one. Contexts in one file may use entries of another file.
 fn read_other_files(path: &Path, environment: &Environment) -> Result<Vec<Map<String, Value>>, Failure> {
-    let places = default_paths(environment);
+    let places = default_kubeconfigs(environment);
     if !places.iter().any(|place| place == path) {
         return Ok(Vec::new());
     }

@@ -34,6 +34,7 @@ mod quickstart;
 mod render;
 mod restore;
 mod sandbox;
+mod self_check;
 mod status;
 mod upgrade;
 pub(crate) mod version;
@@ -90,6 +91,8 @@ pub(crate) enum Verb {
     Convert(convert::Convert),
     #[command(subcommand)]
     Sandbox(sandbox::Sandbox),
+    #[command(name = "self", subcommand)]
+    SelfVerb(self_check::SelfVerb),
     Completion(completion::Completion),
     Version(version::Version),
     Help(help::Help),
@@ -129,6 +132,7 @@ impl Verb {
             Self::Bundle(verb) => verb.run(session),
             Self::Publish(args) => publish::run(&args, session),
             Self::Sandbox(verb) => verb.run(session),
+            Self::SelfVerb(verb) => verb.run(session),
             Self::Convert(args) => convert::run(&args, session),
             Self::Completion(args) => completion::run(&args, session),
             Self::Version(args) => version::run(&args, session),

@@ -50,6 +50,12 @@ fn find<'a>(
     })
 }
 
+/// Returns the first executable of a name on the PATH.
+pub(super) fn find_program(name: &str, environment: &Environment) -> Option<PathBuf> {
+    let mut folders = std::env::split_paths(environment.get("PATH")?);
+    folders.find_map(|folder| executable_in(&environment.resolve(folder), name, environment))
+}
+
 #[cfg(unix)]
 fn executable_in(folder: &Path, name: &str, _: &Environment) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 45] = [
+const TABLE: [(&str, &str); 47] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -51,6 +51,8 @@ const TABLE: [(&str, &str); 45] = [
     ("CLICOLOR_FORCE", "enables colour on pipes, unless `0`"),
     ("TERM", "`dumb` disables colour"),
     ("PATH", "search path for plugins, `clusterctl-*` and `capstan-*`"),
+    ("SHELL", "shell whose completion `self check` looks for"),
+    ("XDG_DATA_HOME", "folder of completions of bash that `self check` looks in"),
     ("PATHEXT", "on Windows: extensions of programs"),
     ("RUST_BACKTRACE", "`1` adds a backtrace to the report of a panic"),
     ("CAPSTAN_BACKUP_PASSPHRASE", "passphrase of backups; if not set, capstan prompts for it"),

@@ -91,6 +91,7 @@ fn output_schemas() -> Vec<OutputSchema> {
         output_schema::<output::CacheReport>("cache-report", "`cache info`"),
         output_schema::<output::CachePruning>("cache-pruning", "`cache prune`"),
         output_schema::<output::CacheVerification>("cache-verification", "`cache verify`"),
+        output_schema::<output::SelfCheck>("self-check", "`self check`"),
         output_schema::<output::VersionReport>("version-report", "`version`"),
     ]
 }
