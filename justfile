@@ -47,6 +47,22 @@ bench-sandbox *ARGS:
 rows *ARGS:
     cargo xtask rows {{ARGS}}
 
+# Make the files of a release in `target/distrib`: archives, packages, image, checksums
+dist *ARGS:
+    cargo xtask dist {{ARGS}}
+
+# Install the programs that check a release (Debian and Ubuntu, as root)
+dist-programs:
+    .ci/run programs
+
+# Search for inputs that make a parser panic: a crate and its target, such as `manifest/yaml` (needs nightly, cargo-fuzz)
+fuzz TARGET SECONDS="60":
+    cd pkg/{{parent_directory(TARGET)}} && cargo +nightly fuzz run {{file_name(TARGET)}} -- -max_total_time={{SECONDS}}
+
+# Compare the dependencies with security advisories (needs the network, cargo-deny)
+advisories:
+    cargo deny --locked check advisories
+
 # Build the book
 docs:
     mdbook build docs

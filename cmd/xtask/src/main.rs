@@ -4,6 +4,7 @@
 //! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
+//! a built binary, the command tree, the linked crates ─► dist: archives, packages, image of a release
 //! every test binary ─► test: results, slow tests, skipped tests; snapshots: the same, with new snapshots
 //! e2e/apiserver (Go) ─► apiserver: the real API server that tests compare with
 //! ```
@@ -11,6 +12,7 @@
 mod apiserver;
 mod bench;
 mod builtin_kinds;
+mod dist;
 mod generate;
 mod golden;
 mod imports;
@@ -51,6 +53,8 @@ enum Task {
     BuiltinKinds(builtin_kinds::BuiltinKinds),
     /// Compare the output of a built binary with that of the reference release.
     Golden(golden::Golden),
+    /// Make the files of a release in `target/distrib`: archives, packages, image, SBOM, provenance and checksums.
+    Dist(dist::Dist),
     /// Build the real Kubernetes API server that tests compare the sandbox with.
     #[command(name = "apiserver")]
     ApiServer(apiserver::ApiServer),
@@ -85,6 +89,7 @@ fn run(task: Task) -> Result<bool> {
         Task::Measure(args) => bench::measure(&args),
         Task::BuiltinKinds(args) => builtin_kinds::run(&args),
         Task::Golden(args) => golden::run(&args),
+        Task::Dist(args) => dist::run(&args),
         Task::ApiServer(args) => apiserver::run(&args),
     }
 }

@@ -17,19 +17,20 @@ use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
 use support::skip::program;
 
 /// The pages with commands that do not run, the number of their `console,ignore` blocks, and the reason.
-const IGNORED: [(&str, usize, &str); 13] = [
+const IGNORED: [(&str, usize, &str); 14] = [
     ("README.md", 4, "builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
     ("docs/guide/catalog.md", 7, "needs an API and repositories, and runs until Ctrl-C"),
     ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),
-    ("docs/guide/install.md", 2, "builds the project, and needs zsh"),
+    ("docs/guide/install.md", 6, "downloads releases, builds the project, and needs zsh"),
     ("docs/guide/lock.md", 1, "asks public registries"),
     ("docs/guide/management-cluster.md", 3, "needs an interrupted upgrade, and providers of other releases"),
     ("docs/guide/move.md", 1, "needs an interrupted move"),
     ("docs/guide/oci.md", 2, "needs a registry and cosign"),
     ("docs/guide/quickstart.md", 2, "quotes the tour, and fetches releases from GitHub"),
+    ("docs/guide/releases.md", 2, "verifies and builds releases"),
     ("docs/guide/templates.md", 1, "fetches a template from GitHub"),
 ];
 
@@ -90,6 +91,7 @@ pages! {
     provider_authors "docs/guide/provider-authors.md"
     providers "docs/guide/providers.md"
     quickstart "docs/guide/quickstart.md"
+    releases "docs/guide/releases.md"
     sandbox "docs/guide/sandbox.md"
     scripts "docs/guide/scripts.md"
     templates "docs/guide/templates.md"
