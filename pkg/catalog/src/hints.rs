@@ -10,10 +10,7 @@ impl Explain for CatalogError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Rule { hints, .. } => ErrorExplanation::hints(hints).with_kind(ErrorKind::User),
-            Self::Rules { problems, .. } => {
-                ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
-            }
-            Self::Manifests { problems } => {
+            Self::Rules { problems, .. } | Self::Manifests { problems } => {
                 ErrorExplanation::texts(problems.iter().cloned()).with_kind(ErrorKind::User)
             }
             Self::Cluster(error) | Self::List(error) | Self::Report(error) => error.explain(),

@@ -144,6 +144,7 @@ impl CompileRun<'_> {
             references: References::Hashed { folder: folder.references() },
             threads: 1,
             tools,
+            results: None,
         })?;
         self.postprocess_instances(&workspace.instances, prepared)?;
         copy_folder(&folder.compiled(), &request.package.join("compiled"))?;

@@ -76,7 +76,7 @@ pub(super) fn current_digest(fact: &Fact, inventory: &BTreeMap<String, Value>) -
         Fact::Parameter(target, name) => value_digest(parameters(target).and_then(|all| all.get(name))),
         Fact::Field(target, pointer) => value_digest(parameters(target).and_then(|all| all.pointer(pointer))),
         Fact::Node(target) => value_digest(inventory.get(target)),
-        Fact::NodeNames => digest(inventory.keys().map(|name| name.as_bytes())),
+        Fact::NodeNames => digest(inventory.keys().map(String::as_bytes)),
         Fact::Nodes => {
             let mut hash = Sha256::new();
             for (name, node) in inventory {
@@ -110,7 +110,7 @@ pub(super) fn value_digest(value: Option<&Value>) -> String {
 /// Returns the digest of the names of parameters.
 pub(super) fn names_digest_of(parameters: Option<&Value>) -> String {
     let names = parameters.and_then(Value::as_object);
-    names.map_or_else(|| MISSING.to_owned(), |names| digest(names.keys().map(|name| name.as_bytes())))
+    names.map_or_else(|| MISSING.to_owned(), |names| digest(names.keys().map(String::as_bytes)))
 }
 
 /// Returns the kind of a path, in a word.

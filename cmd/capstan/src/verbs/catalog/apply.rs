@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use api::output::{CatalogRunReport, UnresolvedObject};
@@ -245,7 +246,7 @@ impl ApplyRun {
         session.print(format, &report, |report, width| {
             let mut text = format!("{}\n", steps_text(&report.steps, diffs, width).trim_end());
             for one in &self.left_out {
-                text.push_str(&format!("  left out: {} in {}\n", ObjectKey::of(&one.object), one.file));
+                let _ = writeln!(text, "  left out: {} in {}", ObjectKey::of(&one.object), one.file);
             }
             if !report.changes {
                 text.push_str("nothing would change\n");

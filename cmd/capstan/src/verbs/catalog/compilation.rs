@@ -228,8 +228,8 @@ impl CompileFlags {
         }
         let facts = parse_dynamic_facts(self.dynamic_fact.iter().map(String::as_str));
         notices.extend(facts.notices);
-        let name = text(&self.git_author_name, &["GIT_AUTHOR_NAME"], environment);
-        let email = text(&self.git_author_email, &["GIT_AUTHOR_EMAIL"], environment);
+        let name = text(self.git_author_name.as_deref(), &["GIT_AUTHOR_NAME"], environment);
+        let email = text(self.git_author_email.as_deref(), &["GIT_AUTHOR_EMAIL"], environment);
         if flags.cluster_file.is_some() && !local {
             return Err(Failure::user("`--cluster-file` needs `--local`")
                 .hint("without `--local`, the API describes the cluster"));
@@ -237,8 +237,14 @@ impl CompileFlags {
         Ok(CompileOptions {
             force: !local && !self.no_force && is_set(self.force, "COMMODORE_FORCE", environment),
             fetch_dependencies: fetches || !local || self.fetch_dependencies,
-            global_revision: revision(&self.global_repo_revision_override, "GLOBAL_REPO_REVISION_OVERRIDE"),
-            tenant_revision: revision(&self.tenant_repo_revision_override, "TENANT_REPO_REVISION_OVERRIDE"),
+            global_revision: revision(
+                self.global_repo_revision_override.as_deref(),
+                "GLOBAL_REPO_REVISION_OVERRIDE",
+            ),
+            tenant_revision: revision(
+                self.tenant_repo_revision_override.as_deref(),
+                "TENANT_REPO_REVISION_OVERRIDE",
+            ),
             dynamic_facts: facts.facts,
             author: name.zip(email).map(|(name, email)| GitAuthor { name, email }),
             cluster_file: flags.cluster_file.as_ref().map(|file| environment.resolve(file)),
@@ -265,9 +271,9 @@ pub(super) fn missing_catalog() -> Failure {
 }
 
 /// Returns the value of a flag, or else of the first set variable.
-pub(super) fn text(flag: &Option<String>, names: &[&str], environment: &Environment) -> Option<String> {
+pub(super) fn text(flag: Option<&str>, names: &[&str], environment: &Environment) -> Option<String> {
     let variable = || names.iter().find_map(|name| environment.text(name));
-    flag.as_deref().or_else(variable).map(str::to_owned)
+    flag.or_else(variable).map(str::to_owned)
 }
 
 /// True if a flag or its variable is set.

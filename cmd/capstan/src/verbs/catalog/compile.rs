@@ -59,7 +59,7 @@ struct PushSettings {
 pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> {
     let environment = session.environment();
     let compilation = Compilation::new(&args.cluster, &args.source, &args.flags, environment)?;
-    let migration = text(&args.migration, &["COMMODORE_MIGRATION"], environment);
+    let migration = text(args.migration.as_deref(), &["COMMODORE_MIGRATION"], environment);
     let settings = PushSettings {
         push: is_set(args.push, "COMMODORE_PUSH", environment),
         interactive: is_set(args.interactive, "COMMODORE_INTERACTIVE", environment),

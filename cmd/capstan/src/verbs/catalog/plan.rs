@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use api::output::{CatalogFileChange, CatalogObjectChange, CatalogPlan, StepAction};
@@ -69,7 +70,7 @@ pub(crate) struct Plan {
 
 pub(super) fn run(args: &Plan, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let migration = text(&args.migration, &["COMMODORE_MIGRATION"], session.environment());
+    let migration = text(args.migration.as_deref(), &["COMMODORE_MIGRATION"], session.environment());
     let policy = diff_policy(migration.as_deref())?;
     let (before, after) = args.versions(session)?;
     let plan = compare(before, after, policy);
@@ -197,7 +198,7 @@ fn plan_text(plan: &CatalogPlan, shows_diff: bool, width: Option<usize>) -> Stri
         text.push_str(line.trim_end());
         text.push('\n');
         for line in diffs.next().flatten().unwrap_or_default().lines() {
-            text.push_str(&format!("    {line}\n"));
+            let _ = writeln!(text, "    {line}");
         }
     }
     text

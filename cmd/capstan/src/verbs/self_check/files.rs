@@ -149,9 +149,10 @@ fn proxies(environment: &Environment) -> Vec<SelfCheckEntry> {
 
 /// An address may lack its scheme: `user:password@proxy:3128`.
 fn shown_proxy(address: &str) -> String {
-    match address.contains("://") {
-        true => redact_text(address),
-        false => address.rsplit_once('@').map_or(address, |(_, host)| host).to_owned(),
+    if address.contains("://") {
+        redact_text(address)
+    } else {
+        address.rsplit_once('@').map_or(address, |(_, host)| host).to_owned()
     }
 }
 
