@@ -62,8 +62,11 @@ impl GitRemote {
     /// # Errors
     /// The folder exists with content; any failure of Git.
     pub async fn create_in_folder(&self, commit: &FirstCommit<'_>, folder: &Path) -> Result<(), Error> {
-        let temporary = sibling_path(folder, ".new-", "");
-        self.remove(&temporary)?;
+        let parent = disk::folder_of(folder);
+        // Each run has its own folder, so that two runs do not disturb each other.
+        let around = tempfile::Builder::new().prefix(".new-").tempdir_in(parent);
+        let around = around.map_err(|error| self.disk_error("create", parent, error))?;
+        let temporary = around.path().join("repository");
         self.initialize(&temporary, &temporary.join(".git"), &["init"], commit).await?;
         let reset = ["-C".as_ref(), temporary.as_os_str(), "reset".as_ref(), "--hard".as_ref()];
         let reset = GitCommand::new(&self.context.release_settings().git, reset).output().await;

@@ -3,6 +3,7 @@
 mod access;
 mod clone;
 mod commit;
+mod create;
 mod names;
 mod release;
 mod worktree;
