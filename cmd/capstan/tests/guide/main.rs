@@ -18,7 +18,7 @@ use support::skip::program;
 
 /// The pages with commands that do not run, the number of their `console,ignore` blocks, and the reason.
 const IGNORED: [(&str, usize, &str); 14] = [
-    ("README.md", 4, "builds and tests the project, and quotes the tour"),
+    ("README.md", 5, "installs, builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
     ("docs/guide/catalog.md", 7, "needs an API and repositories, and runs until Ctrl-C"),
     ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),

@@ -14,12 +14,17 @@ use super::{
 /// The number of this packaging of a version.
 const RELEASE: &str = "1";
 
-/// Folders that belong to the package alone, and are removed with it.
-const OWN_FOLDERS: [&str; 4] = [
+/// Folders that rpm removes with the last package that lists them.
+const FOLDERS: [&str; 9] = [
     "usr/share/capstan",
     "usr/share/capstan/clusterctl",
     "usr/share/doc/capstan",
+    "usr/share/fish",
+    "usr/share/fish/vendor_completions.d",
+    "usr/share/licenses",
     "usr/share/licenses/capstan",
+    "usr/share/zsh",
+    "usr/share/zsh/site-functions",
 ];
 
 /// Returns the file name and the bytes of the package.
@@ -44,7 +49,7 @@ pub(super) fn rpm(archive: &Archive, source: &Source) -> Result<(String, Vec<u8>
     for package in PRODUCT.recommends {
         builder.recommends(Dependency::any(package));
     }
-    for folder in OWN_FOLDERS {
+    for folder in FOLDERS {
         builder.with_dir_entry(FileOptions::dir(format!("/{folder}")).permissions(0o755))?;
     }
     let files = package_tree(archive, |placement| placement.rpm)?;
