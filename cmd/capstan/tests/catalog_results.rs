@@ -172,6 +172,20 @@ fn two_runs_at_once_give_the_same_catalog() {
 }
 
 #[test]
+fn runs_in_one_working_folder_wait_for_each_other() {
+    let world = example();
+    let line = format!("catalog compile {GREEN}");
+    let outputs: Vec<_> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| world.run_line(&line))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    for output in outputs {
+        assert_eq!(output.status, 0, "{output}");
+    }
+    assert_eq!(compile(&world), "");
+}
+
+#[test]
 fn a_watched_catalog_is_compiled_after_each_change_until_ctrl_c() {
     let world = example();
     let mut command = world.command(format!("catalog compile {GREEN} --watch").split(' '));

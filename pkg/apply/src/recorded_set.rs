@@ -259,11 +259,13 @@ mod tests {
     fn a_large_set_is_compressed_and_read_again() {
         for count in [3, 5_000] {
             let item = |at: usize| ApplySetItem {
-                key: ObjectKey::new(
-                    &GroupKind::new("apps", "Deployment"),
-                    "some-namespace",
-                    &format!("name-{at}"),
-                ),
+                key: ObjectKey {
+                    group: "apps".to_owned(),
+                    kind: "Deployment".to_owned(),
+                    namespace: "some-namespace".to_owned(),
+                    name: format!("name-{at}"),
+                },
+                version: "v1".to_owned(),
                 digest: format!("{at:064x}"),
                 ..ApplySetItem::default()
             };
@@ -277,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_record_of_another_form_is_named() {
-        let of = |data: serde_json::Value| {
+        let of = |data: Value| {
             let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "binaryData": data});
             read_set(&Object::try_from(object).unwrap()).unwrap_err()
         };

@@ -6,6 +6,7 @@
 //! ```
 
 mod fact;
+pub(crate) mod files;
 mod reads;
 mod store;
 

@@ -173,7 +173,15 @@ fn write(path: &Path, text: &str) -> Result<()> {
 /// Makes a folder a Git repository with one commit, as Commodore needs it.
 fn commit(folder: &Path) -> Result<()> {
     let author = ["-c", "user.name=Bench", "-c", "user.email=bench@example.org"];
-    for arguments in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "--message", "First"]] {
+    const BRANCH: &str = "refs/remotes/origin/master";
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["add", "."],
+        &["commit", "--quiet", "--message", "First"],
+        &["remote", "add", "origin", "https://git.example.org/part.git"],
+        &["update-ref", BRANCH, "HEAD"],
+        &["symbolic-ref", "refs/remotes/origin/HEAD", BRANCH],
+    ] {
         let status = Command::new("git").arg("-C").arg(folder).args(author).args(arguments).status()?;
         if !status.success() {
             bail!("`git {}` failed in `{}`", arguments.join(" "), folder.display());

@@ -9,6 +9,7 @@
 
 mod error;
 mod fetch;
+mod pinned;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -60,16 +60,19 @@ fn compile_path(
     output: &OutputTree,
     messages: &mut Vec<String>,
 ) -> Result<(), InputError> {
-    match input.input_type {
-        InputType::Copy => {
-            context.reads.note_tree(path);
-            copy::compile(path, output)
-        }
+    // Noted twice: files may change while they are read.
+    let is_tree = !matches!(input.input_type, InputType::Jsonnet | InputType::Remove | InputType::External);
+    let note_tree = || is_tree.then(|| context.reads.note_tree(path));
+    note_tree();
+    let compiled = match input.input_type {
+        InputType::Copy => copy::compile(path, output),
         InputType::Helm => helm::compile(context, input, path, output),
         InputType::Jinja2 => jinja2::compile(context, input, path, output),
         InputType::Jsonnet => jsonnet::compile(context, input, path, output, messages),
         InputType::Kustomize => kustomize::compile(context, input, path, output),
         InputType::Remove => remove::compile(context, path),
         InputType::External => Ok(()),
-    }
+    };
+    note_tree();
+    compiled
 }

@@ -6,6 +6,7 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::*;
+use crate::results::Reads;
 
 const VAULT: &str = "https://vault.example.com";
 
@@ -73,17 +74,19 @@ fn compiled_references_have_the_hash_of_their_file() {
     let value =
         json!({"a": ["<?{vaultkv:t/c/key}>", "?{ vaultkv:t/c/key}", 1], "b": "?{vaultkv:t/c/key:0123}"});
     assert_eq!(
-        references.replace_in(value).unwrap(),
+        references.replace_in(value, &Reads::default()).unwrap(),
         json!({"a": ["<?{vaultkv:t/c/key:c82e81fe}>", "?{ vaultkv:t/c/key}", 1], "b": "?{vaultkv:t/c/key:c82e81fe}"})
     );
-    let unknown = references.replace("?{vaultkv:t/c/other}".to_owned()).unwrap_err().to_string();
+    let unknown =
+        references.replace("?{vaultkv:t/c/other}".to_owned(), &Reads::default()).unwrap_err().to_string();
     assert!(unknown.starts_with("Could not find ref backend for tag: ?{vaultkv:t/c/other}: "), "{unknown}");
 }
 
 #[test]
 fn references_become_paths_in_tests_of_components() {
-    let replace =
-        |text: &str| References::PathOnly.replace(text.to_owned()).map_err(|error| error.to_string());
+    let replace = |text: &str| {
+        References::PathOnly.replace(text.to_owned(), &Reads::default()).map_err(|error| error.to_string())
+    };
     assert_eq!(replace("a ?{vaultkv:t/c/key} b").unwrap(), "a t/c/key b");
     assert_eq!(
         replace("?{gpg:a}").unwrap_err(),

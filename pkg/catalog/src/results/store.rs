@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use transport::Store;
 
 use super::fact::{Fact, mode_of};
+use super::files;
 
 /// The maximum size of an entry.
 const MAX_BYTES: u64 = 256 << 20;
@@ -81,39 +82,32 @@ impl<'a> ResultCache<'a> {
 }
 
 fn serialize(key: &str, targets: BTreeMap<String, CachedTarget>) -> Vec<u8> {
-    let mut contents = Vec::new();
+    let mut contents: Vec<Bytes> = Vec::new();
     let mut header = Header { key: key.to_owned(), targets: BTreeMap::new() };
     for (name, CachedTarget { facts, messages, files }) in targets {
         let mut listed = Vec::new();
         for (path, (mode, content)) in &files.files {
-            contents.extend_from_slice(content);
+            contents.push(content.clone());
             listed.push((path.clone(), *mode, content.len()));
         }
         let facts = facts.into_iter().collect();
         header.targets.insert(name, TargetHeader { facts, messages, folders: files.folders, files: listed });
     }
-    let mut bytes = serde_json::to_vec(&header).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes.extend(contents);
-    bytes
+    files::join(&header, contents.iter().map(|content| &**content))
 }
 
 /// Returns the results of an entry. None if it is not whole.
 fn parse(key: &str, bytes: &Bytes) -> Option<BTreeMap<String, CachedTarget>> {
-    let end = memchr::memchr(b'\n', bytes)?;
-    let header: Header = serde_json::from_slice(&bytes[..end]).ok()?;
+    let (header, mut contents): (Header, _) = files::split(bytes)?;
     if header.key != key {
         return None;
     }
-    let mut rest = bytes.slice(end + 1..);
     let mut targets = BTreeMap::new();
     for (name, target) in header.targets {
         let mut files = OutputFiles { folders: target.folders, files: BTreeMap::new() };
         for (path, mode, length) in target.files {
-            if length > rest.len() || !is_inside(&path) {
-                return None;
-            }
-            files.files.insert(path, (mode, rest.split_to(length)));
+            let content = contents.next(length).filter(|_| is_inside(&path))?;
+            files.files.insert(path, (mode, content));
         }
         if !files.folders.iter().all(|folder| is_inside(folder)) {
             return None;
@@ -121,7 +115,7 @@ fn parse(key: &str, bytes: &Bytes) -> Option<BTreeMap<String, CachedTarget>> {
         let facts = target.facts.into_iter().collect();
         targets.insert(name, CachedTarget { facts, messages: target.messages, files });
     }
-    rest.is_empty().then_some(targets)
+    contents.is_empty().then_some(targets)
 }
 
 /// True if a path stays in its folder.

@@ -49,9 +49,15 @@ impl Store {
     /// # Errors
     /// [`Error::Store`] if the lock file cannot be created or locked.
     pub async fn lock(&self, key: &str) -> Result<KeyLock, Error> {
+        self.lock_with(key, || self.emit(&Event::WaitingForOtherTask { wanted: key.to_owned() })).await
+    }
+
+    /// Acquires the lock of a key. Calls `on_wait` once if another task holds the lock.
+    /// # Errors
+    /// As [`Store::lock`].
+    pub async fn lock_with(&self, key: &str, on_wait: impl FnOnce()) -> Result<KeyLock, Error> {
         self.prepare()?;
-        let waiting = || self.emit(&Event::WaitingForOtherTask { wanted: key.to_owned() });
-        KeyLock::acquire(&self.lock_path(key), waiting).await
+        KeyLock::acquire(&self.lock_path(key), on_wait).await
     }
 
     /// Acquires the lock of a key. None if another task holds the lock.

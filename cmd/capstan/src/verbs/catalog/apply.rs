@@ -94,6 +94,24 @@ pub(super) fn run(args: &Apply, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Compiles the catalog, or finds a compiled one. Returns its folder and its content.
+fn read_manifests(args: &Apply, session: &Session) -> Result<(PathBuf, Manifests), Failure> {
+    let environment = session.environment();
+    let read = |folder: PathBuf| {
+        let manifests = Manifests::read_folder(&folder)?;
+        Ok((folder, manifests))
+    };
+    match (&args.cluster, &args.manifests) {
+        (Some(cluster), _) => {
+            let compilation = Compilation::new(cluster, &args.source, &CompileFlags::default(), environment)?;
+            let _compiled = compilation.compile_quietly(session)?;
+            read(compilation.folder.manifests())
+        }
+        (None, Some(folder)) => read(environment.resolve(folder)),
+        (None, None) => Err(missing_catalog()),
+    }
+}
+
 /// A catalog for a cluster.
 struct ApplyRun {
     name: String,
@@ -106,17 +124,7 @@ impl ApplyRun {
     /// Compiles or reads the catalog, and checks its objects.
     fn new(args: &Apply, session: &Session) -> Result<Self, Failure> {
         let environment = session.environment();
-        let folder = match (&args.cluster, &args.manifests) {
-            (Some(cluster), _) => {
-                let compilation =
-                    Compilation::new(cluster, &args.source, &CompileFlags::default(), environment)?;
-                compilation.compile_quietly(session)?;
-                compilation.folder.manifests()
-            }
-            (None, Some(folder)) => environment.resolve(folder),
-            (None, None) => return Err(missing_catalog()),
-        };
-        let manifests = Manifests::read_folder(&folder)?;
+        let (folder, manifests) = read_manifests(args, session)?;
         for path in manifests.others.keys() {
             session.messages().warning(format!("`{path}` has no objects; it is ignored"));
         }

@@ -10,6 +10,7 @@ use catalog::references::References;
 use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace};
 use catalog::{CLUSTER_TARGET, CatalogError, Step, WorkingFolder};
 use repository::git::GitAuthor;
+use transport::store::KeyLock;
 
 use super::{lieutenant::LieutenantFlags, tools::SessionTools};
 use crate::{Environment, Failure, session::Session, ui::format_count};
@@ -101,6 +102,8 @@ pub(super) struct CompiledCatalog {
     pub(super) workspace: Workspace,
     /// The instances without a result of an earlier run.
     pub(super) rendered: Vec<String>,
+    /// No other run changes the working folder as long as this value exists.
+    _lock: Option<KeyLock>,
 }
 
 impl<'a> Compilation<'a> {
@@ -126,6 +129,19 @@ impl<'a> Compilation<'a> {
             options,
             notices,
             threads: compile_flags.threads(environment)?,
+        })
+    }
+
+    /// Waits until no other run compiles in the working folder. Without a cache on this machine, there is no lock.
+    pub(super) fn lock(&self, session: &Session) -> Result<Option<KeyLock>, Failure> {
+        let context = session.repositories()?;
+        let Some(store) = context.store() else { return Ok(None) };
+        let folder = self.folder.root().display().to_string();
+        let messages = session.messages().clone();
+        let waits = || messages.status(format!("waiting for another run in the working folder `{folder}`"));
+        session.block_on(async {
+            let locked = store.lock_with(&format!("catalog folder {folder}"), waits).await;
+            Ok::<_, Failure>(locked.map_err(|error| context.report_store_error(&error)).ok())
         })
     }
 
@@ -193,6 +209,7 @@ impl<'a> Compilation<'a> {
     /// Fetches and compiles the catalog into the folder `catalog/manifests`. Steps are logged.
     pub(super) fn compile_quietly(&self, session: &Session) -> Result<CompiledCatalog, Failure> {
         let context = session.repositories()?;
+        let lock = self.lock(session)?;
         let messages = session.messages().clone();
         let report = move |step: Step| match step {
             Step::Warning(text) => messages.warning(text),
@@ -207,7 +224,7 @@ impl<'a> Compilation<'a> {
         let prepared = session.block_on(run.prepare(&workspace))?;
         let rendered = self.compile(&run, &workspace, &prepared, session)?;
         run.copy_manifests(&workspace)?;
-        Ok(CompiledCatalog { workspace, rendered })
+        Ok(CompiledCatalog { workspace, rendered, _lock: lock })
     }
 }
 

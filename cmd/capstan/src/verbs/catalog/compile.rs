@@ -82,6 +82,7 @@ fn compile(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let context = session.repositories()?;
+    let _lock = compilation.lock(session)?;
     let lines = Lines::default();
     let report = |step: Step| lines.add(&step);
     let options = &compilation.options;

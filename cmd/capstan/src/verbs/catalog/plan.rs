@@ -79,6 +79,7 @@ pub(super) fn run(args: &Plan, session: &mut Session) -> Result<(), Failure> {
         return Err(Failure::new(Kind::Unhealthy, "the catalog differs from its last version"));
     }
     if format == OutputFormat::Text {
+        session.printer().flush()?;
         session.show_result(result(&plan));
     }
     Ok(())
@@ -99,9 +100,9 @@ impl Plan {
         };
         let compilation =
             Compilation::new(cluster, &self.source, &CompileFlags::default(), session.environment())?;
-        let workspace = compilation.compile_quietly(session)?.workspace;
+        let compiled = compilation.compile_quietly(session)?;
         let after = folder(&compilation.folder.manifests())?;
-        let before = match (against, &workspace.catalog) {
+        let before = match (against, &compiled.workspace.catalog) {
             (Some(against), _) => against,
             (None, Some(catalog)) => {
                 let files = session.block_on(catalog.committed_manifests())?;

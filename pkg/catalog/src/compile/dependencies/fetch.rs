@@ -10,6 +10,7 @@ use repository::{ChartSource, RepositoryContext, fetch_file, fetch_packed};
 use transport::AddressOrigin;
 
 use super::error::DependencyError;
+use super::pinned::PinnedDependency;
 use super::settings::Source;
 use super::unpack::unpack;
 
@@ -25,7 +26,23 @@ pub(super) enum FetchedFiles {
     Tree(Vec<(String, Vec<u8>)>),
 }
 
+/// Fetches a dependency, or reads it from the store if it never changes.
 pub(super) async fn fetch(
+    source: &Source,
+    context: &RepositoryContext,
+) -> Result<FetchedFiles, DependencyError> {
+    let pinned = PinnedDependency::of(source, context);
+    if let Some(files) = pinned.as_ref().and_then(PinnedDependency::read) {
+        return Ok(files);
+    }
+    let files = fetch_from_host(source, context).await?;
+    if let Some(pinned) = pinned {
+        pinned.keep(&files);
+    }
+    Ok(files)
+}
+
+async fn fetch_from_host(
     source: &Source,
     context: &RepositoryContext,
 ) -> Result<FetchedFiles, DependencyError> {

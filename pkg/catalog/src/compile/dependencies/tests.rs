@@ -83,3 +83,32 @@ async fn folders_of_repositories_are_written_for_all_targets() {
     let error = failed.unwrap_err().to_string();
     assert_eq!(error, format!("v1 of {url}: subdir c not found in repo"));
 }
+
+#[tokio::test]
+async fn files_of_one_commit_are_fetched_once() {
+    let (forge, folder) = (GitForge::new(), TempDir::new().unwrap());
+    forge.commit("lib", &[("a.yaml", "a: 1\n")]);
+    let commit = forge.git("lib", &["rev-parse", "HEAD"]).trim().to_owned();
+    let url = forge.repository("lib").display().to_string();
+    let nodes = |reference: &str| {
+        let entry = json!({"type": "git", "source": url, "ref": reference, "output_path": "out"});
+        let parameters = json!({"kapitan": {"dependencies": [entry]}});
+        BTreeMap::from([("one".to_owned(), Node { parameters, ..Node::default() })])
+    };
+    let cache = folder.path().join("cache");
+    let context = || {
+        let git = GitSettings { variables: forge.variables(), ..GitSettings::default() };
+        let releases = ReleaseSettings { git, ..ReleaseSettings::default() };
+        let store = transport::StoreSettings { folder: cache.clone(), max_bytes: 1 << 20 };
+        let settings = transport::Settings { store: Some(store), ..transport::Settings::default() };
+        RepositoryContext::with_release_settings(settings, releases)
+    };
+    let targets = ["one".to_owned()];
+    let output = |name: &str| folder.path().join(name);
+    fetch_dependencies(&nodes(&commit), &targets, &output("first"), &context()).await.unwrap();
+    std::fs::remove_dir_all(forge.repository("lib")).unwrap();
+    std::fs::remove_dir_all(cache.join("git")).unwrap();
+    fetch_dependencies(&nodes(&commit), &targets, &output("second"), &context()).await.unwrap();
+    assert_eq!(std::fs::read_to_string(output("second/out/a.yaml")).unwrap(), "a: 1\n");
+    fetch_dependencies(&nodes("main"), &targets, &output("third"), &context()).await.unwrap_err();
+}

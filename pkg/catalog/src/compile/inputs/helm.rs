@@ -40,7 +40,6 @@ pub(in crate::compile) fn compile(
     output: &OutputTree,
 ) -> Result<(), InputError> {
     let fail = |reason: String, hints| InputError::Helm { path: path.to_owned(), reason, hints };
-    context.reads.note_tree(path);
     for file in input.helm_values_files.iter().flatten() {
         context.reads.note_tree(Path::new(file));
     }

@@ -22,7 +22,6 @@ pub(in crate::compile) fn compile(
     path: &Path,
     output: &OutputTree,
 ) -> Result<(), InputError> {
-    context.reads.note_tree(path);
     let mut templates = Vec::new();
     if path.is_dir() {
         collect(path, "", MAX_DEPTH, &mut templates)?;

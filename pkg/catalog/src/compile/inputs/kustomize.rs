@@ -29,7 +29,6 @@ pub(in crate::compile) fn compile(
         reason: error.reason,
         hints: error.hints,
     };
-    context.reads.note_tree(path);
     let parent = context.output.root();
     let temporary = tempfile::Builder::new().prefix(".kustomize-").tempdir_in(parent);
     let temporary = temporary.map_err(InputError::write(parent))?;

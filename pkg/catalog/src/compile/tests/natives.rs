@@ -80,7 +80,7 @@ fn errors_of_native_functions_name_the_file() {
     assert_data_eq!(
         problem("kap.yaml_load('one/none.yaml')"),
         str![
-            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:16:21: could not find file or folder `one/none.yaml` in the search paths"
+            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:25:21: could not find file or folder `one/none.yaml` in the search paths"
         ]
     );
     assert_data_eq!(
