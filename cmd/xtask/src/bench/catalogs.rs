@@ -125,7 +125,7 @@ fn create_work(work: &Path, size: usize) -> Result<PathBuf> {
     write(
         &classes.join("global/commodore.yml"),
         &format!(
-            "classes:\n  - t-1.${{facts:variant}}\napplications:\n{applications}parameters:\n  components:\n{versions}"
+            "classes:\n  - t-1.${{facts:variant}}\napplications:\n{applications}parameters:\n  kapitan: {{secrets: {{vaultkv: {{mount: clusters/kv}}}}}}\n  components:\n{versions}"
         ),
     )?;
     for (variant, replicas) in [("a", 1), ("b", 2)] {
