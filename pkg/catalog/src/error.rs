@@ -45,6 +45,9 @@ pub enum CatalogError {
     /// A template of a component or package cannot be rendered.
     #[error("cannot render template `{url}`")]
     Template { url: String, source: Box<CookiecutterError> },
+    /// GitHub refuses a request for a repository.
+    #[error("cannot synchronize {repository}")]
+    GitHub { repository: String, source: Box<transport::Error> },
     /// A Jsonnet library cannot be installed.
     #[error("cannot install Jsonnet libraries: {problem}")]
     Libraries { problem: String },

@@ -18,6 +18,7 @@ impl Explain for CatalogError {
             Self::Jsonnet(error) => error.explain(),
             Self::Render { source, .. } => ErrorExplanation::cause(source),
             Self::Fetch { source, .. } | Self::Push { source } => ErrorExplanation::cause(&**source),
+            Self::GitHub { source, .. } => ErrorExplanation::cause(&**source),
             Self::Template { .. } => ErrorExplanation::default().with_kind(ErrorKind::User),
             Self::Libraries { .. } => ErrorExplanation::default(),
             Self::Disk { source, .. } => ErrorExplanation::cause(source),

@@ -6,15 +6,18 @@
 
 mod create;
 mod delete;
+mod github;
 mod kind;
 mod merge;
+mod sync;
 mod template;
 mod update;
 
 pub use create::{CreatedDependency, NewDependency, create};
 pub use delete::{DeletableComponent, find_component};
 pub use kind::{DependencyKind, check_slug};
-pub use update::{DependencyUpdate, ListChange, ValueChanges, update};
+pub use sync::{SyncRequest, SyncResult, read_repositories, sync};
+pub use update::{DependencyUpdate, ListChange, UpdateOutcome, ValueChanges, update};
 
 use repository::RepositoryContext;
 

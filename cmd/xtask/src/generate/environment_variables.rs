@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 47] = [
+const TABLE: [(&str, &str); 48] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -32,6 +32,7 @@ const TABLE: [(&str, &str); 47] = [
         "COMMODORE_COMPONENT_NEW_",
         "start of the variables of `catalog component new`, such as `…_OWNER` for `--owner`",
     ),
+    ("COMMODORE_GITHUB_TOKEN", "token for `catalog component sync`; `--github-token` overrides it"),
     ("COMMODORE_COMPONENT_UPDATE_", "start of the variables of `catalog component update`"),
     ("COMMODORE_PACKAGE_UPDATE_", "start of the variables of `catalog package update`"),
     ("COMMODORE_PACKAGE_NEW_", "start of the variables of `catalog package new`"),

@@ -52,6 +52,11 @@ impl MergePlan {
         Self { files, ..Self::default() }
     }
 
+    /// True if no file changes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.conflicts.is_empty()
+    }
+
     /// Returns the files that the template has changed, before and after.
     pub(super) fn changed(&self) -> Vec<(Option<NewFile>, Option<NewFile>)> {
         self.files.values().cloned().collect()

@@ -128,6 +128,16 @@ impl CruftFile {
         Self { checkout: checkout_version, template: self.template.clone(), skip: self.skip.clone(), ..new }
     }
 
+    /// True if another file has the same values. The commit and the version of the template may differ.
+    pub(super) fn is_same_except_for_commit(&self, other: &Self) -> bool {
+        let values = |file: &Self| {
+            let mut values = file.context.cookiecutter.clone();
+            values.set("_commit", "");
+            values
+        };
+        values(self) == values(other)
+    }
+
     /// Reads the file of a component or package.
     pub(super) fn read(folder: &Path) -> Result<Self, CatalogError> {
         let path = folder.join(CRUFT_FILE);

@@ -26,8 +26,21 @@ pub struct DependencyUpdate<'a> {
     pub values: &'a ValueChanges,
     /// Commits the changed files.
     pub commit: bool,
+    /// True if a new commit of the template alone is no change.
+    pub ignore_template_commit: bool,
     /// The author of the commit; none for the user of Git.
     pub author: Option<&'a GitAuthor>,
+}
+
+/// An updated component or package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateOutcome {
+    /// The name in its documentation.
+    pub name: String,
+    /// True if files changed.
+    pub is_changed: bool,
+    /// The hooks of the template, which did not run.
+    pub hooks: Vec<String>,
 }
 
 /// Changes of the values of a template.
@@ -54,18 +67,25 @@ pub struct ListChange {
     pub sorted: bool,
 }
 
+impl UpdateOutcome {
+    /// Returns the last line of an update.
+    pub fn summary(&self, kind: DependencyKind) -> String {
+        let result = if self.is_changed { "successfully updated" } else { "already up-to-date" };
+        format!("{} {} {result} 🎉", kind.title(), self.name)
+    }
+}
+
 /// The list of test cases, which must not be empty.
 const TEST_CASES: &str = "test_cases";
 
-/// Merges the changes of the template since the last update, and commits them on request. Returns the hooks of the
-/// template, which did not run.
+/// Merges the changes of the template since the last update, and commits them on request.
 ///
 /// # Errors
 /// The folder was not created from a template, has uncommitted changes, or has changed the same lines as the template.
 pub async fn update(
     update: &DependencyUpdate<'_>,
     run: ScaffoldRun<'_>,
-) -> Result<Vec<String>, CatalogError> {
+) -> Result<UpdateOutcome, CatalogError> {
     let word = update.kind.word();
     if !update.folder.join(CRUFT_FILE).is_file() {
         return Err(CatalogError::rule_with_hint(
@@ -88,15 +108,22 @@ pub async fn update(
     let (before, after) = (old.render(&cruft.values())?, new.render(&values)?);
     let name = values.get("name").cloned().unwrap_or_default();
     let mut plan = merge(update, run, &remote, &cruft, (before.files, after.files)).await?;
-    let content = cruft.updated(&new, version, after.variables).to_bytes();
+    let mut outcome = UpdateOutcome { name, is_changed: false, hooks: new.hooks() };
+    let updated = cruft.updated(&new, version, after.variables);
+    if update.ignore_template_commit && plan.is_empty() && updated.is_same_except_for_commit(&cruft) {
+        (run.report)(Step::Notice("No changes.".to_owned()));
+        return Ok(outcome);
+    }
+    let content = updated.to_bytes();
     plan.changes.push(FileChange::Write(NewFile {
         path: CRUFT_FILE.to_owned(),
         content,
         is_executable: false,
     }));
     plan.apply(update.folder)?;
-    finish(update, run, &remote, &plan.conflicts, (version, new_commit.as_str(), &name)).await?;
-    Ok(new.hooks())
+    outcome.is_changed =
+        finish(update, run, &remote, &plan.conflicts, (version, new_commit.as_str(), &outcome.name)).await?;
+    Ok(outcome)
 }
 
 /// Returns the values of the next update.
@@ -196,15 +223,15 @@ fn read_current(folder: &Path, path: &str) -> Result<Option<Vec<u8>>, CatalogErr
     }
 }
 
-/// Shows the changes, and commits them on request.
+/// Shows the changes, and commits them on request. Returns true if there are any.
 async fn finish(
     update: &DependencyUpdate<'_>,
     run: ScaffoldRun<'_>,
     remote: &GitRemote,
     conflicts: &[String],
     (version, commit, name): (Option<&str>, &str, &str),
-) -> Result<(), CatalogError> {
-    let (title, report) = (update.kind.title(), run.report);
+) -> Result<bool, CatalogError> {
+    let report = run.report;
     if !conflicts.is_empty() {
         return Err(CatalogError::rule_with_hint(
             format!(
@@ -235,7 +262,5 @@ async fn finish(
             format!("Update from template\n\nTemplate version: {} ({short})\n", version.unwrap_or("None"));
         remote.commit(update.folder, &message, &author).await.map_err(failed)?;
     }
-    let result = if exist { "successfully updated" } else { "already up-to-date" };
-    report(Step::Text(format!("{title} {name} {result} 🎉")));
-    Ok(())
+    Ok(exist)
 }

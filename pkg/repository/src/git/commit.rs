@@ -94,6 +94,15 @@ impl GitRemote {
         Ok(GitCommit(String::from_utf8_lossy(&head).trim().to_owned()))
     }
 
+    /// Reads the message of the commit that is checked out in a worktree.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn commit_message(&self, folder: &Path) -> Result<String, Error> {
+        let message = self.in_folder(folder, &["log", "-1", "--format=%B"]).output().await;
+        let message = message.map_err(|failure| self.error("read", failure))?;
+        Ok(String::from_utf8_lossy(&message).trim_end().to_owned())
+    }
+
     /// Finds work in a worktree that a checkout would lose.
     /// # Errors
     /// Any failure of Git.
@@ -181,9 +190,19 @@ impl GitRemote {
     /// # Errors
     /// Any failure of the connection; the answer of the host if it rejects the push.
     pub async fn push(&self, commit: &GitCommit, branch: &str) -> Result<(), Error> {
-        let refspec = format!("{commit}:refs/heads/{branch}");
+        self.push_refspec(&format!("{commit}:refs/heads/{branch}"), commit, branch).await
+    }
+
+    /// Replaces a branch of the remote by a commit. Commits that are only on the branch are lost.
+    /// # Errors
+    /// Those of [`Self::push`].
+    pub async fn replace_branch(&self, commit: &GitCommit, branch: &str) -> Result<(), Error> {
+        self.push_refspec(&format!("+{commit}:refs/heads/{branch}"), commit, branch).await
+    }
+
+    async fn push_refspec(&self, refspec: &str, commit: &GitCommit, branch: &str) -> Result<(), Error> {
         let push: Vec<OsString> =
-            ["push", "--porcelain", "--no-verify", "--", "origin", &refspec].map(Into::into).into();
+            ["push", "--porcelain", "--no-verify", "--", "origin", refspec].map(Into::into).into();
         self.run_on_network("push to", &push, Some(&self.clone)).await?;
         let name = format!("refs/remotes/origin/{branch}");
         let run = self.command(&["update-ref", &name, commit.as_str()]);

@@ -17,6 +17,7 @@ mod login_callback;
 mod login_flow;
 mod package;
 mod plan;
+mod sync_flags;
 mod template_flags;
 mod temporary_folder;
 mod tools;

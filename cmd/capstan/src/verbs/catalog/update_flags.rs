@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use catalog::WorkingFolder;
-use catalog::scaffold::{DependencyKind, DependencyUpdate, ListChange, ScaffoldRun, ValueChanges, update};
+use catalog::scaffold::{
+    DependencyKind, DependencyUpdate, ListChange, ScaffoldRun, UpdateOutcome, ValueChanges, update,
+};
+use catalog::{Step, WorkingFolder};
 
 use super::template_flags::{CommandVariables, author, letter, warn_of_hooks};
 use super::{compile::Lines, temporary_folder::temporary_folder};
@@ -65,9 +67,12 @@ impl UpdateFlags {
     ) -> Result<(), Failure> {
         let values = self.values(own, variables);
         let lines = Lines::default();
-        let hooks = self.update_with(kind, &values, &lines, session);
+        let outcome = self.update_with(kind, &values, &lines, session);
+        if let Ok(outcome) = &outcome {
+            lines.add(&Step::Text(outcome.summary(kind)));
+        }
         lines.print(session)?;
-        warn_of_hooks(&hooks?, session);
+        warn_of_hooks(&outcome?.hooks, session);
         Ok(())
     }
 
@@ -77,7 +82,7 @@ impl UpdateFlags {
         values: &ValueChanges,
         lines: &Lines,
         session: &Session,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<UpdateOutcome, Failure> {
         let folder = session.environment().resolve(&self.path);
         if !folder.is_dir() {
             return Err(Failure::user(format!("Provided {} path isn't a directory", kind.word())));
@@ -90,6 +95,7 @@ impl UpdateFlags {
             template_version: self.template_version.as_deref(),
             values,
             commit: self.commit || !self.no_commit,
+            ignore_template_commit: false,
             author: author.as_ref(),
         };
         let temporary = temporary_folder(session)?;

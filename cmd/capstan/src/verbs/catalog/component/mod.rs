@@ -4,6 +4,7 @@ mod automerge;
 mod compile;
 mod delete;
 mod new;
+mod sync;
 mod update;
 
 use crate::{Failure, session::Session};
@@ -14,6 +15,7 @@ pub(crate) enum CatalogComponentVerb {
     Compile(Box<compile::Compile>),
     New(Box<new::New>),
     Update(Box<update::Update>),
+    Sync(Box<sync::Sync>),
     Delete(Box<delete::Delete>),
 }
 
@@ -23,6 +25,7 @@ impl CatalogComponentVerb {
             Self::Compile(args) => compile::run(&args, session),
             Self::New(args) => new::run(&args, session),
             Self::Update(args) => update::run(&args, session),
+            Self::Sync(args) => sync::run(&args, session),
             Self::Delete(args) => delete::run(&args, session),
         }
     }

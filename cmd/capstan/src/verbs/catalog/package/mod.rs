@@ -2,6 +2,7 @@
 
 mod compile;
 mod new;
+mod sync;
 mod update;
 
 use crate::{Failure, session::Session};
@@ -12,6 +13,7 @@ pub(crate) enum CatalogPackageVerb {
     Compile(Box<compile::Compile>),
     New(Box<new::New>),
     Update(Box<update::Update>),
+    Sync(Box<sync::Sync>),
 }
 
 impl CatalogPackageVerb {
@@ -20,6 +22,7 @@ impl CatalogPackageVerb {
             Self::Compile(args) => compile::run(&args, session),
             Self::New(args) => new::run(&args, session),
             Self::Update(args) => update::run(&args, session),
+            Self::Sync(args) => sync::run(&args, session),
         }
     }
 }
