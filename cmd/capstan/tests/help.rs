@@ -50,6 +50,7 @@ Commands:
   publish     Publish the files of a release to a registry
   convert     Convert Cluster API objects from v1beta1 to v1beta2
   sandbox     Run embedded Kubernetes API servers, for experiments and tests
+  self        Check the installation of capstan
   completion  Print the completion script of a shell
   version     Print the version
   help        Print the help of a command
