@@ -67,6 +67,11 @@ advisories:
 docs:
     mdbook build docs
 
+# Build the web site with a recorded tour in `target/site` (needs mdbook)
+site *ARGS:
+    cargo build --release --bin capstan
+    cargo xtask site {{ARGS}}
+
 # Run all checks of CI
 ci:
     .ci/run

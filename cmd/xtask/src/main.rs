@@ -5,6 +5,7 @@
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
 //! a built binary, the command tree, the linked crates ─► dist: archives, packages, image of a release
+//! docs, a run of a built binary ─► site
 //! every test binary ─► test: results, slow tests, skipped tests; snapshots: the same, with new snapshots
 //! e2e/apiserver (Go) ─► apiserver: the real API server that tests compare with
 //! ```
@@ -19,6 +20,7 @@ mod imports;
 mod print;
 mod rows;
 mod rust_source;
+mod site;
 mod test;
 mod tidy;
 mod workspace;
@@ -55,6 +57,8 @@ enum Task {
     Golden(golden::Golden),
     /// Make the files of a release in `target/distrib`: archives, packages, image, SBOM, provenance and checksums.
     Dist(dist::Dist),
+    /// Build the documentation as a web site in `target/site`, with a picture of the tour. Needs mdbook.
+    Site(site::Site),
     /// Build the real Kubernetes API server that tests compare the sandbox with.
     #[command(name = "apiserver")]
     ApiServer(apiserver::ApiServer),
@@ -89,6 +93,7 @@ fn run(task: Task) -> Result<bool> {
         Task::Measure(args) => bench::measure(&args),
         Task::BuiltinKinds(args) => builtin_kinds::run(&args),
         Task::Golden(args) => golden::run(&args),
+        Task::Site(args) => site::run(&args),
         Task::Dist(args) => dist::run(&args),
         Task::ApiServer(args) => apiserver::run(&args),
     }
