@@ -172,8 +172,8 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 /// Makes a folder a Git repository with one commit, as Commodore needs it.
 fn commit(folder: &Path) -> Result<()> {
-    let author = ["-c", "user.name=Bench", "-c", "user.email=bench@example.org"];
     const BRANCH: &str = "refs/remotes/origin/master";
+    let author = ["-c", "user.name=Bench", "-c", "user.email=bench@example.org"];
     for arguments in [
         &["init", "--quiet"][..],
         &["add", "."],

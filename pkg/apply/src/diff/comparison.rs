@@ -136,12 +136,12 @@ mod tests {
 
     use super::*;
 
-    fn object(spec: Value) -> Object {
+    fn object(spec: &Value) -> Object {
         let value = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec});
         Object::try_from(value).unwrap()
     }
 
-    fn fields(before: Value, after: Value) -> Vec<String> {
+    fn fields(before: &Value, after: &Value) -> Vec<String> {
         let comparison = compare_objects(vec![object(before)], vec![object(after)]);
         comparison.differences.into_iter().flat_map(|difference| difference.fields).collect()
     }
@@ -168,14 +168,14 @@ mod tests {
             (json!({"l": []}), json!({"l": [{"name": "a"}]}), &[r#".spec.l[name="a"]"#]),
             (json!({"l": [1]}), json!({"l": {}}), &[".spec.l"]),
         ] {
-            assert_eq!(fields(before, after), expected);
+            assert_eq!(fields(&before, &after), expected);
         }
     }
 
     #[test]
     fn objects_are_compared_by_key_and_without_their_order() {
         let named = |name: &str, value: i64| {
-            let mut object = object(json!({"v": value}));
+            let mut object = object(&json!({"v": value}));
             object.set_name(name);
             object
         };

@@ -1,6 +1,4 @@
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, fmt::Write as _, path::PathBuf};
 
 use api::output::{CatalogFileChange, CatalogObjectChange, CatalogPlan, StepAction};
 use apply::{ObjectDifference, compare_objects, object_name};
