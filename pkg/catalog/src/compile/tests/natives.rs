@@ -86,19 +86,19 @@ fn errors_of_native_functions_name_the_file() {
     assert_data_eq!(
         problem("kap.yaml_load('one/d/t.txt')"),
         str![
-            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:16:21: `one/d/t.txt` has neither the extension `.yml` nor `.yaml`"
+            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:25:21: `one/d/t.txt` has neither the extension `.yml` nor `.yaml`"
         ]
     );
     assert_data_eq!(
         problem("kap.inventory('none')"),
         str![
-            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:7:59: no target `none` in the inventory"
+            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:7:17: no target `none` in the inventory"
         ]
     );
     assert_data_eq!(
         problem("kap.dir_files_list('one/none')"),
         str![
-            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:13:26: could not find file or folder `one/none` in the search paths"
+            "Error compiling targets: Error compiling one: lib/kapitan.libjsonnet:22:26: could not find file or folder `one/none` in the search paths"
         ]
     );
 }
