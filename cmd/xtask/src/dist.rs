@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Dist) -> Result<bool> {
     replace(&folder, &files)?;
     for (path, _) in files.entries() {
         let bytes = files.content(path).map_or(0, |content| content.len());
-        print_line(&format!("{:>9.1} KB  {path}", bytes as f64 / 1000.0));
+        print_line(&format!("{:>7} KB  {path}", bytes.div_ceil(1000)));
     }
     if source.commit.is_none() {
         print_line(

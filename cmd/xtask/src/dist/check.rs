@@ -33,8 +33,10 @@ struct Release<'r> {
     host: Target,
 }
 
+type Check = fn(&Release<'_>) -> Result<()>;
+
 /// The checks by name.
-const CHECKS: [(&str, fn(&Release<'_>) -> Result<()>); 8] = [
+const CHECKS: [(&str, Check); 8] = [
     ("checksums", checksums),
     ("completions", completions),
     ("formula", formula),

@@ -116,6 +116,8 @@ fn normalized(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn linked(name: &str, licence: &str, folder: &Path) -> LinkedCrate {
@@ -127,7 +129,7 @@ mod tests {
             repository: None,
             folder: folder.to_owned(),
             checksum: Some(String::new()),
-            dependencies: Default::default(),
+            dependencies: BTreeSet::new(),
         }
     }
 

@@ -21,7 +21,8 @@ pub(super) fn package_tree(archive: &Archive, path_in: fn(&Placement) -> &'stati
             && let Entry::File { content, .. } = &mut entry
         {
             *content = gzip(content)?.into();
-            if !path.ends_with(".gz") {
+            // The path of a single file already has the extension.
+            if !rest.is_empty() {
                 path.push_str(".gz");
             }
         }

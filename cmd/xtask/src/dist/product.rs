@@ -1,5 +1,7 @@
 //! The table that every package is made from.
 
+use std::fmt::Write as _;
+
 /// The facts about capstan in packages, images and manifests of package managers.
 pub(super) struct Product {
     pub(super) name: &'static str,
@@ -151,7 +153,8 @@ pub(super) fn install_alternatives(alternatives: &[Alternative]) -> String {
     let [(link, key, file), followers @ ..] = alternatives else { return String::new() };
     let mut script = format!("update-alternatives --quiet --install {link} {key} {file} {PRIORITY}");
     for (link, key, file) in followers {
-        script.push_str(&format!(" \\\n    --slave {link} {key} {file}"));
+        // Writing to a String cannot fail.
+        let _ = write!(script, " \\\n    --slave {link} {key} {file}");
     }
     script + "\n"
 }

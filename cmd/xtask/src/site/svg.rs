@@ -5,11 +5,12 @@ use super::{
     recording::RecordedLine,
 };
 
-/// The size of a character and a line in pixels.
-const CHARACTER: f64 = 8.4;
+/// The height of a line in pixels.
 const LINE: usize = 20;
 /// The visible part of the output.
 const COLUMNS: usize = 100;
+/// The width of the visible part in pixels. A character of 14 pixels is 8.4 wide.
+const WIDTH: usize = COLUMNS * 84 / 10;
 const ROWS: usize = 26;
 const MARGIN: usize = 16;
 const BAR: usize = 32;
@@ -30,16 +31,16 @@ const COLOURS: [&str; 16] = [
 /// Draws a terminal in which the lines appear at their times and scroll. The picture contains no script.
 pub(super) fn svg(title: &str, lines: &[RecordedLine]) -> String {
     let (times, total) = schedule(lines);
-    let width = COLUMNS as f64 * CHARACTER + 2.0 * MARGIN as f64;
+    let width = WIDTH + 2 * MARGIN;
     let height = BAR + ROWS * LINE + 2 * MARGIN;
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" viewBox=\"0 0 {width:.0} \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
          {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<style>text{{font:14px \
          ui-monospace,Menlo,Consolas,monospace;fill:#e6edf3;white-space:pre}}.b{{font-weight:bold}}.d{{opacity:.6}}</style>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n<text x=\"{MARGIN}\" y=\"21\" \
-         class=\"d\">{title}</text>\n<svg x=\"{MARGIN}\" y=\"{}\" width=\"{:.0}\" height=\"{}\">\n<g>\n",
+         class=\"d\">{title}</text>\n<svg x=\"{MARGIN}\" y=\"{}\" width=\"{}\" height=\"{}\">\n<g>\n",
         BAR + MARGIN / 2,
-        COLUMNS as f64 * CHARACTER,
+        WIDTH,
         ROWS * LINE,
         title = escape(title),
     );

@@ -150,10 +150,9 @@ fn proxies(environment: &Environment) -> Vec<SelfCheckEntry> {
 /// An address may lack its scheme: `user:password@proxy:3128`.
 fn shown_proxy(address: &str) -> String {
     if address.contains("://") {
-        redact_text(address)
-    } else {
-        address.rsplit_once('@').map_or(address, |(_, host)| host).to_owned()
+        return redact_text(address);
     }
+    address.rsplit_once('@').map_or(address, |(_, host)| host).to_owned()
 }
 
 /// Checks the files of additional certificates.
