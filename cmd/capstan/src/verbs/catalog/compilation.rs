@@ -236,9 +236,8 @@ impl CompileFlags {
         environment: &Environment,
         notices: &mut Vec<String>,
     ) -> Result<CompileOptions, Failure> {
-        let revision = |flag: &Option<String>, name: &str| {
-            text(flag.as_deref(), &[&format!("COMMODORE_{name}"), name], environment)
-        };
+        let revision =
+            |flag: Option<&str>, name: &str| text(flag, &[&format!("COMMODORE_{name}"), name], environment);
         let fetches = !is_set(self.no_fetch_dependencies, "COMMODORE_NO_FETCH_DEPENDENCIES", environment);
         if !fetches && !local {
             notices.push(
