@@ -453,7 +453,7 @@ exit 3
   "unchanged": 7
 }
 --- stderr
-error: the catalog differs from its last version
+{"kind":"unhealthy","exitCode":3,"message":"the catalog differs from its last version","causes":[],"hints":[]}
 
 $ capstan catalog plan
 exit 1

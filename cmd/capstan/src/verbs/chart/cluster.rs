@@ -18,11 +18,11 @@ use crate::{
 /// Flags that connect a render with a cluster. Without them, charts are rendered without one.
 #[derive(clap::Args)]
 pub(super) struct ClusterFlags {
-    /// Use the API versions of the cluster, and check the objects by a dry run of its server
+    /// Check the objects by a dry run of the cluster
     #[arg(long)]
     validate: bool,
 
-    /// `server` lets `lookup` read objects of the cluster; `client` and `none` do not
+    /// `server` lets `lookup` read the cluster
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "client", value_name = "MODE")]
     dry_run: Option<String>,
 

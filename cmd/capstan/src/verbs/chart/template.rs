@@ -21,9 +21,9 @@ const UNNAMED: &str = "release-name";
 
 /// Print the manifests of a chart
 ///
-/// Renders a chart as `helm template` does, with the same flags. The chart is a folder, a `.tgz` archive, a chart of a
-/// repository (`--repo`), or a URL (`oci://`, `https://`). The command installs nothing, and uses a cluster only for
-/// `--validate` and `--dry-run=server`. It prints hooks after the other objects, and nothing if a template fails.
+/// Renders a chart as `helm template` does, with the same flags, and installs nothing. The chart is a folder, a `.tgz` archive,
+/// a chart of a repository (`--repo`), or a URL (`oci://`, `https://`). Only `--validate` and `--dry-run=server` use a cluster.
+/// Hooks follow the other objects. If a template fails, nothing is printed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} chart template web ./web -f production.yaml

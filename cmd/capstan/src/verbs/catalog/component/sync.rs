@@ -10,7 +10,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog component sync components.yaml --dry-run
-  {bin} catalog component sync components.yaml --filter 'projectsyn/.*' -l template")]
+  {bin} catalog component sync components.yaml --filter 'team/.*'")]
 pub(crate) struct Sync {
     #[command(flatten)]
     flags: SyncFlags,

@@ -10,7 +10,7 @@ use crate::{Failure, session::Session};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog package sync packages.yaml --dry-run
-  {bin} catalog package sync packages.yaml --filter 'projectsyn/.*' -l template")]
+  {bin} catalog package sync packages.yaml --filter 'team/.*'")]
 pub(crate) struct Sync {
     #[command(flatten)]
     flags: SyncFlags,
