@@ -91,7 +91,7 @@ const CLASSES: [(&str, &str); 4] = [
     ("inventory/targets/bad.yml", "classes: [prod, nope]\nparameters:\n  app: [1]\n  x: ${versio}\n"),
 ];
 
-// Row: CAT-73
+// Row: CAT-73, D-445
 #[test]
 fn targets_are_printed_and_parameters_explained() {
     let world = crate::world();
@@ -153,7 +153,8 @@ hint: list the parameters with `capstan catalog inventory prod`
 $ capstan catalog inventory bad -o json
 exit 1
 --- stderr
-{"kind":"user","exitCode":1,"message":"cannot render target `bad`","causes":["inventory/targets/bad.yml:1: Class nope not found"],"hints":[]}
+error: cannot render target `bad`
+  cause: inventory/targets/bad.yml:1: Class nope not found
 
 $ capstan catalog inventory prd
 exit 1

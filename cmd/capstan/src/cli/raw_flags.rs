@@ -42,7 +42,12 @@ pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
     };
     // Runs without an output flag skip building the tree.
     let tree = command_for_program(program);
-    let command = VerbPath::find(&tree, words).command;
+    let path = VerbPath::find(&tree, words);
+    // Commodore has no errors as JSON, and users of its inventories search for the words of its errors.
+    if path.verbs == ["catalog", "inventory"] {
+        return ErrorFormat::Text;
+    }
+    let command = path.command;
     let is_file =
         |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().all(|name| name != "FORMAT"));
     let mut outputs = command.get_arguments().filter(|arg| arg.get_short() == Some('o'));
@@ -65,13 +70,14 @@ mod tests {
         }
         assert_eq!(format("capstan init -o json --progress json"), ErrorFormat::ProgressLine);
         assert_eq!(format("capstan status -o yaml"), ErrorFormat::Yaml);
-        // The first names a file, the second passes arguments, the third overrides its first format, and the last names
-        // a folder.
+        // The first names a file, the second passes arguments, the third overrides its first format, the fourth names a
+        // folder, and the last is a verb of Commodore.
         for line in [
             "capstan convert -o json",
             "capstan status -- -o json",
             "capstan status -o json -o text",
             "capstan catalog component compile . -o json",
+            "capstan catalog inventory -o json",
         ] {
             assert_eq!(format(line), ErrorFormat::Text, "{line}");
         }
