@@ -176,11 +176,6 @@ impl<'a> SetObservation<'a> {
         self.reads.namespaces = namespaces.filter(|key| !self.live.objects.contains_key(key)).collect();
     }
 
-    fn add_object(&mut self, key: ObjectKey, object: Object) {
-        self.reads.pending.remove(&key);
-        self.live.objects.insert(key, Observation::Present(object));
-    }
-
     fn is_first_install(&self) -> bool {
         is_first_install(self.target.set, self.target.desired, &self.live)
     }
@@ -232,20 +227,26 @@ impl<'k> PendingReads<'k> {
 }
 
 /// Hands out listed objects to the owners that look for them. Objects that nobody looks for are dropped.
-fn add_objects(looks: &mut [SetObservation<'_>], found: Vec<Object>) {
-    let mut askers: BTreeMap<ObjectKey, Vec<usize>> = BTreeMap::new();
-    for (at, look) in looks.iter().enumerate().filter(|(_, look)| !look.is_first_install()) {
-        for key in look.reads.pending.keys() {
-            askers.entry(key.clone()).or_default().push(at);
+fn add_objects<'k>(looks: &mut [SetObservation<'k>], found: Vec<Object>) {
+    // The keys move to the askers and back, because there are as many as objects.
+    let mut askers: BTreeMap<ObjectKey, Vec<(usize, &'k ApiKind)>> = BTreeMap::new();
+    for (at, look) in looks.iter_mut().enumerate().filter(|(_, look)| !look.is_first_install()) {
+        for (key, kind) in std::mem::take(&mut look.reads.pending) {
+            askers.entry(key).or_insert_with(|| Vec::with_capacity(1)).push((at, kind));
         }
     }
     for object in found {
         let key = ObjectKey::of(&object);
-        if let Some((last, others)) = askers.remove(&key).as_deref().and_then(<[_]>::split_last) {
-            for at in others {
-                looks[*at].add_object(key.clone(), object.clone());
+        if let Some(((last, _), others)) = askers.remove(&key).as_deref().and_then(<[_]>::split_last) {
+            for (at, _) in others {
+                looks[*at].live.objects.insert(key.clone(), Observation::Present(object.clone()));
             }
-            looks[*last].add_object(key, object);
+            looks[*last].live.objects.insert(key, Observation::Present(object));
+        }
+    }
+    for (key, unanswered) in askers {
+        for (at, kind) in unanswered {
+            looks[at].reads.pending.insert(key.clone(), kind);
         }
     }
 }
