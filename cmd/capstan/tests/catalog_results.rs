@@ -174,9 +174,11 @@ fn two_runs_at_once_give_the_same_catalog() {
 #[test]
 fn runs_in_one_working_folder_wait_for_each_other() {
     let world = example();
-    let line = format!("catalog compile {GREEN}");
+    let lines = ["", " -d .", " -d catalog/..", " -d dependencies/.."]
+        .map(|folder| format!("catalog compile {GREEN}{folder}"));
+    world.write("catalog/README.md", "A catalog.");
     let outputs: Vec<_> = std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| world.run_line(&line))).collect();
+        let runs: Vec<_> = lines.iter().map(|line| scope.spawn(|| world.run_line(line))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
     for output in outputs {

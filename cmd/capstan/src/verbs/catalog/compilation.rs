@@ -1,5 +1,6 @@
 //! The compilation of a catalog, for the verbs that need one: its flags, its stages, and its tools.
 
+use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
@@ -136,7 +137,9 @@ impl<'a> Compilation<'a> {
     pub(super) fn lock(&self, session: &Session) -> Result<Option<KeyLock>, Failure> {
         let context = session.repositories()?;
         let Some(store) = context.store() else { return Ok(None) };
-        let folder = self.folder.root().display().to_string();
+        let root = self.folder.root();
+        // Another run may name the same folder in another way.
+        let folder = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()).display().to_string();
         let messages = session.messages().clone();
         let waits = || messages.status(format!("waiting for another run in the working folder `{folder}`"));
         session.block_on(async {
@@ -302,7 +305,7 @@ pub(super) fn is_set(flag: bool, name: &str, environment: &Environment) -> bool 
 
 /// Returns a text that differs between two builds of this program.
 fn program_identity() -> String {
-    let file = std::env::current_exe().and_then(std::fs::metadata).ok();
+    let file = std::env::current_exe().and_then(fs::metadata).ok();
     let built = file.as_ref().and_then(|file| file.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     let (built, length) = (built.unwrap_or_default(), file.map_or(0, |file| file.len()));
     format!("{} {length} {}", env!("CARGO_PKG_VERSION"), built.as_nanos())
