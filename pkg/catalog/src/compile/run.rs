@@ -76,15 +76,16 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
     let cache = request.results.map(|StoredResults { store, cluster, program }| {
         ResultCache::open(store, &format!("{program} {cluster} {}", request.output.display()))
     });
-    let run = TargetRun {
-        request,
+    let work = Work {
         inventory: &inventory,
+        search_paths: request.search_paths,
         temporary: temporary.path(),
-        cache: cache.as_ref(),
+        references: &request.references,
+        cache: cache.as_ref().map(|cache| &cache.targets),
         current: CurrentFacts::new(&inventory),
         nodes_digest: Arc::default(),
     };
-    let results = run.compile_all();
+    let results = compile_all(request, &work);
     let (mut report, mut failed, mut kept) = (CompileReport::default(), Vec::new(), BTreeMap::new());
     for (target, result) in request.targets.iter().zip(results) {
         match result {
@@ -122,61 +123,39 @@ struct CompiledTarget {
 
 type TargetResult = Result<CompiledTarget, InputError>;
 
-/// The surroundings of all targets.
-struct TargetRun<'a> {
-    request: &'a CompileRequest<'a>,
-    inventory: &'a BTreeMap<String, Value>,
-    temporary: &'a Path,
-    cache: Option<&'a ResultCache<'a>>,
-    current: CurrentFacts<'a>,
-    nodes_digest: Arc<OnceLock<String>>,
-}
-
-impl TargetRun<'_> {
-    /// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
-    fn compile_all(&self) -> Vec<TargetResult> {
-        let targets = self.request.targets;
-        let next = AtomicUsize::new(0);
-        let results: Mutex<BTreeMap<usize, TargetResult>> = Mutex::default();
-        let (client, server) = line();
-        let (references, temporary) = (&self.request.references, self.temporary);
-        let work = Work {
-            inventory: self.inventory,
-            search_paths: self.request.search_paths,
-            temporary,
-            references,
-            cache: self.cache.map(|cache| &cache.targets),
-            current: &self.current,
-            nodes_digest: &self.nodes_digest,
-        };
-        thread::scope(|scope| {
-            for _ in 0..self.request.threads.clamp(1, targets.len().max(1)) {
-                let client = client.clone();
-                let (next, results, work) = (&next, &results, &work);
-                let run = move || {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(target) = targets.get(index) else { return };
-                        let result = work.compile(target, client.clone());
-                        if let Ok(mut results) = results.lock() {
-                            results.insert(index, result);
-                        }
+/// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
+fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResult> {
+    let targets = request.targets;
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<usize, TargetResult>> = Mutex::default();
+    let (client, server) = line();
+    thread::scope(|scope| {
+        for _ in 0..request.threads.clamp(1, targets.len().max(1)) {
+            let client = client.clone();
+            let (next, results) = (&next, &results);
+            let run = move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(target) = targets.get(index) else { return };
+                    let result = work.compile(target, client.clone());
+                    if let Ok(mut results) = results.lock() {
+                        results.insert(index, result);
                     }
-                };
-                let thread = thread::Builder::new().name("catalog".to_owned()).stack_size(STACK_BYTES);
-                // Without a thread, its targets have no result, which is reported below.
-                let _ = thread.spawn_scoped(scope, run);
-            }
-            drop(client);
-            server.serve(self.request.tools);
-        });
-        let mut results = results.into_inner().unwrap_or_default();
-        let unfinished = || {
-            let error = io::Error::other("the thread of the target ended early");
-            Err(InputError::Io { verb: "write", path: temporary.to_owned(), error })
-        };
-        (0..targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
-    }
+                }
+            };
+            let thread = thread::Builder::new().name("catalog".to_owned()).stack_size(STACK_BYTES);
+            // Without a thread, its targets have no result, which is reported below.
+            let _ = thread.spawn_scoped(scope, run);
+        }
+        drop(client);
+        server.serve(request.tools);
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    let unfinished = || {
+        let error = io::Error::other("the thread of the target ended early");
+        Err(InputError::Io { verb: "write", path: work.temporary.to_owned(), error })
+    };
+    (0..targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
 }
 
 /// The part of a run that its threads share.
@@ -186,8 +165,8 @@ struct Work<'a> {
     temporary: &'a Path,
     references: &'a References,
     cache: Option<&'a BTreeMap<String, CachedTarget>>,
-    current: &'a CurrentFacts<'a>,
-    nodes_digest: &'a Arc<OnceLock<String>>,
+    current: CurrentFacts<'a>,
+    nodes_digest: Arc<OnceLock<String>>,
 }
 
 impl Work<'_> {
@@ -201,7 +180,7 @@ impl Work<'_> {
             return Ok(CompiledTarget { messages, is_rendered: false, result: Some(earlier.clone()) });
         }
         let reads = match self.cache {
-            Some(_) => Reads::outside(self.temporary.to_owned(), self.nodes_digest),
+            Some(_) => Reads::outside(self.temporary.to_owned(), &self.nodes_digest),
             None => Reads::default(),
         };
         let (messages, reads) = self.render(target, tools, reads)?;
