@@ -137,6 +137,24 @@ pub struct ApplyOptions {
     pub reapply_after: Option<Duration>,
 }
 
+impl ApplyOptions {
+    /// The options of a set: server-side apply by force, for which missing namespaces are created. `prefix` is that of the
+    /// annotations with policies, `namespace` that of namespaced objects without one.
+    pub fn new(field_manager: &str, prefix: &str, namespace: &str) -> Self {
+        Self {
+            field_manager: field_manager.to_owned(),
+            prefix: prefix.to_owned(),
+            defaults: Policies { update: UpdatePolicy::SsaOverride, ..Policies::default() },
+            missing_namespaces: MissingNamespacePolicy::Create,
+            namespace: namespace.to_owned(),
+            take_over: Vec::new(),
+            additional_managed_types: Vec::new(),
+            component_digest: None,
+            reapply_after: None,
+        }
+    }
+}
+
 impl ObjectPolicies {
     /// Returns the policies of an object. Values are accepted in kebab case and in CamelCase.
     ///

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    ApiError, ApplyOptions, Blocker, EngineError, OwnershipMarks, PlannedSet, Policies, RecordedSet,
-    RecordedSetError, SaveAt, Server, SetObjects, UpdatePolicy,
+    ApiError, ApplyOptions, Blocker, EngineError, OwnershipMarks, PlannedSet, RecordedSet, RecordedSetError,
+    SaveAt, Server, SetObjects,
 };
 use manifest::Object;
 
@@ -56,15 +56,8 @@ impl Installation {
             ..OwnershipMarks::of_component(DOMAIN, &format!("{namespace}/controller"))
         };
         let options = ApplyOptions {
-            field_manager: MANAGER.to_owned(),
-            prefix: DOMAIN.to_owned(),
-            defaults: Policies { update: UpdatePolicy::SsaOverride, ..Policies::default() },
-            missing_namespaces: apply::MissingNamespacePolicy::Create,
-            namespace: namespace.to_owned(),
             take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
-            additional_managed_types: Vec::new(),
-            component_digest: None,
-            reapply_after: None,
+            ..ApplyOptions::new(MANAGER, DOMAIN, namespace)
         };
         let (namespace, record) = (namespace.to_owned(), RECORD.to_owned());
         let save_at = SaveAt::AfterNamespaces;

@@ -2,8 +2,8 @@
 
 use api::ProviderId;
 use apply::{
-    AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DeletePolicy, DesiredSet,
-    ItemPhase, MissingNamespacePolicy, ObjectKey, OwnershipMarks, Policies, ReconcilePolicy, UpdatePolicy,
+    AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DesiredSet, ItemPhase,
+    ObjectKey, OwnershipMarks,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, config_map_kind};
@@ -130,20 +130,8 @@ pub(crate) fn marks(id: &ProviderId) -> OwnershipMarks {
 /// Returns the write options for a provider: server-side apply that takes over fields from clusterctl and kubectl.
 pub(crate) fn options(namespace: &str) -> ApplyOptions {
     ApplyOptions {
-        field_manager: FIELD_MANAGER.to_owned(),
-        prefix: CAPSTAN_DOMAIN.to_owned(),
-        defaults: Policies {
-            adoption: AdoptionPolicy::IfUnowned,
-            reconcile: ReconcilePolicy::OnObjectChange,
-            update: UpdatePolicy::SsaOverride,
-            delete: DeletePolicy::Delete,
-        },
-        missing_namespaces: MissingNamespacePolicy::Create,
-        namespace: namespace.to_owned(),
         take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
-        additional_managed_types: Vec::new(),
-        component_digest: None,
-        reapply_after: None,
+        ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
     }
 }
 

@@ -1,4 +1,4 @@
-use apply::{FieldSet, ObjectKey};
+use apply::{FieldSet, ObjectKey, Policies};
 use support::{fixture::Fixture, kind::CONFIG_MAP};
 
 use super::*;

@@ -2,8 +2,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use api::output::{CatalogRunReport, UnresolvedObject};
 use apply::{
-    ApplyOptions, MissingNamespacePolicy, ObjectKey, OwnershipMarks, PlannedSet, Policies, RecordedSet,
-    SaveAt, SetObjects, UpdatePolicy, object_name,
+    ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetObjects, object_name,
 };
 use catalog::manifests::{ManifestObject, Manifests};
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
@@ -172,15 +171,8 @@ impl ApplyRun {
                 ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("catalog/{}", self.name))
             },
             options: ApplyOptions {
-                field_manager: FIELD_MANAGER.to_owned(),
-                prefix: CAPSTAN_DOMAIN.to_owned(),
-                defaults: Policies { update: UpdatePolicy::SsaOverride, ..Policies::default() },
-                missing_namespaces: MissingNamespacePolicy::Create,
-                namespace: self.namespace.clone(),
                 take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
-                additional_managed_types: Vec::new(),
-                component_digest: None,
-                reapply_after: None,
+                ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, &self.namespace)
             },
         }
     }

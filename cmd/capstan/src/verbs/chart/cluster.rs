@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use apply::{
-    ApplyOptions, ApplySet, Engine, EngineError, MissingNamespacePolicy, OwnershipMarks, Policies,
-    ReadByName, Server, build_desired_set,
+    AdoptionPolicy, ApplyOptions, ApplySet, Engine, EngineError, OwnershipMarks, Policies, ReadByName,
+    Server, build_desired_set,
 };
 use chart::{Capabilities, Chart, RenderOptions, Rendered, Values};
 use component::{ServerLookup, server_capabilities};
+use inventory::CAPSTAN_DOMAIN;
 use manifest::Object;
 use tokio::{runtime::Handle, task::spawn_blocking};
 
@@ -104,18 +105,11 @@ impl ChartCluster {
 
 /// Sends objects as a dry run, each as its own apply.
 async fn dry_run(server: &Server, objects: Vec<Object>, namespace: &str) -> Result<(), EngineError> {
-    const DOMAIN: &str = "capstan.dev";
-    let marks = OwnershipMarks { finalizer: None, ..OwnershipMarks::of_component(DOMAIN, "validation") };
+    let marks =
+        OwnershipMarks { finalizer: None, ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, "validation") };
     let options = ApplyOptions {
-        field_manager: "helm".to_owned(),
-        prefix: DOMAIN.to_owned(),
-        defaults: Policies { adoption: apply::AdoptionPolicy::Always, ..Policies::default() },
-        missing_namespaces: MissingNamespacePolicy::Create,
-        namespace: namespace.to_owned(),
-        take_over: Vec::new(),
-        additional_managed_types: Vec::new(),
-        component_digest: None,
-        reapply_after: None,
+        defaults: Policies { adoption: AdoptionPolicy::Always, ..Policies::default() },
+        ..ApplyOptions::new("helm", CAPSTAN_DOMAIN, namespace)
     };
     let kinds = server.kinds().await?;
     let desired = build_desired_set(objects, &kinds, &marks, &options)
