@@ -52,6 +52,7 @@ configuration   ok        [HOME]/.config/cluster-api/clusterctl.yaml
 cache           ok        [CWD]/cache: 0 B of 1.00 GiB
 kubeconfig      ok        [HOME]/.kube/config
 proxy           ok        none
+certificates    ok        those of the system
 
 "#]]
     );
@@ -100,6 +101,26 @@ certificates: set `SSL_CERT_FILE` to a file of PEM certificates, or unset it
 --- stderr
 error: 3 checks found errors
 
+"#]]
+    );
+}
+
+#[test]
+fn a_system_without_root_certificates_is_an_error() {
+    let world = installed().env("SSL_CERT_DIR", "empty");
+    world.write("empty/README", "");
+    let run = world.run_line("self check -o json");
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let check = report["checks"].as_array().unwrap().last().unwrap();
+    assert_data_eq!(
+        serde_json::to_string_pretty(check).unwrap(),
+        str![[r#"
+{
+  "advice": "install the package `ca-certificates`, or set SSL_CERT_FILE to a file of PEM certificates",
+  "fact": "cannot verify servers: no root certificates of the system were found: unexpected error: No CA certificates were loaded from the system",
+  "name": "certificates",
+  "state": "error"
+}
 "#]]
     );
 }

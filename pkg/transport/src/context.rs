@@ -10,7 +10,7 @@ use std::{
 
 use url::Url;
 
-use crate::{Error, Event, NetworkAccess, Settings, Store, cache::Cache, http, tls::TlsIdentity};
+use crate::{Error, Event, NetworkAccess, Settings, Store, cache::Cache, http, tls, tls::TlsIdentity};
 
 /// Shared state of all hosts in one process: settings, HTTP clients (created on demand) and the cache. Cheap to clone.
 #[derive(Clone)]
@@ -82,6 +82,13 @@ impl Context {
             NetworkAccess::Allowed => Ok(()),
             NetworkAccess::Forbidden => Err(Error::Offline { wanted: wanted.to_owned() }),
         }
+    }
+
+    /// Checks that the certificates to verify servers can be read. Sends nothing.
+    /// # Errors
+    /// A file without valid certificates, or a system without root certificates.
+    pub fn check_certificates(&self) -> Result<(), Error> {
+        tls::client_config(self.settings(), &TlsIdentity::default()).map(drop)
     }
 
     /// Returns the HTTP client for the host of a URL. Hosts without TLS settings of their own share one client.

@@ -27,6 +27,8 @@ pub enum Error {
     TooLarge { place: String, limit_bytes: u64 },
     #[error("cannot set up the HTTP client")]
     Client(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    #[error("cannot verify servers: no root certificates of the system were found")]
+    SystemRoots(#[source] Arc<dyn std::error::Error + Send + Sync>),
     #[error("cannot use the proxy in `{variable}`: invalid address")]
     Proxy { variable: &'static str },
     #[error("cannot use `{}` from {named_by}: it contains no valid certificates", path.display())]

@@ -32,6 +32,9 @@ impl Explain for Error {
             Self::CredentialFile { .. } => {
                 "log in again with `docker login` or `podman login`, which rewrite the file"
             }
+            Self::SystemRoots(_) => {
+                "install the package `ca-certificates`, or set SSL_CERT_FILE to a file of PEM certificates"
+            }
             Self::Digest { .. } => "check whether the host or a proxy changed the content; nothing was used",
             Self::UnsafeName { .. }
             | Self::Read { .. }

@@ -37,7 +37,8 @@ impl TlsIdentity {
 /// Creates the TLS configuration of a client. Reads the trusted certificates from disk, so clients are created on the
 /// first request.
 /// # Errors
-/// [`Error::CaFile`], [`Error::ClientCertificate`] or [`Error::Read`], each with its file; [`Error::Client`].
+/// [`Error::CaFile`], [`Error::ClientCertificate`] or [`Error::Read`], each with its file; [`Error::SystemRoots`] or
+/// [`Error::Client`].
 pub(crate) fn client_config(settings: &Settings, identity: &TlsIdentity) -> Result<ClientConfig, Error> {
     // If another part of the process has already installed a provider, that provider is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -90,7 +91,7 @@ fn verifier_for(
 ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
     if settings.system_roots {
         let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(roots, Arc::clone(provider));
-        return Ok(Arc::new(verifier.map_err(client_error)?));
+        return Ok(Arc::new(verifier.map_err(|error| Error::SystemRoots(Arc::new(error)))?));
     }
     let mut store = RootCertStore::empty();
     for root in roots {

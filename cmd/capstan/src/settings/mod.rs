@@ -37,7 +37,7 @@ pub(crate) use management_cluster::{
     management_cluster_hiding_warnings, optional_management_cluster, watched_management_cluster,
 };
 pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
-pub(crate) use repositories::{overrides, repositories};
+pub(crate) use repositories::{config_repositories, overrides, repositories};
 pub(crate) use workload_context::{UnsafeFields, WorkloadContext};
 pub(crate) use workload_merge::merge_workload;
 pub(crate) use xdg::{cache_home, config_home, state_home};

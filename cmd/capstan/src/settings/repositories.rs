@@ -51,7 +51,7 @@ pub(crate) fn repositories(
 }
 
 /// Returns the access to the configuration file itself, before any configuration. The file is not cached.
-pub(super) fn config_repositories(
+pub(crate) fn config_repositories(
     globals: &Globals,
     environment: &Environment,
     messages: &Messages,

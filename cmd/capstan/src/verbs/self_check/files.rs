@@ -155,26 +155,27 @@ fn shown_proxy(address: &str) -> String {
     address.rsplit_once('@').map_or(address, |(_, host)| host).to_owned()
 }
 
-/// Checks the files of additional certificates.
+/// Reads the certificates to verify servers: those of the system, and files of additional ones.
 fn certificates(session: &Session) -> Vec<SelfCheckEntry> {
     let environment = session.environment();
     let flag = session.globals().ca_bundle.as_deref().map(|path| ("--ca-bundle", path));
     let variables = ["SSL_CERT_FILE", "CAPSTAN_CA_BUNDLE"].map(|name| Some((name, environment.text(name)?)));
     let named = variables.into_iter().chain([flag]).flatten();
-    named
-        .map(|(name, path)| {
-            if environment.resolve(path).is_file() {
-                return entry("certificates", Fine, format!("{name}={path}"));
-            }
-            let advice = format!("set `{name}` to a file of PEM certificates, or unset it");
-            entry_with_advice(
-                "certificates",
-                Error,
-                format!("{name} names `{path}`, which is no file"),
-                advice,
-            )
-        })
-        .collect()
+    let (files, missing): (Vec<_>, Vec<_>) = named.partition(|(_, path)| environment.resolve(path).is_file());
+    let not_found = |(name, path): (&str, &str)| {
+        let advice = format!("set `{name}` to a file of PEM certificates, or unset it");
+        entry_with_advice("certificates", Error, format!("{name} names `{path}`, which is no file"), advice)
+    };
+    if !missing.is_empty() {
+        return missing.into_iter().map(not_found).collect();
+    }
+    let context = settings::config_repositories(session.globals(), environment, session.messages());
+    if let Err(error) = context.check_certificates() {
+        return vec![of_failure("certificates", &error.into())];
+    }
+    let mut facts = vec!["those of the system".to_owned()];
+    facts.extend(files.iter().map(|(name, path)| format!("{name}={path}")));
+    facts.into_iter().map(|fact| entry("certificates", Fine, fact)).collect()
 }
 
 fn of_failure(name: &str, failure: &Failure) -> SelfCheckEntry {
