@@ -13,7 +13,9 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiError, ObjectKey, PlanStep, ReadByName, ReadDetail, ServedKinds, Server, defined_kinds};
+use apply::{
+    ApiError, ObjectKey, PlanStep, PlannedSet, ReadByName, ReadDetail, ServedKinds, Server, defined_kinds,
+};
 use chart::Capabilities;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use manifest::Object;
@@ -27,6 +29,10 @@ use crate::{
 
 pub use error::{BatchError, ComponentProblem};
 use schedule::Schedule;
+
+/// The number of Components whose objects are read together. Their labels are in the URL of a request, which proxies limit to
+/// 8 KiB.
+const READ_TOGETHER: usize = 100;
 
 /// A Component of a file, with the other objects of its files.
 #[derive(Clone, Debug)]
@@ -349,7 +355,7 @@ impl ComponentBatch<'_> {
         Ok((cluster, self.preparation.render(resolved, templates).await?))
     }
 
-    /// Plans all Components of a cluster. Their objects are read together.
+    /// Plans all Components of a cluster. The objects of many Components are read together.
     async fn plan_on(
         &self,
         cluster: ClusterSteps,
@@ -369,24 +375,32 @@ impl ComponentBatch<'_> {
             // Only new objects are created, so a write finds the others.
             PlanPurpose::Execute => ReadByName::Applied,
         };
-        let targets: Vec<_> = drafts.iter().map(|(.., draft)| draft.observation_target()).collect();
-        let live = server.observe_all(&targets, by_name, ReadDetail::Full).await?;
         let mut namespaces = BTreeSet::new();
-        for ((input, is_stored, draft), live) in drafts.into_iter().zip(live) {
-            let plan = match draft.plan(server.clone(), live) {
-                Ok(mut plan) => match purpose {
-                    PlanPurpose::Show => self.runs.dry_run(&mut plan).await.map(|()| plan),
-                    PlanPurpose::Execute => Ok(plan),
-                },
-                Err(problem) => Err(problem),
-            };
-            planned.push(plan.map(|mut plan| {
-                // The first Component creates a missing namespace.
-                let is_first = |step: &PlanStep| !step.unowned || namespaces.insert(step.key.clone());
-                plan.objects.plan.steps.retain(is_first);
-                let action = BatchAction::Apply(Box::new(plan));
-                BatchStep { input, is_stored, action }
-            }));
+        while !drafts.is_empty() {
+            let rest = drafts.split_off(drafts.len().min(READ_TOGETHER));
+            let targets: Vec<_> = drafts.iter().map(|(.., draft)| draft.observation_target()).collect();
+            let live = server.observe_all(&targets, by_name, ReadDetail::Full).await?;
+            for ((input, is_stored, draft), live) in drafts.into_iter().zip(live) {
+                let plan = match draft.plan(server.clone(), live) {
+                    Ok(mut plan) => match purpose {
+                        PlanPurpose::Show => self.runs.dry_run(&mut plan).await.map(|()| plan),
+                        PlanPurpose::Execute => Ok(plan),
+                    },
+                    Err(problem) => Err(problem),
+                };
+                planned.push(plan.map(|mut plan| {
+                    // The first Component creates a missing namespace.
+                    let is_first = |step: &PlanStep| !step.unowned || namespaces.insert(step.key.clone());
+                    plan.objects.plan.steps.retain(is_first);
+                    if purpose == PlanPurpose::Execute && is_stored && plan.is_complete() {
+                        // Nothing is executed, so only the steps are needed.
+                        plan.objects = PlannedSet { plan: plan.objects.plan, ..PlannedSet::default() };
+                    }
+                    let action = BatchAction::Apply(Box::new(plan));
+                    BatchStep { input, is_stored, action }
+                }));
+            }
+            drafts = rest;
         }
         Ok(planned)
     }

@@ -131,6 +131,24 @@ async fn an_unchanged_component_is_not_written() {
 }
 
 #[tokio::test]
+async fn requests_for_many_components_fit_into_the_urls_of_proxies() {
+    let lab = Lab::start().await;
+    let names: Vec<String> = (0..=READ_TOGETHER).map(|number| format!("c{number}")).collect();
+    let texts: Vec<String> = names.iter().map(|name| component(name, "")).collect();
+    let files: Vec<(String, String)> =
+        names.iter().map(|name| (format!("/{name}/a.yaml"), DB.replace("db", name))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    lab.apply(&texts, &files).await.unwrap();
+    let audit = lab.fixture.sandbox().audit();
+    let before = audit.answered();
+    let unchanged = lab.apply(&texts, &files).await.unwrap();
+    assert!(unchanged.plans().all(ComponentPlan::is_complete));
+    let requests = audit.since(before);
+    assert!(requests.iter().all(|one| one.path.len() < 8192));
+    assert!(requests.len() < 20, "{}", requests.len());
+}
+
+#[tokio::test]
 async fn definitions_of_one_component_serve_objects_of_another() {
     let lab = Lab::start().await;
     let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: toys.x.io}, spec: {group: x.io, names: {kind: Toy, plural: toys}, scope: Namespaced, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
