@@ -12,7 +12,7 @@ use support::fixture::Fixture;
 
 use crate::management::Management;
 
-const WEB: &str = "
+pub(crate) const WEB: &str = "
 apiVersion: core.cs.sap.com/v1alpha1
 kind: Blueprint
 metadata: {name: maps, namespace: shop}
@@ -33,7 +33,7 @@ spec:
 ";
 
 /// A controller as a process, killed on drop.
-struct Controller {
+pub(crate) struct Controller {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStderr>>,
     probes: u16,
@@ -41,7 +41,7 @@ struct Controller {
 }
 
 impl Controller {
-    fn start(lab: &Management, flags: &str) -> Self {
+    pub(crate) fn start(lab: &Management, flags: &str) -> Self {
         let port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (probes, metrics) = (port(), port());
         let line = format!(
@@ -53,7 +53,7 @@ impl Controller {
     }
 
     /// Returns the next line of the log with a message.
-    fn wait_for(&mut self, message: &str, reason: &str) -> Value {
+    pub(crate) fn wait_for(&mut self, message: &str, reason: &str) -> Value {
         for line in &mut self.lines {
             let line = line.unwrap();
             let value: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
@@ -64,9 +64,19 @@ impl Controller {
         panic!("the log ends without `{message}`")
     }
 
-    fn terminate(mut self) -> Option<i32> {
-        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+    /// Sends a signal such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+    }
+
+    /// Waits for the end of the process. Returns its exit code.
+    pub(crate) fn wait(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
+    }
+
+    fn terminate(self) -> Option<i32> {
+        self.signal("TERM");
+        self.wait()
     }
 }
 

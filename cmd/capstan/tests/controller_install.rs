@@ -208,6 +208,7 @@ exit 0
     - environment NAMESPACE of controller: {"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.namespa…
   delete ClusterRole component-operator
     - permission to create events
+    - permission to delete, get leases.coordination.k8s.io named capstan
     - permission to get namespaces named kube-system
     - permission to get, list secrets
     - permission to get, list, patch, watch components.core.cs.sap.com

@@ -31,6 +31,7 @@ mod config_repositories;
 mod configuration;
 mod controller;
 mod controller_install;
+mod controller_turns;
 mod convert;
 mod customise;
 mod customise_cluster;

@@ -26,6 +26,7 @@ mod object;
 
 use std::{
     fmt,
+    future::pending,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -194,6 +195,16 @@ impl Lease {
     /// Returns the error of every request that writes, once this run has lost the lease.
     pub fn loss_error(&self) -> Option<ApiError> {
         self.held.confirmation.loss_error()
+    }
+
+    /// Completes once this run has lost the lease. Returns the error of every request that writes.
+    pub async fn lost(&mut self) -> ApiError {
+        // Renewals end after the loss.
+        while self.renewals.join_next().await.is_some() {}
+        match self.loss_error() {
+            Some(error) => error,
+            None => pending().await,
+        }
     }
 
     /// Releases the lease, so that the next run need not wait. If the server does not answer in a few seconds, the

@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 use crate::{
     CheckedComponent, ClusterLookups, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus,
     LocalObjects, ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, RunError,
-    TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
+    StoreError, TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
 };
 
 pub use error::{BatchError, ComponentProblem};
@@ -212,6 +212,33 @@ impl ComponentBatch<'_> {
         drop(running);
         batch.steps = steps.into_iter().flatten().collect();
         problems.into_values().next().map_or(Ok(()), Err)
+    }
+
+    /// Stores the Components of plans, for a controller that applies them. Returns the Components that are not suspended, as
+    /// they are stored.
+    /// # Errors
+    /// The failure of the storage.
+    pub async fn store(&self, batch: &BatchPlan) -> Result<Vec<Component>, StoreError> {
+        let mut stored = Vec::new();
+        for step in &batch.steps {
+            let object = &self.inputs[step.input].checked.object;
+            match &step.action {
+                BatchAction::Apply(plan) if step.is_stored => {
+                    if !plan.is_complete() {
+                        self.runs.store.request_step(&plan.key).await?;
+                    }
+                    stored.push(plan.component.clone());
+                }
+                BatchAction::Apply(plan) => {
+                    stored.push(self.runs.store.save_over(object, Some(&plan.component)).await?);
+                }
+                BatchAction::PlanLater => stored.push(self.runs.store.save(object).await?),
+                BatchAction::Suspend(component) => {
+                    self.runs.store.save_over(object, Some(component)).await?;
+                }
+            }
+        }
+        Ok(stored)
     }
 
     /// Executes a step, after planning it again if it is stale.

@@ -202,6 +202,19 @@ impl ComponentRuns<'_> {
         Ok(ComponentPlan { key, component, source, digest: String::new(), target, objects })
     }
 
+    /// Checks that no object of another owner uses a definition of a Component.
+    /// # Errors
+    /// `Engine` with the definitions in use.
+    pub async fn check_deletable(&self, plan: &ComponentPlan) -> Result<(), RunError> {
+        let (marks, options) = (marks(self.hub, &plan.key), options(&plan.component, ""));
+        let definitions = plan.target.in_use(&plan.objects.set, &marks, &options).await?;
+        if definitions.is_empty() {
+            return Ok(());
+        }
+        let source = Box::new(EngineError::InUse { definitions });
+        Err(RunError::Engine { component: plan.key.clone(), source })
+    }
+
     /// Deletes the objects of a Component, and then the Component.
     /// # Errors
     /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
@@ -209,13 +222,15 @@ impl ComponentRuns<'_> {
         let (key, mut component) = (plan.key.clone(), plan.component.clone());
         let started_at = Instant::now();
         let (marks, options) = (marks(self.hub, &key), options(&component, ""));
-        let in_use = plan.target.in_use(&plan.objects.set, &marks, &options).await?;
-        if !in_use.is_empty() {
-            let texts: Vec<String> = in_use.iter().map(ToString::to_string).collect();
-            let message = format!("deletion blocked: {}", texts.join("; "));
-            self.record(&mut component, &Outcome::DeletionBlocked { message }).await?;
-            let source = Box::new(EngineError::InUse { definitions: in_use });
-            return Err(RunError::Engine { component: key, source });
+        if let Err(blocked) = self.check_deletable(plan).await {
+            if let RunError::Engine { source, .. } = &blocked
+                && let EngineError::InUse { definitions } = &**source
+            {
+                let texts: Vec<String> = definitions.iter().map(ToString::to_string).collect();
+                let message = format!("deletion blocked: {}", texts.join("; "));
+                self.record(&mut component, &Outcome::DeletionBlocked { message }).await?;
+            }
+            return Err(blocked);
         }
         // A controller that runs meanwhile must not create the objects again.
         self.store.begin_deletion(&key).await?;

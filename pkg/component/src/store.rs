@@ -8,6 +8,7 @@ use apply::{
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
+use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -17,6 +18,8 @@ use crate::{API_VERSION, Component, ComponentKey, GROUP, InventoryItem, KIND, RE
 const MANAGER: &str = "capstan";
 /// The label of Secrets that record Components.
 const RECORD_LABEL: &str = "capstan.dev/component";
+/// The annotation with the time of a requested step, as Flux names it.
+const STEP_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// The start of the name of a record.
 const RECORD_PREFIX: &str = "capstan.component.";
 /// The key of the Component in its record.
@@ -277,6 +280,14 @@ impl ComponentStore {
         if let Some(Value::Object(metadata)) = patched.as_map().get("metadata") {
             component.metadata.clone_from(metadata);
         }
+        Ok(())
+    }
+
+    /// Requests a step of the controller, whose result does not depend on a change of the Component.
+    pub(crate) async fn request_step(&self, key: &ComponentKey) -> Result<(), ApiError> {
+        let Some(kind) = &self.kind else { return Ok(()) };
+        let patch = json!({"metadata": {"annotations": {STEP_REQUESTED_AT: Timestamp::now().to_string()}}});
+        self.server.patch(kind, &key.namespace, &key.name, &patch, MANAGER, PatchTarget::Object).await?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use apply::{ApiError, EventSink, Server};
+use apply::{ApiError, EventSink, Lease, Server};
 use component::{ComponentKey, ComponentRenderer, ComponentRuns, ComponentStore, KIND, Reconciler, Targets};
 use futures::{
     FutureExt as _, Stream, StreamExt as _, TryStreamExt as _,
@@ -136,6 +136,21 @@ impl Controller<'_> {
         match select(pin!(ended), pin!(stop_timeout(stopped, &components))).await {
             Either::Left((ended, _)) => ended,
             Either::Right(((), _)) => Ok(()),
+        }
+    }
+
+    /// Reconciles Components like [`Controller::run`] while a lease is held. Ends as soon as it is lost, even if nothing is
+    /// written.
+    /// # Errors
+    /// Those of [`Controller::run`].
+    pub async fn run_while_leading(
+        &self,
+        lease: &mut Lease,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ControllerError> {
+        match select(pin!(self.run(stop)), pin!(lease.lost())).await {
+            Either::Left((ended, _)) => ended,
+            Either::Right((error, _)) => Err(ControllerError::LeaseLost { source: Box::new(error) }),
         }
     }
 

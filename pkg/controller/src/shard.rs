@@ -1,19 +1,20 @@
 //! Shards: the Components of one of several controllers that work at the same time.
 //!
 //! ```text
-//! Lease of this shard ─► Leases of other divisions ─┬─ none, or all expired: delete them ─► work
-//!          ▲                                        └─ held: release, wait ─┐
-//!          └────────────────────────────────────────────────────────────────┘
+//! Lease of this shard ─► other Leases ─┬─ none, or all expired: delete them ─► work
+//!          ▲                           └─ held: release, wait ─┐
+//!          └───────────────────────────────────────────────────┘
 //! ```
 //!
-//! Two divisions, such as `0/2` and `2/3`, would have Components in common. A controller therefore holds its Lease
-//! before it looks for other divisions, so at least one of two controllers sees the other.
+//! Two divisions, such as `0/2` and `2/3`, would have Components in common, and so would a controller and a command that applies
+//! Components. A controller therefore holds its Lease before it looks for the others. A command holds the Lease of commands
+//! before it looks for controllers. At least one of two writers sees the other.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use apply::{
     ApiError, GroupKind, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, ListQuery, Server,
-    end_expired_lease,
+    end_expired_lease, lease_state,
 };
 use component::{ComponentKey, RECONCILER};
 use sha2::{Digest as _, Sha256};
@@ -109,20 +110,24 @@ fn weight(index: u16, component: &ComponentKey) -> [u8; 32] {
     Sha256::digest(format!("{index}/{component}")).into()
 }
 
-/// Acquires the lease of a shard, once no controller of another division works. `waiting` receives each controller that
-/// this one waits for.
+/// The start of the names of commands that write Components.
+const COMPONENT_COMMANDS: &str = "component ";
+
+/// Acquires the lease of a shard, once no controller of another division and no command for Components works. `commands` is
+/// the Lease of commands. `waiting` receives each writer that this controller waits for.
 /// # Errors
 /// Errors of [`Lease::acquire`].
 pub async fn acquire_shard(
     server: &Server,
     request: &LeaseRequest,
     shard: Shard,
+    commands: &LeaseName,
     waiting: impl Fn(&ControllerEvent),
 ) -> Result<Lease, LeaseError> {
     let mut known = None;
     loop {
         let lease = Lease::acquire(server, request).await?;
-        let holder = match other_division(server, &request.name.namespace, shard).await {
+        let holder = match other_writer(server, &request.name.namespace, shard, commands).await {
             Ok(None) => return Ok(lease),
             Ok(Some(holder)) => holder,
             Err(error) => {
@@ -140,18 +145,45 @@ pub async fn acquire_shard(
     }
 }
 
-/// Returns a controller of another division. Expired leases of other divisions are deleted, so that their holders cannot
-/// renew them.
-async fn other_division(
+/// Returns a controller that works on the Components of a cluster, in any namespace. Ends expired leases like
+/// [`end_expired_lease`].
+/// # Errors
+/// The failure of the server.
+pub async fn working_controller(server: &Server) -> Result<Option<LeaseHolder>, ApiError> {
+    controller_with_lease(server, None, |_| true).await
+}
+
+/// Returns a controller of another division, or a command that writes Components.
+async fn other_writer(
     server: &Server,
     namespace: &str,
     shard: Shard,
+    commands: &LeaseName,
+) -> Result<Option<LeaseHolder>, ApiError> {
+    let other = controller_with_lease(server, Some(namespace), |count| count != shard.count).await?;
+    if other.is_some() {
+        return Ok(other);
+    }
+    match lease_state(server, commands).await? {
+        Some(state) if state.holder.verb.starts_with(COMPONENT_COMMANDS) => {
+            end_expired_lease(server, commands).await
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns a controller that holds its lease and has one of the wanted counts of shards. Expired leases are deleted, so that
+/// their holders cannot renew them.
+async fn controller_with_lease(
+    server: &Server,
+    namespace: Option<&str>,
+    is_wanted: impl Fn(u16) -> bool,
 ) -> Result<Option<LeaseHolder>, ApiError> {
     let kind = server.kind(&GroupKind::new("coordination.k8s.io", "Lease")).await?;
-    let list = ListQuery { namespace: Some(namespace.to_owned()), ..ListQuery::default() };
+    let list = ListQuery { namespace: namespace.map(str::to_owned), ..ListQuery::default() };
     for lease in server.list(&kind, &list).await? {
-        if Shard::count_of(lease.name()).is_some_and(|count| count != shard.count) {
-            let name = LeaseName { namespace: namespace.to_owned(), name: lease.name().to_owned() };
+        if Shard::count_of(lease.name()).is_some_and(&is_wanted) {
+            let name = LeaseName { namespace: lease.namespace().to_owned(), name: lease.name().to_owned() };
             if let Some(holder) = end_expired_lease(server, &name).await? {
                 return Ok(Some(holder));
             }

@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseRequest};
+use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest};
 use futures::future::join_all;
 use inventory::ManagementCluster;
 use management::UnfinishedPolicy;
 use mover::MoveError;
 
-use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
+use crate::{Environment, Failure, failure::Kind, process, session::Session, ui::confirm};
 
 /// The flags of verbs that write to a cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -109,18 +109,9 @@ impl LeaseFlags {
         check: &dyn Fn(&Session) -> Result<(), Failure>,
         session: &Session,
     ) -> Result<Lease, Failure> {
-        let environment = session.environment();
         let request = LeaseRequest {
-            name: ManagementCluster::lease_name(),
-            holder: LeaseHolder {
-                host: process::host_name(environment),
-                process: process::process_id(),
-                verb: verb.to_owned(),
-                since: None,
-            },
-            has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
             when_held: HeldLeasePolicy::Fail,
-            wall_clock: SystemTime::now,
+            ..lease_request(ManagementCluster::lease_name(), verb, session.environment())
         };
         let acquire = |request: LeaseRequest| {
             session
@@ -159,6 +150,22 @@ impl LeaseFlags {
             return Ok(());
         }
         Err(Failure::new(Kind::Conflict, format!("{holder} is writing to this cluster; nothing was written")))
+    }
+}
+
+/// Returns the request of this process for a lease, which waits for other holders.
+pub(crate) fn lease_request(name: LeaseName, verb: &str, environment: &Environment) -> LeaseRequest {
+    LeaseRequest {
+        name,
+        holder: LeaseHolder {
+            host: process::host_name(environment),
+            process: process::process_id(),
+            verb: verb.to_owned(),
+            since: None,
+        },
+        has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
+        when_held: HeldLeasePolicy::Wait,
+        wall_clock: SystemTime::now,
     }
 }
 

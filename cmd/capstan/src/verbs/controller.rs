@@ -6,9 +6,9 @@ mod log;
 mod manifests;
 mod uninstall;
 
-use std::{net::SocketAddr, sync::Arc, time::SystemTime};
+use std::{net::SocketAddr, sync::Arc};
 
-use apply::{EventSink, HeldLeasePolicy, LeaseHolder, LeaseRequest, Server};
+use apply::{EventSink, Lease, LeaseRequest, Server};
 use component::{ClusterRenderer, Preparation};
 use controller::{
     ControllerEvent, ControllerOptions, Endpoint, EventsReceiver, Metrics, Readiness, Shard, ShardError,
@@ -112,10 +112,11 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
     let cluster =
         settings::controller_cluster(&args.kube, EventSink::new(move |event| events.server(event)), session)?;
     let mut endpoints = session.block_on(open_endpoints(addresses))?;
-    let lease = if args.leader_elect {
+    let mut lease = if args.leader_elect {
         let request = args.lease_request(shard, session)?;
         let waiting = |event: &ControllerEvent| log.controller(event);
-        Some(session.block_on(acquire_shard(cluster.server(), &request, shard, waiting))?)
+        let commands = ManagementCluster::lease_name();
+        Some(session.block_on(acquire_shard(cluster.server(), &request, shard, &commands, waiting))?)
     } else {
         None
     };
@@ -124,7 +125,7 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
         None => cluster.server().without_lease(),
     };
     let reports = Reports { metrics, readiness, receiver, log };
-    let ended = args.reconcile(&cluster, hub, shard, reports, session);
+    let ended = args.reconcile(&cluster, hub, shard, reports, lease.as_mut(), session);
     let released = session.block_on(async {
         if let Some(lease) = lease {
             lease.release().await;
@@ -166,6 +167,7 @@ impl Controller {
         hub: Server,
         shard: Shard,
         reports: Reports,
+        lease: Option<&mut Lease>,
         session: &Session,
     ) -> Result<(), Failure> {
         let repositories = session.repositories()?;
@@ -184,25 +186,18 @@ impl Controller {
             let renderer = &renderer;
             let controller =
                 controller::Controller { hub, hub_uid, renderer, repositories, metrics, readiness, options };
-            Ok::<_, Failure>(Box::pin(controller.run(terminated())).await?)
+            match lease {
+                Some(lease) => Box::pin(controller.run_while_leading(lease, terminated())).await?,
+                None => Box::pin(controller.run(terminated())).await?,
+            }
+            Ok::<_, Failure>(())
         })
     }
 
     fn lease_request(&self, shard: Shard, session: &Session) -> Result<LeaseRequest, Failure> {
         let environment = session.environment();
         let namespace = self.kube.namespace(self.namespace.as_deref(), environment)?;
-        Ok(LeaseRequest {
-            name: shard.lease_name(&namespace),
-            holder: LeaseHolder {
-                host: process::host_name(environment),
-                process: process::process_id(),
-                verb: "controller".to_owned(),
-                since: None,
-            },
-            has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
-            when_held: HeldLeasePolicy::Wait,
-            wall_clock: SystemTime::now,
-        })
+        Ok(settings::lease_request(shard.lease_name(&namespace), "controller", environment))
     }
 }
 

@@ -58,6 +58,10 @@ fn shards_have_leases_of_their_own() {
     }
 }
 
+fn commands() -> LeaseName {
+    LeaseName { namespace: "kube-system".to_owned(), name: "capstan".to_owned() }
+}
+
 /// Two controllers on a sandbox.
 struct Lab {
     fixture: Fixture,
@@ -77,20 +81,29 @@ impl Lab {
         Self { fixture, server, waiting: Mutex::default() }
     }
 
-    async fn acquire(&self, shard: &str) -> Lease {
-        let shard: Shard = shard.parse().unwrap();
-        let request = LeaseRequest {
-            name: shard.lease_name("kube-system"),
-            holder: LeaseHolder { verb: shard.to_string(), ..LeaseHolder::default() },
+    fn request(name: LeaseName, verb: &str) -> LeaseRequest {
+        LeaseRequest {
+            name,
+            holder: LeaseHolder { verb: verb.to_owned(), ..LeaseHolder::default() },
             has_ended: Arc::new(|_| false),
             when_held: HeldLeasePolicy::Wait,
             wall_clock: SystemTime::now,
-        };
+        }
+    }
+
+    /// Acquires the lease of a command.
+    async fn run(&self, verb: &str) -> Lease {
+        Lease::acquire(&self.server, &Self::request(commands(), verb)).await.unwrap()
+    }
+
+    async fn acquire(&self, shard: &str) -> Lease {
+        let shard: Shard = shard.parse().unwrap();
+        let request = Self::request(shard.lease_name("kube-system"), &shard.to_string());
         let waiting = |event: &ControllerEvent| {
             let ControllerEvent::Waiting { holder } = event else { panic!("{event:?}") };
             self.waiting.lock().unwrap().push(holder.clone());
         };
-        acquire_shard(&self.server, &request, shard, waiting).await.unwrap()
+        acquire_shard(&self.server, &request, shard, &commands(), waiting).await.unwrap()
     }
 }
 
@@ -120,6 +133,46 @@ async fn a_controller_that_sleeps_is_ended_by_another_division() {
     let sleeping = lab.acquire("0/2").await;
     lab.fixture.advance(apply::lease::LEASE_DURATION + Duration::from_secs(2));
     let _next = lab.acquire("2/3").await;
+    sleep(Duration::from_secs(20)).await;
+    assert!(sleeping.loss_error().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_waits_for_a_command_that_writes_components() {
+    let lab = Lab::start().await;
+    let minute = Duration::from_mins(1);
+    let upgrade = lab.run("upgrade apply").await;
+    timeout(minute, lab.acquire("0/1")).await.unwrap().release().await;
+    upgrade.release().await;
+    let command = lab.run("component apply").await;
+    assert!(timeout(minute, lab.acquire("0/1")).await.is_err());
+    assert_eq!(lab.waiting.lock().unwrap().len(), 1);
+    command.release().await;
+    let _controller = timeout(minute, lab.acquire("0/1")).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_sleeps_is_ended_by_a_controller() {
+    let lab = Lab::start().await;
+    let sleeping = lab.run("component delete").await;
+    lab.fixture.advance(apply::lease::LEASE_DURATION + Duration::from_secs(2));
+    let _controller = lab.acquire("0/1").await;
+    sleep(Duration::from_secs(20)).await;
+    assert!(sleeping.loss_error().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_finds_controllers_of_all_namespaces() {
+    let lab = Lab::start().await;
+    assert_eq!(working_controller(&lab.server).await.unwrap(), None);
+    let controller = lab.acquire("1/2").await;
+    let holder = working_controller(&lab.server).await.unwrap().unwrap();
+    assert_eq!(holder.verb, "1/2");
+    controller.release().await;
+    assert_eq!(working_controller(&lab.server).await.unwrap(), None);
+    let sleeping = lab.acquire("0/1").await;
+    lab.fixture.advance(apply::lease::LEASE_DURATION + Duration::from_secs(2));
+    assert_eq!(working_controller(&lab.server).await.unwrap(), None);
     sleep(Duration::from_secs(20)).await;
     assert!(sleeping.loss_error().is_some());
 }

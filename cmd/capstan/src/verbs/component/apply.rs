@@ -2,7 +2,7 @@ use api::{
     output::CertManagerPlan,
     plan::{SavedComponents, SavedPlan, SavedRequest},
 };
-use component::{BatchPlan, PlanPurpose};
+use component::{BatchError, BatchPlan, PlanPurpose};
 use inventory::ManagementCluster;
 use management::{DiffDetail, PlannedComponent, new_salt, plan_origin, save_component};
 
@@ -10,9 +10,11 @@ use super::{
     hub::Hub,
     inputs::{InputFlags, Inputs, warn_suspended},
     report::{print, report},
+    turns,
 };
 use crate::{
     Failure,
+    failure::Kind,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat, ServerFlags},
     ui::format_count,
@@ -24,8 +26,8 @@ const COMMAND: &str = "component apply";
 /// Apply Components, and wait until their objects are ready
 ///
 /// Renders Components and applies their objects, each Component after its dependencies. Secrets and sources in the files take
-/// the place of those of the cluster. Objects that left a Component are deleted last. Re-run the command to resume an interrupted
-/// run.
+/// the place of those of the cluster. Objects that left a Component are deleted last. If a controller works on the cluster, the
+/// command stores the Components and waits for the controller. Re-run the command to resume an interrupted run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component apply -f components/
@@ -131,14 +133,32 @@ impl ApplyRun<'_> {
     fn execute(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<String, Failure> {
         let purpose = if self.saved.is_some() { PlanPurpose::Show } else { PlanPurpose::Execute };
         let (hub, mut plan) = self.plan(cluster, purpose, session)?;
-        let work = self.inputs.batch(&hub);
-        let applied = async { work.apply(&mut plan, self.saved.is_some()).await.map_err(Failure::from) };
-        session.execute(applied, "re-run the same command to resume")?;
+        let work = async {
+            if !self.hand_over(&hub, &plan, session).await? {
+                self.inputs.batch(&hub).apply(&mut plan, self.saved.is_some()).await?;
+            }
+            Ok::<_, Failure>(())
+        };
+        session.execute(work, "re-run the same command to resume")?;
         let report = report(COMMAND, plan.plans(), DiffDetail::Hidden, true);
         session.print(self.format, &report, |_, _| String::new())?;
         let count = format_count(report.components.len(), "Component");
         let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
         Ok(if report.changes { format!("applied {count}{writes}") } else { format!("{count} unchanged") })
+    }
+
+    /// Lets a controller execute the plan. Returns false if no controller works on the cluster.
+    async fn hand_over(&self, hub: &Hub, plan: &BatchPlan, session: &Session) -> Result<bool, Failure> {
+        let Some(controller) = turns::find_controller(hub).await? else { return Ok(false) };
+        if self.request.source.is_some() || !self.request.values.is_empty() {
+            let failure = Failure::new(Kind::Conflict, "cannot apply with `--source` or `--values`");
+            return Err(failure
+                .cause(format!("a controller works on the Components of this cluster: {controller}"))
+                .hint("set `spec.sourceRef` and `spec.values` of the Components, or stop the controller"));
+        }
+        session.messages().status(format!("waiting for the controller: {controller}"));
+        let stored = self.inputs.batch(hub).store(plan).await.map_err(BatchError::from)?;
+        turns::wait_until_ready(hub, &stored).await
     }
 
     /// Plans, and checks that a saved plan is still valid.

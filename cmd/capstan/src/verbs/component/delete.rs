@@ -5,6 +5,7 @@ use super::{
     files::read_components,
     hub::{Hub, component_keys},
     report::{print, report},
+    turns,
 };
 use crate::{
     Failure,
@@ -17,7 +18,8 @@ use crate::{
 /// Delete Components and their objects
 ///
 /// Deletes Components after the Components that depend on them, each with its objects. Nothing is deleted while objects of other
-/// owners use a definition of a Component. Re-run the command to resume an interrupted deletion.
+/// owners use a definition of a Component. If a controller works on the cluster, the command waits for it. Re-run the command to
+/// resume an interrupted deletion.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component delete web -n shop
@@ -66,10 +68,16 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
         let mut plans = session.block_on(async { plan(&Hub::open(&clusters[0]).await?, &keys).await })?;
         let work = async {
             let hub = Hub::open(&clusters[0]).await?;
+            let controller = turns::find_controller(&hub).await?;
+            if let Some(controller) = &controller {
+                session.messages().status(format!("waiting for the controller: {controller}"));
+            }
             for plan in &mut plans {
                 let timeout =
                     timeout.unwrap_or_else(|| component::Intervals::of(&plan.component.spec).timeout);
-                hub.runs().delete(plan, timeout).await?;
+                if controller.is_none() || !turns::delete(&hub, plan, timeout).await? {
+                    hub.runs().delete(plan, timeout).await?;
+                }
             }
             Ok::<_, Failure>(())
         };

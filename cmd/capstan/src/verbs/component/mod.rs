@@ -18,6 +18,7 @@ mod status;
 mod substitute;
 mod template;
 mod test;
+mod turns;
 mod values;
 mod wait;
 

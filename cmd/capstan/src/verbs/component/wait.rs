@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The time between two looks at the cluster.
-const INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 /// The default of `--timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -55,14 +55,21 @@ pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let components = session.block_on(async {
         let hub = Hub::open(&cluster).await?;
-        wait(&hub, &keys, timeout).await
+        wait(&hub, &keys, timeout, async |_| Ok(false)).await
     })?;
-    let components = StoredComponents { components, ..StoredComponents::default() };
+    let components =
+        StoredComponents { components: components.unwrap_or_default(), ..StoredComponents::default() };
     session.print(format, &listed(&components, false), list_text)
 }
 
-/// Waits until all Components are ready. Reports changes of the objects that are not ready.
-async fn wait(hub: &Hub, keys: &[ComponentKey], timeout: Duration) -> Result<Vec<Component>, Failure> {
+/// Waits until all Components are ready, and returns them. Reports changes of the objects that are not ready. Returns None
+/// once `gives_up` returns true for the Components that are not ready.
+pub(super) async fn wait(
+    hub: &Hub,
+    keys: &[ComponentKey],
+    timeout: Duration,
+    mut gives_up: impl AsyncFnMut(&[&Component]) -> Result<bool, Failure>,
+) -> Result<Option<Vec<Component>>, Failure> {
     let deadline = Instant::now() + timeout;
     let mut reported: Vec<Blocker> = Vec::new();
     loop {
@@ -70,7 +77,10 @@ async fn wait(hub: &Hub, keys: &[ComponentKey], timeout: Duration) -> Result<Vec
         let waiting: Vec<&Component> =
             components.iter().filter(|one| !one.status.is_ready(one.generation())).collect();
         if waiting.is_empty() {
-            return Ok(components);
+            return Ok(Some(components));
+        }
+        if gives_up(&waiting).await? {
+            return Ok(None);
         }
         let blockers: Vec<Blocker> = waiting.iter().flat_map(|one| blockers(one)).collect();
         if blockers != reported {

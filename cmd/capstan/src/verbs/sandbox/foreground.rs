@@ -42,9 +42,7 @@ pub(super) fn serve(
         let server = Server::start(folder, plan, session.messages()).await?;
         let termination = Termination::listen();
         let controller = match repositories {
-            Some(context) => {
-                Some(SandboxController::prepare(&server.sandbox, context, session.messages()).await?)
-            }
+            Some(context) => Some(SandboxController::prepare(&server.sandbox, context, session).await?),
             None => None,
         };
         server.announce(folder)?;

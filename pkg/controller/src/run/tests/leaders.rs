@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::AtomicBool, time::SystemTime};
 
-use apply::{HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest};
+use apply::{HeldLeasePolicy, Lease, LeaseHolder, LeaseName, LeaseRequest};
 use http::Method;
 use kube::client::Body;
 use tower::{BoxError, service_fn};
@@ -50,7 +50,8 @@ async fn lease(server: &Server, process: &str) -> Lease {
         when_held: HeldLeasePolicy::Wait,
         wall_clock: SystemTime::now,
     };
-    acquire_shard(server, &request, Shard::default(), |_| ()).await.unwrap()
+    let commands = LeaseName { namespace: "kube-system".to_owned(), name: "capstan".to_owned() };
+    acquire_shard(server, &request, Shard::default(), &commands, |_| ()).await.unwrap()
 }
 
 async fn wait_until(lab: &Lab, condition: impl AsyncFn(&Lab) -> bool) {
@@ -106,6 +107,18 @@ async fn a_leader_that_is_cut_off_never_writes_again() {
         ended = work => ended,
         () = clock => unreachable!("the clock never stops"),
     };
+    assert!(matches!(ended, Err(ControllerError::LeaseLost { .. })), "{ended:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_leader_ends_once_its_lease_is_lost() {
+    let lab = Lab::start_with(Fixture::builder().clock_at("2026-01-02T03:04:05Z")).await;
+    let server = Arc::<Link>::default().connect(&lab).await;
+    let mut held = lease(&server, "1").await;
+    let controller = Controller { hub: server.with_lease(&held), ..lab.controller() };
+    lab.fixture.advance(apply::lease::LEASE_DURATION + Duration::from_secs(2));
+    assert_eq!(crate::working_controller(&server).await.unwrap(), None);
+    let ended = controller.run_while_leading(&mut held, pending()).await;
     assert!(matches!(ended, Err(ControllerError::LeaseLost { .. })), "{ended:?}");
 }
 

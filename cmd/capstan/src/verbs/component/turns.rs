@@ -1,0 +1,102 @@
+//! Runs beside a controller: the command stores or deletes Components, and the controller works on their objects.
+
+use std::time::Duration;
+
+use apply::LeaseHolder;
+use component::{Component, ComponentKey, ComponentPlan, Intervals, RunError, State};
+use controller::working_controller;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    hub::Hub,
+    listing::blockers,
+    wait::{INTERVAL, wait},
+};
+use crate::{Failure, failure::Kind};
+
+/// The pause between two looks for the controller.
+const CONTROLLER_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Returns a controller that works on the Components of the cluster. Another one waits while this command holds the lease of the
+/// cluster.
+pub(super) async fn find_controller(hub: &Hub) -> Result<Option<LeaseHolder>, Failure> {
+    if !hub.store.has_definition() {
+        return Ok(None);
+    }
+    Ok(working_controller(&hub.cluster.server).await?)
+}
+
+/// Waits until the controller has made stored Components ready. Returns false if no controller works any more.
+/// # Errors
+/// A Component that the controller could not apply.
+pub(super) async fn wait_until_ready(hub: &Hub, stored: &[Component]) -> Result<bool, Failure> {
+    let keys: Vec<ComponentKey> = stored.iter().map(ComponentKey::of).collect();
+    if keys.is_empty() {
+        return Ok(true);
+    }
+    let timeout = stored.iter().map(|one| Intervals::of(&one.spec).timeout).sum();
+    let mut controller = ControllerWatch::new(hub);
+    let ended = wait(hub, &keys, timeout, async |waiting| {
+        match waiting.iter().find(|live| has_failed(live, stored)) {
+            Some(failed) => Err(apply_failure(failed)),
+            None => controller.is_gone().await,
+        }
+    });
+    Ok(ended.await?.is_some())
+}
+
+/// Lets the controller delete a Component. Returns false if no controller works any more.
+/// # Errors
+/// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
+pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -> Result<bool, Failure> {
+    hub.runs().check_deletable(plan).await?;
+    hub.store.begin_deletion(&plan.key).await?;
+    let (started_at, mut controller) = (Instant::now(), ControllerWatch::new(hub));
+    while let Some(live) = hub.store.get(&plan.key).await? {
+        if started_at.elapsed() >= timeout {
+            let (component, after) = (plan.key.clone(), started_at.elapsed());
+            return Err(RunError::NotDeleted { component, after, blockers: blockers(&live) }.into());
+        }
+        if controller.is_gone().await? {
+            return Ok(false);
+        }
+        sleep(INTERVAL).await;
+    }
+    Ok(true)
+}
+
+/// Looks for the controller from time to time.
+struct ControllerWatch<'a> {
+    hub: &'a Hub,
+    last_look: Instant,
+}
+
+impl<'a> ControllerWatch<'a> {
+    fn new(hub: &'a Hub) -> Self {
+        Self { hub, last_look: Instant::now() }
+    }
+
+    async fn is_gone(&mut self) -> Result<bool, Failure> {
+        if self.last_look.elapsed() < CONTROLLER_INTERVAL {
+            return Ok(false);
+        }
+        self.last_look = Instant::now();
+        Ok(find_controller(self.hub).await?.is_none())
+    }
+}
+
+/// True if the controller has failed to apply a Component since it was stored.
+fn has_failed(live: &Component, stored: &[Component]) -> bool {
+    let is_same = |one: &&Component| ComponentKey::of(one) == ComponentKey::of(live);
+    live.status.state == Some(State::Error)
+        && live.status.observed_generation == live.generation()
+        && stored.iter().find(is_same).is_none_or(|before| before.status != live.status)
+}
+
+fn apply_failure(component: &Component) -> Failure {
+    let key = ComponentKey::of(component);
+    let message = component.status.ready().map(|ready| ready.message.clone()).unwrap_or_default();
+    Failure::new(Kind::Unhealthy, format!("the controller cannot apply Component `{key}`"))
+        .cause(message)
+        .hint(format!("see its objects with `capstan component status {key}`"))
+}

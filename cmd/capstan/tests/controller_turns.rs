@@ -1,0 +1,136 @@
+//! Commands for Components beside a controller that works on the same cluster.
+#![cfg(unix)]
+
+use std::{
+    process::Child,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+use support::{fixture::Fixture, kind::CONFIG_MAP};
+
+use crate::{
+    component_turns::COMPONENT,
+    controller::{Controller, WEB},
+    management::Management,
+};
+
+/// The time for a command to do what it must not do.
+const PAUSE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A sandbox with a working controller and the Blueprint of Component `shop/web`, whose file is `web.yaml`.
+async fn start() -> (Management, Controller) {
+    let lab = Management::start(Fixture::builder().clock_at("2026-01-02T03:04:05Z")).await;
+    lab.fixture.apply(&lab.run("component definition").stdout).await;
+    lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
+    lab.fixture.wait_until_idle().await;
+    let (blueprint, component) = WEB.split_once("---").unwrap();
+    lab.fixture.apply(blueprint).await;
+    lab.world().write("web.yaml", component);
+    let mut controller = Controller::start(&lab, "--leader-elect --namespace kube-system");
+    controller.wait_for("started", "");
+    (lab, controller)
+}
+
+async fn component(lab: &Management) -> Option<Value> {
+    lab.fixture.get(COMPONENT, "shop/web").await
+}
+
+async fn wait_until(lab: &Management, condition: impl AsyncFn(&Management) -> bool) {
+    let started_at = Instant::now();
+    while !condition(lab).await {
+        assert!(started_at.elapsed() < TIMEOUT, "{:#}", component(lab).await.unwrap_or_default());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits for a command that must succeed.
+fn finish(command: Child) {
+    let output = command.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_and_delete_leave_the_objects_to_a_working_controller() {
+    let (lab, controller) = start().await;
+    controller.signal("STOP");
+    let apply = lab.spawn("component apply web.yaml");
+    wait_until(&lab, async |lab| component(lab).await.is_some()).await;
+    thread::sleep(PAUSE);
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "shop/web").await, None);
+    controller.signal("CONT");
+    finish(apply);
+    assert!(lab.fixture.get(CONFIG_MAP, "shop/web").await.is_some());
+
+    controller.signal("STOP");
+    let delete = lab.spawn("component delete web -n shop");
+    let is_deleting = async |lab: &Management| {
+        component(lab).await.is_some_and(|live| !live["metadata"]["deletionTimestamp"].is_null())
+    };
+    wait_until(&lab, is_deleting).await;
+    thread::sleep(PAUSE);
+    assert!(lab.fixture.get(CONFIG_MAP, "shop/web").await.is_some());
+    controller.signal("CONT");
+    finish(delete);
+    assert_eq!((component(&lab).await, lab.fixture.get(CONFIG_MAP, "shop/web").await), (None, None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_continues_alone_if_the_controller_stops_working() {
+    let (lab, controller) = start().await;
+    controller.signal("STOP");
+    let apply = lab.spawn("component apply web.yaml");
+    wait_until(&lab, async |lab| component(lab).await.is_some()).await;
+    lab.fixture.advance(Duration::from_mins(1));
+    finish(apply);
+    assert!(lab.fixture.get(CONFIG_MAP, "shop/web").await.is_some());
+    assert_eq!(component(&lab).await.unwrap()["status"]["state"], "Ready");
+    // The former leader may not write any more.
+    controller.signal("CONT");
+    assert_ne!(controller.wait(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_of_the_controller_are_those_of_the_command() {
+    let (lab, _controller) = start().await;
+    let (_, component) = WEB.split_once("---").unwrap();
+    lab.world().write("web.yaml", component.replace(": blue", ": \"blue', /: 'x\""));
+    let failed = lab.run("component apply web.yaml");
+    assert_data_eq!(
+        failed.to_string(),
+        str![[r#"
+exit 3
+--- stderr
+waiting for the controller: `controller` on [..] (process [..], since [..])
+warning: metadata.finalizers: "component-operator.cs.sap.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers (API warning while applying Component shop/web)
+error: the controller cannot apply Component `shop/web`
+  cause: Error reconciling dependent resources: cannot apply ConfigMap shop/web: data[/]: Invalid value: "/": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')
+hint: see its objects with `capstan component status shop/web`
+
+"#]]
+    );
+    lab.world().write("web.yaml", component);
+    assert_eq!(lab.run("component apply web.yaml").status, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_controller_cannot_apply_files_of_the_command() {
+    let (lab, _controller) = start().await;
+    lab.world().write("files/map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}}");
+    let refused = lab.run("component apply web.yaml --source files");
+    assert_data_eq!(
+        refused.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot apply with `--source` or `--values`
+  cause: a controller works on the Components of this cluster: `controller` on [..] (process [..], since [..])
+hint: set `spec.sourceRef` and `spec.values` of the Components, or stop the controller
+
+"#]]
+    );
+    assert_eq!(component(&lab).await, None);
+}
