@@ -77,6 +77,11 @@ pub(super) fn is_space(character: char) -> bool {
         || (!character.is_ascii() && character.is_whitespace())
 }
 
+/// Splits a text behind its first characters that match.
+fn split_while(text: &str, matches: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|character| !matches(character)).unwrap_or(text.len()))
+}
+
 /// Returns the text of a value, as most functions of sprig see it.
 pub(super) fn text_of(run: &mut dyn Engine, value: &Value) -> std::result::Result<Str, Fault> {
     match value {

@@ -3,19 +3,23 @@
 use super::super::Arguments as _;
 use super::super::table::Row;
 use super::case::lower;
-use super::is_space;
+use super::{is_space, split_while};
 
 pub(super) const ROWS: &[Row] = &[
     ("snakecase", "s", |_, args| Ok(joined(&args.utf8(0), '_').into())),
     ("kebabcase", "s", |_, args| Ok(joined(&args.utf8(0), '-').into())),
 ];
 
+/// The kinds of runs in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    None,
-    Number,
-    Upper,
-    Alphabet,
+    /// Digits alone.
+    Digits,
+    /// Digits, and the small letters and digits behind them: `2nd`.
+    Ordinal,
+    /// Capitals, or one capital with the small letters behind it.
+    Capitalized,
+    Small,
     Connector,
     Punctuation,
     Other,
@@ -27,21 +31,16 @@ impl Kind {
             '-' | '_' => Self::Connector,
             _ if is_space(character) => Self::Connector,
             _ if is_punctuation(character) => Self::Punctuation,
-            _ if character.is_uppercase() => Self::Upper,
-            _ if is_alphabet(character) => Self::Alphabet,
-            _ if character.is_numeric() => Self::Number,
+            _ if character.is_uppercase() => Self::Capitalized,
+            _ if is_letter(character) => Self::Small,
+            _ if character.is_numeric() => Self::Digits,
             _ => Self::Other,
         }
-    }
-
-    /// True for the kinds that end a word without a connector.
-    fn separates(self) -> bool {
-        matches!(self, Self::Connector | Self::Punctuation)
     }
 }
 
 /// True for letters outside the Chinese characters, which are words of their own.
-fn is_alphabet(character: char) -> bool {
+fn is_letter(character: char) -> bool {
     let is_chinese = matches!(character, '\u{3400}'..='\u{4D85}' | '\u{4E00}'..='\u{9FCC}'
         | '\u{20000}'..='\u{2B81D}');
     character.is_alphabetic() && !character.is_numeric() && !is_chinese
@@ -56,116 +55,80 @@ fn is_punctuation(character: char) -> bool {
     }
 }
 
-struct Words<'t> {
-    rest: &'t str,
-}
-
-impl<'t> Words<'t> {
-    /// Takes the next word; the kind is `None` at the end.
-    fn next(&mut self) -> (Kind, &'t str) {
-        let Some(first) = self.rest.chars().next() else { return (Kind::None, "") };
+/// Splits a text into runs.
+fn runs(mut text: &str) -> Vec<(Kind, &str)> {
+    let mut runs = Vec::new();
+    while let Some(first) = text.chars().next() {
         let kind = Kind::of(first);
-        let length = match kind {
-            Kind::Upper => self.capitalized(first),
-            Kind::Other => self.run(|character| matches!(Kind::of(character), Kind::Other)),
-            _ => self.run(|character| Kind::of(character) == kind),
-        };
-        let (word, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        (kind, word)
-    }
-
-    /// Returns the length of the characters at the start that match.
-    fn run(&self, matches: impl Fn(char) -> bool) -> usize {
-        self.rest.find(|character| !matches(character)).unwrap_or(self.rest.len())
-    }
-
-    /// Returns the length of a word in capitals, or with one capital. The last of several capitals starts a new word
-    /// if small letters follow.
-    fn capitalized(&self, first: char) -> usize {
-        let capitals = self.run(char::is_uppercase);
-        let after = self.rest[capitals..].chars().next();
-        let has_letters = after.is_some_and(is_alphabet);
-        if capitals > first.len_utf8() {
-            let last = self.rest[..capitals].chars().next_back().map_or(0, char::len_utf8);
-            return if has_letters { capitals - last } else { capitals };
-        }
-        let small = self.rest[capitals..]
-            .find(|character: char| !is_alphabet(character) || character.is_uppercase())
-            .unwrap_or(self.rest.len() - capitals);
-        capitals + small
-    }
-}
-
-fn push(out: &mut String, kind: Kind, word: &str, connector: char) {
-    match kind {
-        Kind::Connector => out.extend(word.chars().map(|_| connector)),
-        Kind::Upper => out.extend(word.chars().map(lower)),
-        _ => out.push_str(word),
-    }
-}
-
-fn joined(text: &str, connector: char) -> String {
-    let mut words = Words { rest: text };
-    let mut out = String::with_capacity(text.len() + 8);
-    let (mut kind, mut word) = words.next();
-    while !words.rest.is_empty() {
-        if kind != Kind::Connector {
-            push(&mut out, kind, word, connector);
-        }
-        let (before, last) = (kind, word);
-        (kind, word) = words.next();
-        match before {
-            Kind::Number => (kind, word) = after_number(&mut words, &mut out, kind, word, connector),
-            Kind::Connector => push(&mut out, before, last, connector),
-            Kind::Punctuation => {}
-            _ if kind != Kind::Number => {
-                if !kind.separates() {
-                    out.push(connector);
-                }
+        let (alike, behind) = split_while(text, |character| Kind::of(character) == kind);
+        let small = split_while(behind, |character| Kind::of(character) == Kind::Small).0.len();
+        let (kind, length) = match kind {
+            Kind::Digits if small > 0 => {
+                let is_part = |character| matches!(Kind::of(character), Kind::Digits | Kind::Small);
+                (Kind::Ordinal, split_while(text, is_part).0.len())
             }
-            _ if words.rest.is_empty() => {}
-            _ => (kind, word) = number_after_letters(&mut words, &mut out, word, connector),
-        }
+            // Small letters belong to the last capital before them.
+            Kind::Capitalized if small > 0 => match alike.char_indices().next_back() {
+                Some((last, _)) if last > 0 => (kind, last),
+                _ => (kind, alike.len() + small),
+            },
+            _ => (kind, alike.len()),
+        };
+        let (run, rest) = text.split_at(length);
+        runs.push((kind, run));
+        text = rest;
     }
-    push(&mut out, kind, word, connector);
+    runs
+}
+
+/// True if a connector goes between two runs.
+fn is_boundary(left: Kind, right: Kind) -> bool {
+    let separates = |kind| matches!(kind, Kind::Connector | Kind::Punctuation);
+    // A number belongs to the word before it.
+    !separates(left) && !separates(right) && right != Kind::Digits
+}
+
+/// Writes a text as words in small letters with a connector between them.
+fn joined(text: &str, connector: char) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut left = Kind::Connector;
+    for (kind, run) in runs(text) {
+        if is_boundary(left, kind) {
+            out.push(connector);
+        }
+        match kind {
+            Kind::Connector => out.extend(run.chars().map(|_| connector)),
+            Kind::Capitalized => out.extend(run.chars().map(lower)),
+            _ => out.push_str(run),
+        }
+        left = kind;
+    }
     out
 }
 
-/// Letters and numbers directly behind a number belong to it.
-fn after_number<'t>(
-    words: &mut Words<'t>,
-    out: &mut String,
-    mut kind: Kind,
-    mut word: &'t str,
-    connector: char,
-) -> (Kind, &'t str) {
-    while matches!(kind, Kind::Alphabet | Kind::Number) {
-        push(out, kind, word, connector);
-        (kind, word) = words.next();
-    }
-    if kind != Kind::None && !kind.separates() {
-        out.push(connector);
-    }
-    (kind, word)
-}
-
-/// A number behind letters belongs to them, unless small letters follow it.
-fn number_after_letters<'t>(
-    words: &mut Words<'t>,
-    out: &mut String,
-    number: &'t str,
-    connector: char,
-) -> (Kind, &'t str) {
-    let (kind, word) = words.next();
-    if kind != Kind::Alphabet {
-        push(out, Kind::Number, number, connector);
-        if !kind.separates() {
-            out.push(connector);
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn words_end_where_the_kind_of_character_changes() {
+        let cases = [
+            ("myHTTPServer", "my_http_server"),
+            ("ABc", "a_bc"),
+            ("fooBar2Baz", "foo_bar2_baz"),
+            ("foo2bar3baz", "foo_2bar3baz"),
+            ("v1Beta1", "v1_beta1"),
+            ("HTTP2Server", "http2_server"),
+            ("1a2b3C4", "1a2b3_c4"),
+            ("2Foo foo2-bar", "2_foo_foo2_bar"),
+            ("_foo-  bar_", "_foo___bar_"),
+            ("foo.barBaz/Bar2", "foo.bar_baz/bar2"),
+            ("foo$bar+B", "foo_$_bar_+_b"),
+            ("ÉcoleÉlève2été", "école_élève_2été"),
+            ("foo漢字2", "foo_漢字2"),
+            ("ⅧfooⅧ x²Y", "ⅷfoo_ⅷ_x²_y"),
+            ("foo\u{FFFD}Bar", "foo_\u{FFFD}_bar"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(super::joined(text, '_'), expected, "{text}");
         }
-        return (kind, word);
     }
-    out.push(connector);
-    push(out, Kind::Number, number, connector);
-    after_number(words, out, kind, word, connector)
 }
