@@ -2,7 +2,7 @@
 
 use super::super::Arguments as _;
 use super::super::table::Row;
-use super::is_space;
+use super::{is_space, split_while};
 use crate::value::Value;
 
 pub(super) const ROWS: &[Row] = &[
@@ -84,34 +84,51 @@ fn is_connector(character: char) -> bool {
     character == '-' || character == '_' || is_space(character)
 }
 
-/// Joins words with a capital letter each.
+/// Joins words with a capital letter each. Of several connectors between two words the last one is removed.
 fn pascal(text: &str) -> String {
-    let start = text.find(|character| !is_connector(character)).unwrap_or(text.len());
-    let mut out = text[..start].to_owned();
-    let mut rest = text[start..].chars();
-    let Some(first) = rest.next() else { return out };
-    let mut in_capitals = first.is_uppercase();
-    let mut current = upper(first);
-    for next in rest {
-        let before = std::mem::replace(&mut current, next);
-        if is_connector(current) && is_connector(before) {
-            out.push(before);
-            continue;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (connectors, words) = split_while(rest, is_connector);
+        let (word, behind) = split_while(words, |character| !is_connector(character));
+        let mut connectors = connectors.chars();
+        if !out.is_empty() && !word.is_empty() {
+            connectors.next_back();
         }
-        if is_connector(before) {
-            in_capitals = current.is_uppercase();
-            current = upper(current);
-            continue;
-        }
-        if in_capitals {
-            if current.is_uppercase() {
-                current = lower(current);
-            } else {
-                in_capitals = false;
-            }
-        }
-        out.push(before);
+        out.push_str(connectors.as_str());
+        out.extend(capitalized(word));
+        rest = behind;
     }
-    out.push(current);
     out
+}
+
+/// Changes the first letter to upper case. If it is a capital, the capitals directly behind it become small.
+fn capitalized(word: &str) -> impl Iterator<Item = char> {
+    let capitals = split_while(word, char::is_uppercase).0.len();
+    word.char_indices().map(move |(at, character)| match at {
+        0 => upper(character),
+        _ if at < capitals => lower(character),
+        _ => character,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn camelcase_capitalizes_each_word() {
+        let cases = [
+            ("foo-barBaz qux", "FooBarBazQux"),
+            ("fooBAR HTTP_server HTTPServer", "FooBARHttpServerHttpserver"),
+            ("__foo__bar", "__Foo_Bar"),
+            ("foo_- ", "Foo_- "),
+            ("-", "-"),
+            ("foo2_2bar", "Foo22bar"),
+            ("ÉCOLE élève ß", "ÉcoleÉlèveß"),
+            ("a\u{FFFD}_b", "A\u{FFFD}B"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(super::pascal(text), expected, "{text}");
+        }
+    }
 }
