@@ -1,12 +1,14 @@
-//! Parses templates, with Go's positions and error texts.
+//! Parses templates, with the positions and error texts that Go 1.26 gives.
 //!
-//! Source: Go 1.26 text/template/parse.
+//! ```text
+//! text ─► segments ─► tokens of one action ─► node, or an open block that `{{else}}` and `{{end}}` change
+//! ```
 
-mod action;
-mod lex;
+mod blocks;
 pub(crate) mod number;
 mod pipeline;
-mod tokens;
+mod segment;
+mod token;
 pub(crate) mod tree;
 pub(crate) mod unquote;
 
@@ -18,9 +20,10 @@ use std::sync::Arc;
 use crate::delimiters::Delimiters;
 use crate::error::ParseError;
 use crate::functions::Functions;
-use lex::{Keyword, Kind, Lexer};
-use tokens::Tokens;
-use tree::{Node, Source, Tree};
+use blocks::Block;
+use segment::{Segment, Template};
+use token::{Kind, Token};
+use tree::{Node, Source, Tree, Variable};
 
 /// The maximum nesting of parentheses and of actions with a body.
 ///
@@ -44,25 +47,26 @@ pub(crate) fn parse(
     }
     let source = Arc::new(Source { name: name.clone(), text: text.into() });
     let mut parser = Parser {
-        tokens: Tokens::new(Lexer::new(text, delimiters)),
         functions,
         source: &source,
         trees: Vec::new(),
-        names: Names::default(),
-        action_line: 0,
-        range_depth: 0,
-        paren_depth: 0,
-        block_depth: 0,
+        names: Names::new(),
+        nodes: Vec::new(),
+        blocks: Vec::new(),
+        started: None,
+        parentheses: 0,
     };
-    let body = parser.top_level()?;
-    parser.add(Tree { name, source: source.clone(), body })?;
+    parser.segments(&Template::new(&source.text, delimiters))?;
     Ok(parser.trees)
 }
 
 type Parsed<T> = Result<T, Box<ParseError>>;
 
+fn offset32(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
 /// The names of the variables of one template.
-#[derive(Default)]
 struct Names {
     all: Vec<Box<str>>,
     /// The numbers of the visible variables. The same name may occur several times.
@@ -70,6 +74,11 @@ struct Names {
 }
 
 impl Names {
+    /// Creates the names at the start of a template.
+    fn new() -> Self {
+        Self { all: vec!["$".into()], visible: vec![0] }
+    }
+
     fn number(&mut self, name: &str) -> u32 {
         let index = self.all.iter().position(|known| **known == *name).unwrap_or_else(|| {
             self.all.push(name.into());
@@ -77,129 +86,112 @@ impl Names {
         });
         u32::try_from(index).unwrap_or(u32::MAX)
     }
+
+    fn declare(&mut self, name: &str) -> Variable {
+        let number = self.number(name);
+        self.visible.push(number);
+        Variable { number, name: name.into() }
+    }
 }
 
 struct Parser<'t> {
-    tokens: Tokens<'t>,
     functions: &'t Functions,
     source: &'t Arc<Source>,
+    /// The finished templates.
     trees: Vec<Tree>,
     names: Names,
-    /// The line of the `{{` of the current action; 0 outside.
-    action_line: usize,
-    range_depth: usize,
-    paren_depth: usize,
-    block_depth: usize,
+    /// The nodes of the innermost open block.
+    nodes: Vec<Node>,
+    blocks: Vec<Block>,
+    /// The offset of the action that errors about broken tokens name: the current one, or the one whose body starts
+    /// here.
+    started: Option<usize>,
+    /// The current nesting of parentheses.
+    parentheses: usize,
 }
 
-impl Parser<'_> {
-    fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        self.error_near(message, Vec::new())
-    }
-
-    fn error_near<T>(&self, message: impl Into<String>, near: Vec<String>) -> Parsed<T> {
-        Err(Box::new(ParseError {
-            template: self.source.name.to_string(),
-            line: self.tokens.last_line(),
-            message: message.into(),
-            near,
-        }))
-    }
-
-    /// Parses the top level, where definitions are allowed.
-    fn top_level(&mut self) -> Parsed<Vec<Node>> {
-        let mut body = Vec::new();
-        self.start_names();
-        while self.tokens.peek().kind != Kind::Eof {
-            if self.tokens.peek().kind == Kind::LeftDelim {
-                let delimiter = self.tokens.next();
-                let next = self.tokens.next_non_space();
-                if next.kind == Kind::Keyword(Keyword::Define) {
-                    self.definition()?;
-                    continue;
+impl<'t> Parser<'t> {
+    /// Parses all segments of a text, and adds its own template last.
+    fn segments(&mut self, template: &Template<'t>) -> Parsed<()> {
+        let (mut start, length) = (0, self.source.text.len());
+        let mut tokens = Vec::new();
+        while start < length {
+            let (segment, mut behind) = template.segment(start);
+            match segment {
+                Segment::Text("") | Segment::Comment => {}
+                Segment::Text(text) => {
+                    self.nodes.push(Node::Text { offset: offset32(start), text: text.into() });
                 }
-                self.tokens.back_up(next);
-                self.tokens.back_up(delimiter);
+                Segment::Action => {
+                    behind = template.tokens(behind, &mut tokens);
+                    self.action(start, &tokens)?;
+                }
+                Segment::BrokenComment(token) => return self.unexpected(&token, "input"),
             }
-            match self.text_or_action()? {
-                action::Parsed::Node(node) => body.push(node),
-                action::Parsed::End => return self.error("unexpected {{end}}"),
-                action::Parsed::Else => return self.error("unexpected {{else}}"),
+            start = behind;
+        }
+        if !self.blocks.is_empty() {
+            return self.error(length, "unexpected EOF");
+        }
+        let nodes = std::mem::take(&mut self.nodes);
+        self.add(&self.source.name, nodes, length)
+    }
+
+    /// Adds a template. Of two templates with the same name one must be empty. `offset` is the position of the error.
+    fn add(&mut self, name: &str, body: Vec<Node>, offset: usize) -> Parsed<()> {
+        let tree = Tree { name: name.into(), source: self.source.clone(), body };
+        match self.trees.iter_mut().find(|known| known.name == tree.name) {
+            None => self.trees.push(tree),
+            Some(known) if known.is_empty() => *known = tree,
+            Some(_) if tree.is_empty() => {}
+            Some(_) => {
+                let name = crate::format::quoted(name.as_bytes());
+                return self.error(offset, format!("template: multiple definition of template {name}"));
             }
-        }
-        Ok(body)
-    }
-
-    fn start_names(&mut self) {
-        self.names = Names::default();
-        let root = self.names.number("$");
-        self.names.visible.push(root);
-    }
-
-    /// Parses `{{define "name"}} … {{end}}` after its keyword.
-    fn definition(&mut self) -> Parsed<()> {
-        const CONTEXT: &str = "define clause";
-        let token = self.tokens.next_non_space();
-        if !matches!(token.kind, Kind::String | Kind::RawString) {
-            return self.unexpected(&token, CONTEXT);
-        }
-        let name = self.unquoted_name(&token.text)?;
-        self.expect_right_delimiter(CONTEXT)?;
-        self.body_of(&name, CONTEXT)
-    }
-
-    /// Parses the body of a definition or block up to its `{{end}}`, and adds it as a template.
-    fn body_of(&mut self, name: &str, context: &str) -> Parsed<()> {
-        let outer = std::mem::take(&mut self.names);
-        let (range_depth, action_line) = (std::mem::take(&mut self.range_depth), self.action_line);
-        self.start_names();
-        let (body, end) = self.item_list()?;
-        if end == action::End::Else {
-            return self.error(format!("unexpected {{{{else}}}} in {context}"));
-        }
-        self.names = outer;
-        (self.range_depth, self.action_line) = (range_depth, action_line);
-        self.add(Tree { name: name.into(), source: self.source.clone(), body })
-    }
-
-    /// Adds a template. Of two templates with the same name one must be empty.
-    fn add(&mut self, tree: Tree) -> Parsed<()> {
-        let Some(index) = self.trees.iter().position(|known| known.name == tree.name) else {
-            self.trees.push(tree);
-            return Ok(());
-        };
-        if self.trees[index].is_empty() {
-            self.trees[index] = tree;
-        } else if !tree.is_empty() {
-            let name = crate::format::quoted(tree.name.as_bytes());
-            return self.error(format!("template: multiple definition of template {name}"));
         }
         Ok(())
     }
 
-    fn unquoted_name(&self, quoted: &str) -> Parsed<String> {
-        match unquote::unquote(quoted) {
-            Some(name) => Ok(String::from_utf8_lossy(&name).into_owned()),
-            None => self.error("invalid syntax"),
+    fn unquoted(&self, token: &Token<'_>) -> Parsed<Vec<u8>> {
+        unquote::unquote(token.text).map_or_else(|| self.error(token.offset, "invalid syntax"), Ok)
+    }
+
+    /// Reads the name of a template.
+    fn quoted_name(&self, token: &Token<'_>, context: &str) -> Parsed<String> {
+        match token.kind {
+            Kind::Quoted => Ok(String::from_utf8_lossy(&self.unquoted(token)?).into_owned()),
+            _ => self.unexpected(token, context),
         }
     }
 
-    fn expect_right_delimiter(&mut self, context: &str) -> Parsed<()> {
-        let token = self.tokens.next_non_space();
-        if token.kind == Kind::RightDelim { Ok(()) } else { self.unexpected(&token, context) }
+    fn expect_end(&self, token: &Token<'_>, context: &str) -> Parsed<()> {
+        if token.kind == Kind::End { Ok(()) } else { self.unexpected(token, context) }
     }
 
-    fn unexpected<T>(&self, token: &lex::Token<'_>, context: &str) -> Parsed<T> {
-        if token.kind != Kind::Error {
-            return self.error(format!("unexpected {} in {context}", token.describe()));
-        }
+    fn unexpected<T>(&self, token: &Token<'_>, context: &str) -> Parsed<T> {
         let mut message = token.describe();
-        if self.action_line != 0 && self.action_line != token.line {
-            let place = format!("started at {}:{}", self.source.name, self.action_line);
+        let Kind::Broken(_) = token.kind else {
+            return self.error(token.offset, format!("unexpected {message} in {context}"));
+        };
+        let started = self.started.map(|offset| self.source.position(offset).0);
+        if let Some(line) = started.filter(|line| *line != self.source.position(token.offset).0) {
             // The message of an unclosed action ends with the word.
-            message += if message.ends_with(" action") { " " } else { " in action " };
-            message += &place;
+            let action = if message.ends_with(" action") { "" } else { " in action" };
+            message += &format!("{action} started at {}:{line}", self.source.name);
         }
-        self.error(message)
+        self.error(token.offset, message)
+    }
+
+    fn error<T>(&self, offset: usize, message: impl Into<String>) -> Parsed<T> {
+        self.error_near(offset, message, Vec::new())
+    }
+
+    fn error_near<T>(&self, offset: usize, message: impl Into<String>, near: Vec<String>) -> Parsed<T> {
+        Err(Box::new(ParseError {
+            template: self.source.name.to_string(),
+            line: self.source.position(offset).0,
+            message: message.into(),
+            near,
+        }))
     }
 }

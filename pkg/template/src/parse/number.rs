@@ -1,19 +1,14 @@
-//! Reads number literals in each form that they can have.
-//!
-//! Source: Go 1.26 text/template/parse (NumberNode) and strconv.
+//! Reads number literals in each form that they can have, as Go 1.26 does.
 
-use super::lex::Kind;
 use super::tree::Number;
 use super::unquote::unquote_character;
 
 /// Reads a literal. The error is Go's message.
-pub(super) fn number(text: &str, kind: Kind) -> Result<Number, String> {
-    let plain = match kind {
-        Kind::CharConstant => return character(text),
-        Kind::Complex => None,
-        _ => text.strip_suffix('i'),
-    };
-    if kind == Kind::Complex || plain.is_some() {
+pub(super) fn number(text: &str) -> Result<Number, String> {
+    if text.starts_with('\'') {
+        return character(text);
+    }
+    if text.ends_with('i') {
         return complex(text);
     }
     let mut number = Number { text: text.into(), ..Number::default() };

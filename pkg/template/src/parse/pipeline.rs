@@ -1,222 +1,162 @@
 //! Parses pipelines, commands and operands.
 
-use super::action::offset32;
-use super::lex::{Kind, Token};
+use super::token::{Kind, Token};
 use super::tree::{Command, Expr, ExprKind, Pipe, Variable};
-use super::{DEPTH, Parsed, Parser, number, unquote};
+use super::{DEPTH, Parsed, Parser, number, offset32};
 use crate::value::Str;
 
-impl Parser<'_> {
-    /// Parses a pipeline up to the token `end`.
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
-        let offset = offset32(self.tokens.peek_non_space().offset);
-        let mut pipe = Pipe { offset, declared: Vec::new(), is_assignment: false, commands: Vec::new() };
-        self.declarations(&mut pipe, context)?;
-        loop {
-            let token = self.tokens.next_non_space();
-            if token.kind == end {
-                self.check(&pipe, context)?;
-                return Ok(pipe);
-            }
-            if !starts_operand(token.kind) {
-                return self.unexpected(&token, context);
-            }
-            self.tokens.back_up(token);
-            pipe.commands.push(self.command()?);
+/// The tokens behind those that were read. The last token of an action always stays.
+type Rest<'a, 't> = &'a [Token<'t>];
+
+impl<'t> Parser<'t> {
+    /// Parses a pipeline, up to the end of its action or to its right parenthesis.
+    pub(super) fn pipeline(&mut self, rest: &mut Rest<'_, 't>, context: &str) -> Parsed<Pipe> {
+        let offset = offset32(rest[0].offset);
+        let (declared, is_assignment) = self.declarations(rest, context)?;
+        // The token behind a variable decides that it is an operand, so an error names the line of that token.
+        if rest[0].kind == Kind::Variable {
+            self.variable(rest[0].text, rest[1].offset)?;
         }
+        let mut commands = Vec::new();
+        while !matches!(rest[0].kind, Kind::End | Kind::Close) {
+            if !rest[0].kind.starts_operand() {
+                return self.unexpected(&rest[0], context);
+            }
+            commands.push(self.command(rest)?);
+        }
+        let end = rest[0].offset;
+        if commands.is_empty() {
+            return self.error(end, format!("missing value for {context}"));
+        }
+        if let Some(index) = commands.iter().skip(1).position(|command| is_literal(&command.args[0].kind)) {
+            return self.error(end, format!("non executable command in pipeline stage {}", index + 2));
+        }
+        Ok(Pipe { offset, declared, is_assignment, commands })
     }
 
-    /// Parses `$x :=`, `$x =` and, for `range`, `$x, $y :=` at the start of a pipeline.
-    fn declarations(&mut self, pipe: &mut Pipe, context: &str) -> Parsed<()> {
-        while self.tokens.peek_non_space().kind == Kind::Variable {
-            let variable = self.tokens.next();
-            let after = self.tokens.peek().clone();
-            let next = self.tokens.peek_non_space();
-            let is_comma = next.kind == Kind::Char && next.text == ",";
-            match next.kind {
-                Kind::Assign | Kind::Declare => {
-                    pipe.is_assignment = next.kind == Kind::Assign;
-                    self.tokens.next_non_space();
-                    self.declare(pipe, &variable);
-                    return Ok(());
-                }
-                _ if is_comma => {
-                    self.tokens.next_non_space();
-                    self.declare(pipe, &variable);
-                    if context != "range" || pipe.declared.len() >= 2 {
-                        return self.error(format!("too many declarations in {context}"));
-                    }
-                    let next = self.tokens.peek_non_space().kind;
-                    if !matches!(next, Kind::Variable | Kind::RightDelim | Kind::RightParen) {
-                        return self.error("range can only initialize variables");
-                    }
-                }
-                _ => {
-                    if after.kind == Kind::Space {
-                        self.tokens.back_up(after);
-                    }
-                    self.tokens.back_up(variable);
-                    return Ok(());
-                }
+    /// Parses `$x :=` and `$x =` at the start of a pipeline, and for `range` two variables with a comma. Returns the
+    /// variables, and true for `=`.
+    fn declarations(&mut self, rest: &mut Rest<'_, 't>, context: &str) -> Parsed<(Vec<Variable>, bool)> {
+        use Kind::{Assign, Close, Comma, Declare, End, Variable};
+        let kind = |at: usize| rest.get(at).map_or(End, |token| token.kind);
+        let too_many = |at: usize| self.error(rest[at].offset, format!("too many declarations in {context}"));
+        let length = match [kind(0), kind(1), kind(2), kind(3)] {
+            [Variable, Comma, ..] if context != "range" => return too_many(1),
+            [Variable, Comma, Variable, Assign | Declare] => 4,
+            [Variable, Comma, Variable, Comma] => return too_many(3),
+            [Variable, Assign | Declare, ..] | [Variable, Comma, Variable | End | Close, _] => 2,
+            [Variable, Comma, ..] => {
+                return self.error(rest[2].offset, "range can only initialize variables");
             }
-        }
-        Ok(())
+            _ => return Ok((Vec::new(), false)),
+        };
+        let (read, behind) = rest.split_at(length);
+        *rest = behind;
+        let declared = read.iter().step_by(2).map(|token| self.names.declare(token.text)).collect();
+        Ok((declared, read[length - 1].kind == Assign))
     }
 
-    fn declare(&mut self, pipe: &mut Pipe, variable: &Token<'_>) {
-        let number = self.names.number(&variable.text);
-        self.names.visible.push(number);
-        pipe.declared.push(Variable { number, name: variable.text.as_ref().into() });
-    }
-
-    fn check(&self, pipe: &Pipe, context: &str) -> Parsed<()> {
-        if pipe.commands.is_empty() {
-            return self.error(format!("missing value for {context}"));
-        }
-        for (index, command) in pipe.commands.iter().enumerate().skip(1) {
-            let is_literal = matches!(
-                command.args[0].kind,
-                ExprKind::Bool(_)
-                    | ExprKind::Dot
-                    | ExprKind::Nil
-                    | ExprKind::Number(_)
-                    | ExprKind::String { .. }
-            );
-            if is_literal {
-                return self.error(format!("non executable command in pipeline stage {}", index + 1));
-            }
-        }
-        Ok(())
-    }
-
-    fn command(&mut self) -> Parsed<Command> {
-        let offset = offset32(self.tokens.peek_non_space().offset);
+    /// Parses a command, and the `|` behind it.
+    fn command(&mut self, rest: &mut Rest<'_, 't>) -> Parsed<Command> {
+        let offset = offset32(rest[0].offset);
         let mut args = Vec::new();
-        loop {
-            self.tokens.peek_non_space();
-            args.extend(self.operand()?);
-            let token = self.tokens.next();
-            match token.kind {
-                Kind::Space => continue,
-                Kind::RightDelim | Kind::RightParen => self.tokens.back_up(token),
-                Kind::Pipe => {}
-                _ => return self.unexpected(&token, "operand"),
-            }
-            break;
+        let mut has_more = true;
+        while has_more {
+            args.push(self.operand(rest)?);
+            has_more = rest[0].spaces_before && rest[0].kind.starts_operand();
         }
-        if args.is_empty() {
-            return self.error("empty command");
+        match rest[0].kind {
+            Kind::Bar => *rest = &rest[1..],
+            Kind::End | Kind::Close => {}
+            _ => return self.unexpected(&rest[0], "operand"),
         }
         Ok(Command { offset, args })
     }
 
-    /// Parses a term with the fields behind it. `None` if no term follows.
-    fn operand(&mut self) -> Parsed<Option<Expr>> {
-        let Some(term) = self.term()? else { return Ok(None) };
-        if self.tokens.peek().kind != Kind::Field {
-            return Ok(Some(term));
-        }
-        let offset = offset32(self.tokens.peek().offset);
-        let mut more = Vec::new();
-        while self.tokens.peek().kind == Kind::Field {
-            more.push(Str::from(&self.tokens.next().text[1..]));
-        }
-        let kind = match term.kind {
-            ExprKind::Field(mut fields) => {
-                fields.append(&mut more);
-                ExprKind::Field(fields)
-            }
-            ExprKind::Variable(variable, mut fields) => {
-                fields.append(&mut more);
-                ExprKind::Variable(variable, fields)
-            }
-            ExprKind::Bool(_)
-            | ExprKind::String { .. }
-            | ExprKind::Number(_)
-            | ExprKind::Nil
-            | ExprKind::Dot => {
-                let shown = crate::format::quoted(term.to_string().as_bytes());
-                return self.error(format!("unexpected . after term {shown}"));
-            }
-            _ => ExprKind::Chain(Box::new(term), more),
+    /// Parses an operand with the fields directly behind it.
+    fn operand(&mut self, rest: &mut Rest<'_, 't>) -> Parsed<Expr> {
+        let token = rest[0];
+        *rest = &rest[1..];
+        let mut kind = match token.kind {
+            Kind::Open => self.parenthesized(rest, token.offset)?,
+            _ => self.simple(token)?,
         };
-        Ok(Some(Expr { offset, kind }))
-    }
-
-    fn term(&mut self) -> Parsed<Option<Expr>> {
-        let token = self.tokens.next_non_space();
-        let offset = offset32(token.offset);
-        let kind = match token.kind {
-            Kind::Identifier => self.function(&token.text)?,
-            Kind::Dot => ExprKind::Dot,
-            Kind::Nil => ExprKind::Nil,
-            Kind::Variable => self.variable(&token.text)?,
-            Kind::Field => ExprKind::Field(vec![Str::from(&token.text[1..])]),
-            Kind::Bool => ExprKind::Bool(token.text == "true"),
-            Kind::CharConstant | Kind::Complex | Kind::Number => {
-                match number::number(&token.text, token.kind) {
-                    Ok(number) => ExprKind::Number(Box::new(number)),
-                    Err(message) => return self.error(message),
-                }
+        let is_field = |token: &&Token<'_>| token.kind == Kind::Field && !token.spaces_before;
+        let (fields, behind) = rest.split_at(rest.iter().take_while(is_field).count());
+        let Some(first) = fields.first() else { return Ok(Expr { offset: offset32(token.offset), kind }) };
+        *rest = behind;
+        let names = fields.iter().map(|field| Str::from(&field.text[1..]));
+        match &mut kind {
+            ExprKind::Field(path) | ExprKind::Variable(_, path) => path.extend(names),
+            ExprKind::Function(_) | ExprKind::Pipe(_) => {
+                let inner = Box::new(Expr { offset: offset32(token.offset), kind });
+                kind = ExprKind::Chain(inner, names.collect());
             }
-            Kind::LeftParen => self.parenthesized()?,
-            Kind::String | Kind::RawString => match unquote::unquote(&token.text) {
-                Some(text) => ExprKind::String { quoted: token.text.as_ref().into(), text: Str::from(text) },
-                None => return self.error("invalid syntax"),
-            },
             _ => {
-                self.tokens.back_up(token);
-                return Ok(None);
+                let shown = crate::format::quoted(token.text.as_bytes());
+                return self.error(first.offset, format!("unexpected . after term {shown}"));
             }
-        };
-        Ok(Some(Expr { offset, kind }))
+        }
+        Ok(Expr { offset: offset32(first.offset), kind })
     }
 
-    fn parenthesized(&mut self) -> Parsed<ExprKind> {
-        if self.paren_depth >= DEPTH {
-            return self.error("max expression depth exceeded");
+    /// Parses an operand of one token.
+    fn simple(&mut self, token: Token<'t>) -> Parsed<ExprKind> {
+        let text = token.text;
+        Ok(match token.kind {
+            Kind::Name => return self.function(text, token.offset),
+            Kind::Field => ExprKind::Field(vec![Str::from(&text[1..])]),
+            Kind::Variable => ExprKind::Variable(self.variable(text, token.offset)?, Vec::new()),
+            Kind::Bool => ExprKind::Bool(text == "true"),
+            Kind::Nil => ExprKind::Nil,
+            Kind::Number => match number::number(text) {
+                Ok(number) => ExprKind::Number(Box::new(number)),
+                Err(message) => return self.error(token.offset, message),
+            },
+            Kind::Quoted => {
+                let unquoted = Str::from(self.unquoted(&token)?);
+                ExprKind::String { quoted: text.into(), text: unquoted }
+            }
+            _ => ExprKind::Dot,
+        })
+    }
+
+    /// Parses a pipeline in parentheses, behind the left one.
+    fn parenthesized(&mut self, rest: &mut Rest<'_, 't>, offset: usize) -> Parsed<ExprKind> {
+        if self.parentheses >= DEPTH {
+            return self.error(offset, "max expression depth exceeded");
         }
-        self.paren_depth += 1;
-        let pipe = crate::stack::grow(|| self.pipeline("parenthesized pipeline", Kind::RightParen))?;
-        self.paren_depth -= 1;
+        self.parentheses += 1;
+        let pipe = crate::stack::grow(|| self.pipeline(rest, "parenthesized pipeline"))?;
+        self.parentheses -= 1;
+        *rest = &rest[1..];
         Ok(ExprKind::Pipe(Box::new(pipe)))
     }
 
-    fn function(&self, name: &str) -> Parsed<ExprKind> {
+    fn function(&self, name: &str, offset: usize) -> Parsed<ExprKind> {
         if let Some(function) = self.functions.get(name) {
             return Ok(ExprKind::Function(function.clone()));
         }
         let quoted = crate::format::quoted(name.as_bytes());
         let near = crate::error::near_names(name, self.functions.names());
-        self.error_near(format!("function {quoted} not defined"), near)
+        self.error_near(offset, format!("function {quoted} not defined"), near)
     }
 
-    fn variable(&mut self, name: &str) -> Parsed<ExprKind> {
+    /// Returns a visible variable. `offset` is the position of the error.
+    fn variable(&mut self, name: &str, offset: usize) -> Parsed<Variable> {
         let number = self.names.number(name);
         if self.names.visible.contains(&number) {
-            return Ok(ExprKind::Variable(Variable { number, name: name.into() }, Vec::new()));
+            return Ok(Variable { number, name: name.into() });
         }
         let visible = self.names.visible.iter().map(|number| &*self.names.all[*number as usize]);
         let near = crate::error::near_names(name, visible);
         let quoted = crate::format::quoted(name.as_bytes());
-        self.error_near(format!("undefined variable {quoted}"), near)
+        self.error_near(offset, format!("undefined variable {quoted}"), near)
     }
 }
 
-fn starts_operand(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Bool
-            | Kind::CharConstant
-            | Kind::Complex
-            | Kind::Dot
-            | Kind::Field
-            | Kind::Identifier
-            | Kind::Number
-            | Kind::Nil
-            | Kind::RawString
-            | Kind::String
-            | Kind::Variable
-            | Kind::LeftParen
-    )
+/// True for operands that are not executable.
+fn is_literal(operand: &ExprKind) -> bool {
+    use ExprKind::{Bool, Dot, Nil, Number, String};
+    matches!(operand, Bool(_) | Dot | Nil | Number(_) | String { .. })
 }
