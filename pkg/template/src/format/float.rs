@@ -13,6 +13,9 @@ pub(crate) enum Float {
     General,
 }
 
+/// The most decimals of a float that are not zero. `format!` accepts at most 65,535.
+const DECIMALS: usize = 1_074;
+
 /// Appends a float. Without a precision the fewest digits are printed that read as the same number.
 pub(crate) fn push_float(out: &mut String, value: f64, layout: Float, precision: Option<usize>) {
     if value.is_nan() {
@@ -27,18 +30,26 @@ pub(crate) fn push_float(out: &mut String, value: f64, layout: Float, precision:
     let value = value.abs();
     match (layout, precision) {
         (Float::Plain, None) => out.push_str(&value.to_string()),
-        (Float::Plain, Some(precision)) => out.push_str(&format!("{value:.precision$}")),
-        (Float::Exponent, None) => push_exponent(out, &format!("{value:e}")),
-        (Float::Exponent, Some(precision)) => push_exponent(out, &format!("{value:.precision$e}")),
+        (Float::Plain, Some(precision)) => {
+            let exact = precision.min(DECIMALS);
+            out.push_str(&format!("{value:.exact$}"));
+            out.extend(std::iter::repeat_n('0', precision - exact));
+        }
+        (Float::Exponent, None) => push_exponent(out, &format!("{value:e}"), 0),
+        (Float::Exponent, Some(precision)) => {
+            let exact = precision.min(DECIMALS);
+            push_exponent(out, &format!("{value:.exact$e}"), precision - exact);
+        }
         (Float::General, _) => push_general(out, value, precision),
     }
 }
 
-/// Appends Rust's `1.5e6` as Go's `1.5e+06`.
-fn push_exponent(out: &mut String, text: &str) {
+/// Appends Rust's `1.5e6` as Go's `1.5e+06`, with more zeros behind the digits.
+fn push_exponent(out: &mut String, text: &str, zeros: usize) {
     let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
     out.push_str(digits);
+    out.extend(std::iter::repeat_n('0', zeros));
     out.push('e');
     out.push(sign);
     if exponent.len() < 2 {
@@ -50,7 +61,7 @@ fn push_exponent(out: &mut String, text: &str) {
 fn push_general(out: &mut String, value: f64, precision: Option<usize>) {
     let text = match precision {
         None => format!("{value:e}"),
-        Some(precision) => format!("{value:.*e}", precision.max(1) - 1),
+        Some(precision) => format!("{value:.*e}", (precision.max(1) - 1).min(DECIMALS)),
     };
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -66,7 +77,7 @@ fn push_general(out: &mut String, value: f64, precision: Option<usize>) {
         }
     };
     if exponent < -4 || exponent >= threshold {
-        return push_exponent(out, &format!("{digits}e{exponent}"));
+        return push_exponent(out, &format!("{digits}e{exponent}"), 0);
     }
     let decimals = usize::try_from((count - 1 - exponent).max(0)).unwrap_or_default();
     match precision {
@@ -174,7 +185,7 @@ fn push_hexadecimal(out: &mut String, value: f64, precision: Option<usize>) {
     let fraction = match precision {
         None => digits.trim_end_matches('0').to_owned(),
         Some(count) if count <= 13 => digits[..count].to_owned(),
-        Some(count) => format!("{digits:0<count$}"),
+        Some(count) => digits + &"0".repeat(count - 13),
     };
     let point = if fraction.is_empty() { "" } else { "." };
     let sign = if value.is_sign_negative() { "-" } else { "" };

@@ -81,6 +81,14 @@ fn a_huge_width_is_ignored() {
 }
 
 #[test]
+fn a_huge_precision_prints_zeros() {
+    for (verb, length) in [('f', 70_002), ('e', 70_006), ('g', 3), ('x', 70_008)] {
+        let text = format!("{{{{ printf \"%.70000{verb}\" 1.5 | len }}}}");
+        assert_eq!(super::rendered(&text), length.to_string(), "{verb}");
+    }
+}
+
+#[test]
 fn values_nested_by_a_loop_print_no_deeper_than_the_limit() {
     let nest = "{{ $d := dict }}{{ range until 100000 }}{{ $d = dict \"k\" $d }}{{ end }}";
     assert_eq!(super::rendered(nest), "");
