@@ -32,20 +32,13 @@ enum Operator {
     Caret,
 }
 
-/// The first part of a version that is a wildcard or left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wildcard {
-    None,
-    Major,
-    Minor,
-    Patch,
-}
-
 #[derive(Debug)]
 struct Condition {
     operator: Operator,
-    version: Version,
-    wildcard: Wildcard,
+    /// The version, with zeros instead of wildcards.
+    bound: Version,
+    /// The count of numbers before the first wildcard: 3 for a full version.
+    given: usize,
 }
 
 const OPERATORS: &[(&str, Operator)] = &[
@@ -166,7 +159,7 @@ impl Group {
                 None => return Err(improper()),
             };
         }
-        let has_pre = conditions.iter().any(|condition| !condition.version.pre.is_empty());
+        let has_pre = conditions.iter().any(|condition| !condition.bound.pre.is_empty());
         Ok(Self { conditions, has_pre })
     }
 }
@@ -174,89 +167,58 @@ impl Group {
 impl Condition {
     fn new(operator: Operator, text: &str) -> Result<Self, String> {
         let plain = text.strip_prefix('v').unwrap_or(text);
-        let end = plain.find(['-', '+']).unwrap_or(plain.len());
-        let (numbers, tail) = plain.split_at(end);
-        let pre = tail.split('+').next().unwrap_or_default();
-        let parts: Vec<&str> = numbers.split('.').collect();
-        let is_wild = |index: usize| parts.get(index).is_none_or(|part| matches!(*part, "x" | "X" | "*"));
-        let (wildcard, version) = if is_wild(0) {
-            (Wildcard::Major, format!("0.0.0{pre}"))
-        } else if is_wild(1) {
-            (Wildcard::Minor, format!("{}.0.0{pre}", parts[0]))
-        } else if is_wild(2) {
-            (Wildcard::Patch, format!("{}.{}.0{pre}", parts[0], parts[1]))
+        let (numbers, tail) = plain.split_at(plain.find(['-', '+']).unwrap_or(plain.len()));
+        let is_given = |part: &&str| !matches!(*part, "x" | "X" | "*");
+        let mut parts: Vec<&str> = numbers.split('.').take_while(is_given).collect();
+        let given = parts.len();
+        let full = if given < 3 {
+            parts.resize(3, "0");
+            let pre = tail.split('+').next().unwrap_or_default();
+            format!("{}{pre}", parts.join("."))
         } else {
-            (Wildcard::None, plain.to_owned())
+            plain.to_owned()
         };
-        let version = Version::parse(&version).map_err(|_| "constraint parser error".to_owned())?;
-        Ok(Self { operator, version, wildcard })
+        let bound = Version::parse(&full).map_err(|_| "constraint parser error".to_owned())?;
+        Ok(Self { operator, bound, given })
     }
 
     fn allows(&self, version: &Version, with_pre: bool) -> bool {
         if !version.pre.is_empty() && !with_pre {
             return false;
         }
-        let (order, wildcard) = (version.compare(&self.version), self.wildcard);
-        match self.operator {
-            Operator::Equal if wildcard == Wildcard::None => order.is_eq(),
-            Operator::Equal | Operator::Tilde => self.allows_tilde(version),
-            Operator::NotEqual => self.differs(version),
-            Operator::Greater => match wildcard {
-                Wildcard::None => order.is_gt(),
-                _ if version.major != self.version.major => version.major > self.version.major,
-                Wildcard::Minor => false,
-                Wildcard::Patch => version.minor > self.version.minor,
-                Wildcard::Major => order.is_gt(),
-            },
-            Operator::Less => order.is_lt(),
-            Operator::GreaterEqual => order.is_ge(),
-            Operator::LessEqual if wildcard == Wildcard::None => order.is_le(),
-            Operator::LessEqual => {
-                let is_later_minor = version.minor > self.version.minor && wildcard != Wildcard::Minor;
-                version.major < self.version.major || (version.major == self.version.major && !is_later_minor)
+        let order = version.compare(&self.bound);
+        let leading = |count: usize| version.numbers()[..count].cmp(&self.bound.numbers()[..count]);
+        match (self.operator, self.given) {
+            (Operator::Equal, 3) => order.is_eq(),
+            (Operator::Equal | Operator::Tilde, _) => order.is_ge() && leading(self.equal_by_tilde()).is_eq(),
+            (Operator::Caret, _) => order.is_ge() && leading(self.equal_by_caret()).is_eq(),
+            (Operator::NotEqual, 1) => leading(1).is_ne(),
+            (Operator::NotEqual, 2) => {
+                leading(2).is_ne() || compare_pre(&version.pre, &self.bound.pre).is_ne()
             }
-            Operator::Caret => self.allows_caret(version),
+            (Operator::NotEqual, _) => order.is_ne(),
+            (Operator::Greater, 1 | 2) => leading(self.given).is_gt(),
+            (Operator::Greater, _) => order.is_gt(),
+            (Operator::GreaterEqual, _) => order.is_ge(),
+            (Operator::Less, _) => order.is_lt(),
+            (Operator::LessEqual, 0) => leading(2).is_le(),
+            (Operator::LessEqual, 1 | 2) => leading(self.given).is_le(),
+            (Operator::LessEqual, _) => order.is_le(),
         }
     }
 
-    fn differs(&self, version: &Version) -> bool {
-        if self.wildcard == Wildcard::None {
-            return version.compare(&self.version).is_ne();
-        }
-        if version.major != self.version.major {
-            return true;
-        }
-        match self.wildcard {
-            Wildcard::Minor => false,
-            _ if version.minor != self.version.minor => true,
-            Wildcard::Patch => compare_pre(&version.pre, &self.version.pre).is_ne(),
-            _ => version.compare(&self.version).is_ne(),
+    /// The count of leading numbers that `~` keeps: up to the minor version, but none of `~0.0.0`.
+    fn equal_by_tilde(&self) -> usize {
+        match self.given {
+            3 if self.bound.numbers() == [0; 3] => 0,
+            given => given.min(2),
         }
     }
 
-    fn allows_tilde(&self, version: &Version) -> bool {
-        let own = &self.version;
-        if version.compare(own).is_lt() {
-            return false;
-        }
-        let is_zero = (own.major, own.minor, own.patch) == (0, 0, 0);
-        if is_zero && !matches!(self.wildcard, Wildcard::Minor | Wildcard::Patch) {
-            return true;
-        }
-        version.major == own.major && (version.minor == own.minor || self.wildcard == Wildcard::Minor)
-    }
-
-    fn allows_caret(&self, version: &Version) -> bool {
-        let own = &self.version;
-        if version.compare(own).is_lt() || version.major != own.major {
-            return false;
-        }
-        if own.major > 0 || self.wildcard == Wildcard::Minor {
-            return true;
-        }
-        if version.minor != own.minor {
-            return false;
-        }
-        own.minor > 0 || self.wildcard == Wildcard::Patch || version.patch == own.patch
+    /// The count of leading numbers that `^` keeps: up to the first that is not zero, but no wildcard.
+    fn equal_by_caret(&self) -> usize {
+        let zeros = self.bound.numbers().iter().take_while(|number| **number == 0).count();
+        let most = if self.given == 0 { 3 } else { self.given };
+        (zeros + 1).min(most)
     }
 }

@@ -61,10 +61,14 @@ impl Version {
         Ok(Self { major, minor, patch, pre: pre.to_owned(), metadata, original: text.to_owned() })
     }
 
+    /// Returns major, minor and patch.
+    pub(super) fn numbers(&self) -> [u64; 3] {
+        [self.major, self.minor, self.patch]
+    }
+
     /// Orders versions; metadata does not count.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        let numbers = |version: &Self| (version.major, version.minor, version.patch);
-        numbers(self).cmp(&numbers(other)).then_with(|| compare_pre(&self.pre, &other.pre))
+        self.numbers().cmp(&other.numbers()).then_with(|| compare_pre(&self.pre, &other.pre))
     }
 
     fn next(&self, part: &str) -> Self {
