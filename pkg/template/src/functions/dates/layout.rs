@@ -4,32 +4,32 @@ use super::time::Time;
 
 /// One piece of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chunk {
-    LongMonth,
-    Month,
-    NumberMonth,
-    ZeroMonth,
-    LongWeekday,
-    Weekday,
-    Day,
-    SpaceDay,
-    ZeroDay,
-    SpaceYearDay,
-    ZeroYearDay,
-    Hour,
-    Hour12,
-    ZeroHour12,
-    Minute,
-    ZeroMinute,
-    Second,
-    ZeroSecond,
-    LongYear,
+pub(super) enum Item<'l> {
+    /// Text that stands for itself.
+    Text(&'l str),
+    /// A field, as the layout writes it.
+    Field(Field, &'l str),
+}
+
+/// A part of a date that a layout names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
     Year,
-    Half,
-    LowerHalf,
+    YearOfCentury,
+    Month(Padding),
+    MonthName(Name),
+    Weekday(Name),
+    Day(Padding),
+    DayOfYear(Padding),
+    /// The hour of 24, always with two digits.
+    Hour,
+    HourOfHalf(Padding),
+    Minute(Padding),
+    Second(Padding),
+    /// The halves of a day, before and after noon.
+    Half([&'static str; 2]),
     ZoneName,
-    /// An offset, by the position in `OFFSETS`.
-    Offset(usize),
+    Offset(Offset),
     /// A fraction of a second with a number of digits; trailing zeros are kept or left out.
     Fraction {
         digits: usize,
@@ -37,53 +37,77 @@ pub(super) enum Chunk {
     },
 }
 
-/// Offsets of a zone: the layout, and the parts `Z` for zero, colons, minutes, seconds.
-pub(super) const OFFSETS: [(&str, Offset); 10] = [
-    ("-070000", Offset { is_iso: false, colon: false, minutes: true, seconds: true }),
-    ("-07:00:00", Offset { is_iso: false, colon: true, minutes: true, seconds: true }),
-    ("-0700", Offset { is_iso: false, colon: false, minutes: true, seconds: false }),
-    ("-07:00", Offset { is_iso: false, colon: true, minutes: true, seconds: false }),
-    ("-07", Offset { is_iso: false, colon: false, minutes: false, seconds: false }),
-    ("Z070000", Offset { is_iso: true, colon: false, minutes: true, seconds: true }),
-    ("Z07:00:00", Offset { is_iso: true, colon: true, minutes: true, seconds: true }),
-    ("Z0700", Offset { is_iso: true, colon: false, minutes: true, seconds: false }),
-    ("Z07:00", Offset { is_iso: true, colon: true, minutes: true, seconds: false }),
-    ("Z07", Offset { is_iso: true, colon: false, minutes: false, seconds: false }),
-];
-
-/// The form of an offset.
+/// The character before short numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of a format")]
-pub(super) struct Offset {
-    pub(super) is_iso: bool,
-    pub(super) colon: bool,
-    pub(super) minutes: bool,
-    pub(super) seconds: bool,
+pub(super) enum Padding {
+    None,
+    Space,
+    Zero,
 }
 
-const WORDS: [(&str, Chunk); 22] = [
-    ("January", Chunk::LongMonth),
-    ("Monday", Chunk::LongWeekday),
-    ("MST", Chunk::ZoneName),
-    ("01", Chunk::ZeroMonth),
-    ("02", Chunk::ZeroDay),
-    ("03", Chunk::ZeroHour12),
-    ("04", Chunk::ZeroMinute),
-    ("05", Chunk::ZeroSecond),
-    ("06", Chunk::Year),
-    ("002", Chunk::ZeroYearDay),
-    ("15", Chunk::Hour),
-    ("1", Chunk::NumberMonth),
-    ("2006", Chunk::LongYear),
-    ("2", Chunk::Day),
-    ("__2", Chunk::SpaceYearDay),
-    ("_2", Chunk::SpaceDay),
-    ("3", Chunk::Hour12),
-    ("4", Chunk::Minute),
-    ("5", Chunk::Second),
-    ("PM", Chunk::Half),
-    ("pm", Chunk::LowerHalf),
-    ("Jan", Chunk::Month),
+/// The forms of names: three letters or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    Short,
+    Long,
+}
+
+impl Name {
+    pub(super) fn of(self, name: &str) -> &str {
+        if self == Self::Short { &name[..3] } else { name }
+    }
+}
+
+/// The form of an offset from UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offset {
+    /// True if `Z` stands for zero.
+    pub(super) has_z: bool,
+    /// The text between hours, minutes and seconds.
+    pub(super) separator: &'static str,
+    /// The count of parts: hours, minutes, seconds.
+    pub(super) parts: usize,
+}
+
+const fn offset_field(has_z: bool, separator: &'static str, parts: usize) -> Field {
+    Field::Offset(Offset { has_z, separator, parts })
+}
+
+/// The fields of fixed texts, by content.
+const FIELDS: [(&str, Field); 33] = [
+    ("2006", Field::Year),
+    ("06", Field::YearOfCentury),
+    ("January", Field::MonthName(Name::Long)),
+    ("Jan", Field::MonthName(Name::Short)),
+    ("01", Field::Month(Padding::Zero)),
+    ("1", Field::Month(Padding::None)),
+    ("Monday", Field::Weekday(Name::Long)),
+    ("Mon", Field::Weekday(Name::Short)),
+    ("02", Field::Day(Padding::Zero)),
+    ("_2", Field::Day(Padding::Space)),
+    ("2", Field::Day(Padding::None)),
+    ("002", Field::DayOfYear(Padding::Zero)),
+    ("__2", Field::DayOfYear(Padding::Space)),
+    ("15", Field::Hour),
+    ("03", Field::HourOfHalf(Padding::Zero)),
+    ("3", Field::HourOfHalf(Padding::None)),
+    ("PM", Field::Half(["AM", "PM"])),
+    ("pm", Field::Half(["am", "pm"])),
+    ("04", Field::Minute(Padding::Zero)),
+    ("4", Field::Minute(Padding::None)),
+    ("05", Field::Second(Padding::Zero)),
+    ("5", Field::Second(Padding::None)),
+    ("MST", Field::ZoneName),
+    ("-07", offset_field(false, "", 1)),
+    ("-0700", offset_field(false, "", 2)),
+    ("-070000", offset_field(false, "", 3)),
+    ("-07:00", offset_field(false, ":", 2)),
+    ("-07:00:00", offset_field(false, ":", 3)),
+    ("Z07", offset_field(true, "", 1)),
+    ("Z0700", offset_field(true, "", 2)),
+    ("Z070000", offset_field(true, "", 3)),
+    ("Z07:00", offset_field(true, ":", 2)),
+    ("Z07:00:00", offset_field(true, ":", 3)),
 ];
 
 pub(super) const MONTHS: [&str; 12] = [
@@ -103,126 +127,117 @@ pub(super) const MONTHS: [&str; 12] = [
 pub(super) const WEEKDAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Splits a layout at its first chunk: the text before, the chunk, the text behind.
-pub(super) fn split(layout: &str) -> (&str, Option<Chunk>, &str) {
-    for (at, _) in layout.char_indices() {
-        if let Some((chunk, length)) = chunk_at(layout, at) {
-            return (&layout[..at], Some(chunk), &layout[at + length..]);
+/// Splits a layout into its items.
+pub(super) fn items(layout: &str) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    let (mut text, mut at) = (0, 0);
+    while let Some(next) = layout[at..].chars().next() {
+        let Some((field, length)) = field_at(&layout[at..]) else {
+            at += next.len_utf8();
+            continue;
+        };
+        if text < at {
+            items.push(Item::Text(&layout[text..at]));
         }
+        items.push(Item::Field(field, &layout[at..at + length]));
+        at += length;
+        text = at;
     }
-    (layout, None, "")
+    if text < layout.len() {
+        items.push(Item::Text(&layout[text..]));
+    }
+    items
 }
 
-fn chunk_at(layout: &str, at: usize) -> Option<(Chunk, usize)> {
-    let rest = &layout[at..];
-    if rest.starts_with("_2006") {
+/// Returns the field at the start of a text, and its length.
+fn field_at(text: &str) -> Option<(Field, usize)> {
+    // An underscore before a year is no space before a day.
+    if text.starts_with("_2006") {
         return None;
     }
-    let is_small = |text: &str| text.starts_with(|next: char| next.is_ascii_lowercase());
-    if let Some((word, chunk)) = WORDS.iter().find(|(word, _)| rest.starts_with(word)) {
-        let is_part = *chunk == Chunk::Month && is_small(&rest[word.len()..]);
-        return (!is_part).then_some((*chunk, word.len()));
+    let longest =
+        FIELDS.iter().filter(|(shown, _)| text.starts_with(shown)).max_by_key(|(shown, _)| shown.len());
+    let Some((shown, field)) = longest else { return fraction_at(text) };
+    let is_name = matches!(field, Field::MonthName(Name::Short) | Field::Weekday(Name::Short));
+    // The start of a longer word is no name.
+    if is_name && text[shown.len()..].starts_with(|next: char| next.is_ascii_lowercase()) {
+        return None;
     }
-    if let Some(after) = rest.strip_prefix("Mon") {
-        return (!is_small(after)).then_some((Chunk::Weekday, 3));
-    }
-    if let Some(index) = OFFSETS.iter().position(|(offset, _)| rest.starts_with(offset)) {
-        return Some((Chunk::Offset(index), OFFSETS[index].0.len()));
-    }
-    fraction(rest)
+    Some((*field, shown.len()))
 }
 
 /// Reads `.000` or `,999`, which no further digit may follow.
-fn fraction(rest: &str) -> Option<(Chunk, usize)> {
-    let after = rest.strip_prefix(['.', ','])?;
-    let digit = after.chars().next().filter(|digit| matches!(digit, '0' | '9'))?;
-    let digits = after.len() - after.trim_start_matches(digit).len();
-    if after[digits..].starts_with(|next: char| next.is_ascii_digit()) {
+fn fraction_at(text: &str) -> Option<(Field, usize)> {
+    let digits = text.strip_prefix(['.', ','])?;
+    let digit = digits.chars().next().filter(|digit| matches!(digit, '0' | '9'))?;
+    let behind = digits.trim_start_matches(digit);
+    if behind.starts_with(|next: char| next.is_ascii_digit()) {
         return None;
     }
-    Some((Chunk::Fraction { digits, keeps_zeros: digit == '0' }, digits + 1))
+    let count = digits.len() - behind.len();
+    Some((Field::Fraction { digits: count, keeps_zeros: digit == '0' }, count + 1))
 }
 
 /// Prints a time by a layout.
 pub(super) fn format(time: &Time, layout: &str) -> String {
     let mut out = String::with_capacity(layout.len() + 10);
-    let mut rest = layout;
-    loop {
-        let (before, chunk, after) = split(rest);
-        out.push_str(before);
-        let Some(chunk) = chunk else { return out };
-        // The mark of a fraction is part of the layout.
-        let mark = rest[before.len()..].chars().next().unwrap_or('.');
-        push(&mut out, time, chunk, mark);
-        rest = after;
-    }
-}
-
-fn push(out: &mut String, time: &Time, chunk: Chunk, mark: char) {
-    let civil = time.zoned().datetime();
-    let (year, month, day) = (civil.year(), civil.month(), civil.day());
-    let hour12 = match civil.hour() % 12 {
-        0 => 12,
-        hour => hour,
-    };
-    let month_name = MONTHS[usize::try_from(month - 1).unwrap_or(0)];
-    let weekday = WEEKDAYS[usize::try_from(civil.weekday().to_sunday_zero_offset()).unwrap_or(0)];
-    let text = match chunk {
-        Chunk::LongMonth => month_name.to_owned(),
-        Chunk::Month => month_name[..3].to_owned(),
-        Chunk::NumberMonth => month.to_string(),
-        Chunk::ZeroMonth => format!("{month:02}"),
-        Chunk::LongWeekday => weekday.to_owned(),
-        Chunk::Weekday => weekday[..3].to_owned(),
-        Chunk::Day => day.to_string(),
-        Chunk::SpaceDay => format!("{day:2}"),
-        Chunk::ZeroDay => format!("{day:02}"),
-        Chunk::SpaceYearDay => format!("{:3}", civil.day_of_year()),
-        Chunk::ZeroYearDay => format!("{:03}", civil.day_of_year()),
-        Chunk::Hour => format!("{:02}", civil.hour()),
-        Chunk::Hour12 => hour12.to_string(),
-        Chunk::ZeroHour12 => format!("{hour12:02}"),
-        Chunk::Minute => civil.minute().to_string(),
-        Chunk::ZeroMinute => format!("{:02}", civil.minute()),
-        Chunk::Second => civil.second().to_string(),
-        Chunk::ZeroSecond => format!("{:02}", civil.second()),
-        Chunk::LongYear => format!("{year:04}"),
-        Chunk::Year => format!("{:02}", year.rem_euclid(100)),
-        Chunk::Half => if civil.hour() >= 12 { "PM" } else { "AM" }.to_owned(),
-        Chunk::LowerHalf => if civil.hour() >= 12 { "pm" } else { "am" }.to_owned(),
-        Chunk::ZoneName => time.zone_name(),
-        Chunk::Offset(index) => offset(time.offset_seconds(), OFFSETS[index].1),
-        Chunk::Fraction { digits, keeps_zeros } => {
-            fraction_text(civil.subsec_nanosecond().unsigned_abs(), digits, keeps_zeros, mark)
+    for item in items(layout) {
+        match item {
+            Item::Text(text) => out.push_str(text),
+            // The mark of a fraction is part of the layout.
+            Item::Field(field, shown) => out.push_str(&field_text(time, field, &shown[..1])),
         }
-    };
-    out.push_str(&text);
-}
-
-pub(super) fn offset(seconds: i32, form: Offset) -> String {
-    if form.is_iso && seconds == 0 {
-        return "Z".to_owned();
-    }
-    let magnitude = seconds.unsigned_abs();
-    let colon = if form.colon { ":" } else { "" };
-    let mut out = format!("{}{:02}", if seconds < 0 { '-' } else { '+' }, magnitude / 3_600);
-    if form.minutes {
-        out += &format!("{colon}{:02}", magnitude / 60 % 60);
-    }
-    if form.seconds {
-        out += &format!("{colon}{:02}", magnitude % 60);
     }
     out
 }
 
-fn fraction_text(nanoseconds: u32, digits: usize, keeps_zeros: bool, mark: char) -> String {
-    let all = format!("{nanoseconds:09}");
-    let kept = if digits <= 9 { all[..digits].to_owned() } else { format!("{all:0<digits$}") };
-    if keeps_zeros {
-        return format!("{mark}{kept}");
+fn field_text(time: &Time, field: Field, mark: &str) -> String {
+    let civil = time.zoned().datetime();
+    let padded = |number: i16, padding, width: usize| match padding {
+        Padding::None => number.to_string(),
+        Padding::Space => format!("{number:width$}"),
+        Padding::Zero => format!("{number:0width$}"),
+    };
+    let is_afternoon = civil.hour() >= 12;
+    match field {
+        Field::Year => format!("{:04}", civil.year()),
+        Field::YearOfCentury => format!("{:02}", civil.year().rem_euclid(100)),
+        Field::Month(padding) => padded(civil.month().into(), padding, 2),
+        Field::MonthName(form) => form.of(MONTHS[usize::try_from(civil.month() - 1).unwrap_or(0)]).to_owned(),
+        Field::Weekday(form) => {
+            let day = usize::try_from(civil.weekday().to_sunday_zero_offset()).unwrap_or(0);
+            form.of(WEEKDAYS[day]).to_owned()
+        }
+        Field::Day(padding) => padded(civil.day().into(), padding, 2),
+        Field::DayOfYear(padding) => padded(civil.day_of_year(), padding, 3),
+        Field::Hour => padded(civil.hour().into(), Padding::Zero, 2),
+        Field::HourOfHalf(padding) => padded(i16::from((civil.hour() + 11) % 12 + 1), padding, 2),
+        Field::Minute(padding) => padded(civil.minute().into(), padding, 2),
+        Field::Second(padding) => padded(civil.second().into(), padding, 2),
+        Field::Half(halves) => halves[usize::from(is_afternoon)].to_owned(),
+        Field::ZoneName => time.zone_name(),
+        Field::Offset(form) => offset(time.offset_seconds(), form),
+        Field::Fraction { digits, keeps_zeros } => {
+            let mut fraction = format!("{mark}{:09}", civil.subsec_nanosecond());
+            let shown = (digits + 1).min(fraction.len());
+            fraction.truncate(shown);
+            fraction.extend(std::iter::repeat_n('0', digits + 1 - shown));
+            if keeps_zeros {
+                return fraction;
+            }
+            // Without digits there is no mark either.
+            fraction.trim_end_matches('0').trim_end_matches(mark).to_owned()
+        }
     }
-    match kept.trim_end_matches('0') {
-        "" => String::new(),
-        kept => format!("{mark}{kept}"),
+}
+
+/// Prints an offset from UTC.
+pub(super) fn offset(seconds: i32, form: Offset) -> String {
+    if form.has_z && seconds == 0 {
+        return "Z".to_owned();
     }
+    let magnitude = seconds.unsigned_abs();
+    let parts = [magnitude / 3_600, magnitude / 60 % 60, magnitude % 60].map(|part| format!("{part:02}"));
+    let sign = if seconds < 0 { '-' } else { '+' };
+    format!("{sign}{}", parts[..form.parts].join(form.separator))
 }

@@ -1,9 +1,9 @@
 //! Reads dates by a layout.
 
 use jiff::civil::DateTime;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::TimeZone;
 
-use super::layout::{Chunk, MONTHS, OFFSETS, WEEKDAYS, split};
+use super::layout::{Field, Item, MONTHS, Name, Offset, Padding, WEEKDAYS, items};
 use super::time::Time;
 
 /// The parts of a date.
@@ -12,7 +12,7 @@ struct Parts {
     year: Option<i16>,
     month: Option<i8>,
     day: Option<i8>,
-    year_day: Option<i16>,
+    day_of_year: Option<i16>,
     hour: i8,
     minute: i8,
     second: i8,
@@ -29,30 +29,27 @@ struct Parts {
 pub(super) fn parse(layout: &str, text: &str, local: &TimeZone) -> Result<Time, String> {
     let quoted = super::duration::quoted;
     let context = || format!("parsing time {} as {}: cannot parse", quoted(text), quoted(layout));
+    let items = items(layout);
     let mut parts = Parts::default();
-    let (mut layout_rest, mut rest) = (layout, text);
-    loop {
-        let (before, chunk, after) = split(layout_rest);
-        let Some(tail) = skip(rest, before) else {
-            return Err(format!("{} {} as {}", context(), quoted(rest), quoted(before)));
+    let mut rest = text;
+    for (index, item) in items.iter().enumerate() {
+        let next = items.get(index + 1);
+        let (read, shown) = match item {
+            Item::Text(plain) => (skip(rest, plain).ok_or(Mistake::Syntax), *plain),
+            Item::Field(field, shown) => (parts.read(*field, rest, next), *shown),
         };
-        let Some(chunk) = chunk else {
-            if tail.is_empty() {
-                break;
-            }
-            return Err(format!("parsing time {}: extra text: {}", quoted(text), quoted(tail)));
-        };
-        let shown = &layout_rest[before.len()..layout_rest.len() - after.len()];
-        match parts.read(chunk, tail, after) {
-            Ok(tail) => rest = tail,
+        rest = match read {
+            Ok(behind) => behind,
             Err(Mistake::Syntax) => {
-                return Err(format!("{} {} as {}", context(), quoted(tail), quoted(shown)));
+                return Err(format!("{} {} as {}", context(), quoted(rest), quoted(shown)));
             }
             Err(Mistake::Range(name)) => {
                 return Err(format!("parsing time {}: {name} out of range", quoted(text)));
             }
-        }
-        layout_rest = after;
+        };
+    }
+    if !rest.is_empty() {
+        return Err(format!("parsing time {}: extra text: {}", quoted(text), quoted(rest)));
     }
     parts.time(local).map_err(|name| format!("parsing time {}: {name} out of range", quoted(text)))
 }
@@ -81,7 +78,7 @@ fn skip<'t>(mut text: &'t str, plain: &str) -> Option<&'t str> {
     Some(text)
 }
 
-/// Reads a number of one or two digits.
+/// Reads a number with a least and a largest count of digits.
 fn number(text: &str, least: usize, most: usize) -> Result<(i32, &str), Mistake> {
     let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     if count < least {
@@ -90,95 +87,85 @@ fn number(text: &str, least: usize, most: usize) -> Result<(i32, &str), Mistake>
     Ok((text[..count].parse().unwrap_or_default(), &text[count..]))
 }
 
-fn small(number: i32, range: std::ops::Range<i32>, name: &'static str) -> Result<i8, Mistake> {
-    if !range.contains(&number) {
-        return Err(Mistake::Range(name));
-    }
-    i8::try_from(number).map_err(|_| Mistake::Range(name))
+/// Reads a number of one or two digits, or of two if a zero is before short ones.
+fn small<'t>(
+    text: &'t str,
+    padding: Padding,
+    range: std::ops::Range<i32>,
+    name: &'static str,
+) -> Result<(i8, &'t str), Mistake> {
+    let (number, rest) = number(text, if padding == Padding::Zero { 2 } else { 1 }, 2)?;
+    let valid = i8::try_from(number).ok().filter(|_| range.contains(&number));
+    Ok((valid.ok_or(Mistake::Range(name))?, rest))
 }
 
-/// Finds the name at the start of a text, whatever its case; short names have three letters.
-fn name<'t>(text: &'t str, names: &[&str], is_long: bool) -> Result<(usize, &'t str), Mistake> {
-    let matches = |name: &str| {
-        let name = if is_long { name } else { &name[..3] };
-        text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-    };
-    let index = names.iter().position(|name| matches(name)).ok_or(Mistake::Syntax)?;
-    let length = if is_long { names[index].len() } else { 3 };
-    Ok((index, &text[length..]))
+fn count_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// Finds the name at the start of a text, whatever its case.
+fn name<'t>(text: &'t str, names: &[&str], form: Name) -> Result<(usize, &'t str), Mistake> {
+    let mut shown = names.iter().map(|name| form.of(name)).enumerate();
+    let found = shown.find_map(|(index, name)| {
+        let (start, rest) = text.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name).then_some((index, rest))
+    });
+    found.ok_or(Mistake::Syntax)
 }
 
 impl Parts {
-    fn read<'t>(&mut self, chunk: Chunk, text: &'t str, after: &str) -> Result<&'t str, Mistake> {
-        match chunk {
-            Chunk::LongYear => {
-                let (year, rest) = number(text, 4, 4)?;
-                self.year = i16::try_from(year).ok();
-                Ok(rest)
+    /// Reads a field at the start of a text, and returns the text behind it.
+    fn read<'t>(&mut self, field: Field, text: &'t str, next: Option<&Item<'_>>) -> Result<&'t str, Mistake> {
+        let rest;
+        match field {
+            Field::Year => {
+                let (year, behind) = number(text, 4, 4)?;
+                (self.year, rest) = (i16::try_from(year).ok(), behind);
             }
-            Chunk::Year => {
-                let (year, rest) = number(text, 2, 2)?;
-                self.year = i16::try_from(if year >= 69 { year + 1_900 } else { year + 2_000 }).ok();
-                Ok(rest)
+            Field::YearOfCentury => {
+                let (year, behind) = number(text, 2, 2)?;
+                let century = if year >= 69 { 1_900 } else { 2_000 };
+                (self.year, rest) = (i16::try_from(century + year).ok(), behind);
             }
-            Chunk::LongMonth | Chunk::Month => {
-                let (index, rest) = name(text, &MONTHS, chunk == Chunk::LongMonth)?;
-                self.month = i8::try_from(index + 1).ok();
-                Ok(rest)
+            Field::MonthName(form) => {
+                let (index, behind) = name(text, &MONTHS, form)?;
+                (self.month, rest) = (i8::try_from(index + 1).ok(), behind);
             }
-            Chunk::LongWeekday | Chunk::Weekday => Ok(name(text, &WEEKDAYS, chunk == Chunk::LongWeekday)?.1),
-            Chunk::NumberMonth | Chunk::ZeroMonth => {
-                let (month, rest) = number(text, if chunk == Chunk::ZeroMonth { 2 } else { 1 }, 2)?;
-                self.month = Some(small(month, 1..13, "month")?);
-                Ok(rest)
+            Field::Weekday(form) => (_, rest) = name(text, &WEEKDAYS, form)?,
+            Field::Month(padding) => {
+                let (month, behind) = small(text, padding, 1..13, "month")?;
+                (self.month, rest) = (Some(month), behind);
             }
-            Chunk::Day | Chunk::SpaceDay | Chunk::ZeroDay => {
-                let text =
-                    if chunk == Chunk::SpaceDay { text.strip_prefix(' ').unwrap_or(text) } else { text };
-                let (day, rest) = number(text, if chunk == Chunk::ZeroDay { 2 } else { 1 }, 2)?;
-                self.day = Some(small(day, 0..100, "day")?);
-                Ok(rest)
+            Field::Day(padding) => {
+                let space = text.strip_prefix(' ').filter(|_| padding == Padding::Space);
+                let (day, behind) = small(space.unwrap_or(text), padding, 0..100, "day")?;
+                (self.day, rest) = (Some(day), behind);
             }
-            Chunk::SpaceYearDay | Chunk::ZeroYearDay => {
-                let text = if chunk == Chunk::SpaceYearDay { text.trim_start_matches(' ') } else { text };
-                let (day, rest) = number(text, if chunk == Chunk::ZeroYearDay { 3 } else { 1 }, 3)?;
-                self.year_day = i16::try_from(day).ok();
-                Ok(rest)
+            Field::DayOfYear(padding) => {
+                let digits = if padding == Padding::Space { text.trim_start_matches(' ') } else { text };
+                let (day, behind) = number(digits, if padding == Padding::Zero { 3 } else { 1 }, 3)?;
+                (self.day_of_year, rest) = (i16::try_from(day).ok(), behind);
             }
-            Chunk::Offset(index) => self.offset(text, index),
-            Chunk::ZoneName => self.zone_name(text),
-            Chunk::Half | Chunk::LowerHalf => {
-                let (half, rest) = text.split_at_checked(2).ok_or(Mistake::Syntax)?;
-                self.is_afternoon = Some(match (half, chunk) {
-                    ("PM", Chunk::Half) | ("pm", Chunk::LowerHalf) => true,
-                    ("AM", Chunk::Half) | ("am", Chunk::LowerHalf) => false,
-                    _ => return Err(Mistake::Syntax),
-                });
-                Ok(rest)
-            }
-            Chunk::Fraction { digits, keeps_zeros } => self.fraction(text, digits, keeps_zeros),
-            _ => self.clock(chunk, text, after),
-        }
-    }
-
-    fn clock<'t>(&mut self, chunk: Chunk, text: &'t str, after: &str) -> Result<&'t str, Mistake> {
-        let has_two = matches!(chunk, Chunk::ZeroHour12 | Chunk::ZeroMinute | Chunk::ZeroSecond);
-        let (number, rest) = number(text, if has_two { 2 } else { 1 }, 2)?;
-        match chunk {
-            Chunk::Hour => self.hour = small(number, 0..24, "hour")?,
-            Chunk::Hour12 | Chunk::ZeroHour12 => self.hour = small(number, 0..13, "hour")?,
-            Chunk::Minute | Chunk::ZeroMinute => self.minute = small(number, 0..60, "minute")?,
-            _ => {
-                self.second = small(number, 0..60, "second")?;
+            Field::Hour => (self.hour, rest) = small(text, Padding::None, 0..24, "hour")?,
+            Field::HourOfHalf(padding) => (self.hour, rest) = small(text, padding, 0..13, "hour")?,
+            Field::Minute(padding) => (self.minute, rest) = small(text, padding, 0..60, "minute")?,
+            Field::Second(padding) => {
+                (self.second, rest) = small(text, padding, 0..60, "second")?;
                 // A fraction may follow even if the layout has none.
-                let has_fraction = matches!(split(after), ("", Some(Chunk::Fraction { .. }), _));
-                let digits = rest
-                    .strip_prefix(['.', ','])
-                    .map_or(0, |digits| digits.bytes().take_while(u8::is_ascii_digit).count());
+                let has_fraction = matches!(next, Some(Item::Field(Field::Fraction { .. }, _)));
+                let digits = rest.strip_prefix(['.', ',']).map_or(0, count_digits);
                 if !has_fraction && digits > 0 {
                     return self.fraction(rest, digits, true);
                 }
             }
+            Field::Half(halves) => {
+                let (half, behind) = text.split_at_checked(2).ok_or(Mistake::Syntax)?;
+                let index = halves.iter().position(|known| *known == half).ok_or(Mistake::Syntax)?;
+                (self.is_afternoon, rest) = (Some(index == 1), behind);
+            }
+            Field::ZoneName => rest = self.zone_name(text)?,
+            Field::Offset(form) => rest = self.offset(text, form)?,
+            Field::Fraction { digits, keeps_zeros } => rest = self.fraction(text, digits, keeps_zeros)?,
         }
         Ok(rest)
     }
@@ -187,7 +174,7 @@ impl Parts {
         let Some(after) = text.strip_prefix(['.', ',']) else {
             return if keeps_zeros { Err(Mistake::Syntax) } else { Ok(text) };
         };
-        let found = after.bytes().take_while(u8::is_ascii_digit).count();
+        let found = count_digits(after);
         let count = if keeps_zeros { digits } else { found };
         if found < count || count == 0 {
             return Err(Mistake::Syntax);
@@ -197,27 +184,19 @@ impl Parts {
         Ok(&after[count..])
     }
 
-    fn offset<'t>(&mut self, text: &'t str, index: usize) -> Result<&'t str, Mistake> {
-        let form = OFFSETS[index].1;
-        if let Some(rest) = text.strip_prefix('Z').filter(|_| form.is_iso) {
+    fn offset<'t>(&mut self, text: &'t str, form: Offset) -> Result<&'t str, Mistake> {
+        if let Some(rest) = text.strip_prefix('Z').filter(|_| form.has_z) {
             self.offset = Some(0);
             return Ok(rest);
         }
-        let sign = if text.starts_with('-') { -1 } else { 1 };
         let mut rest = text.strip_prefix(['+', '-']).ok_or(Mistake::Syntax)?;
         let mut seconds = 0;
-        for (scale, is_present) in [(3_600, true), (60, form.minutes), (1, form.seconds)] {
-            if !is_present {
-                continue;
-            }
-            if scale < 3_600 && form.colon {
-                rest = rest.strip_prefix(':').ok_or(Mistake::Syntax)?;
-            }
-            let (value, after) = number(rest, 2, 2)?;
-            seconds += value * scale;
-            rest = after;
+        for (index, scale) in [3_600, 60, 1].into_iter().take(form.parts).enumerate() {
+            let separator = if index > 0 { form.separator } else { "" };
+            let (value, behind) = number(rest.strip_prefix(separator).ok_or(Mistake::Syntax)?, 2, 2)?;
+            (seconds, rest) = (seconds + value * scale, behind);
         }
-        self.offset = Some(sign * seconds);
+        self.offset = Some(if text.starts_with('-') { -seconds } else { seconds });
         Ok(rest)
     }
 
@@ -246,9 +225,9 @@ impl Parts {
         };
         let year = self.year.unwrap_or(0);
         let (mut month, mut day) = (self.month.unwrap_or(1), self.day.unwrap_or(1));
-        if let Some(year_day) = self.year_day {
+        if let Some(day_of_year) = self.day_of_year {
             let date = jiff::civil::Date::new(year, 1, 1)
-                .and_then(|first| first.with().day_of_year(year_day).build())
+                .and_then(|first| first.with().day_of_year(day_of_year).build())
                 .map_err(|_| "day-of-year")?;
             (month, day) = (date.month(), date.day());
         }
@@ -264,7 +243,7 @@ impl Parts {
             if name != local_name {
                 // An unknown name counts as UTC.
                 let at = TimeZone::UTC.to_ambiguous_timestamp(civil).compatible().map_err(|_| "day")?;
-                return Ok(Time { at, zone: TimeZone::fixed(Offset::UTC), name: Some(name) });
+                return Ok(Time { at, zone: TimeZone::fixed(jiff::tz::Offset::UTC), name: Some(name) });
             }
         }
         Ok(Time::new(at, local.clone()))
@@ -276,7 +255,7 @@ impl Parts {
         name: Option<String>,
         local: &TimeZone,
     ) -> Result<Time, &'static str> {
-        let offset = Offset::from_seconds(seconds).map_err(|_| "time zone offset")?;
+        let offset = jiff::tz::Offset::from_seconds(seconds).map_err(|_| "time zone offset")?;
         let at = offset.to_timestamp(civil).map_err(|_| "day")?;
         let info = local.to_offset_info(at);
         let is_local =

@@ -5,7 +5,7 @@ use std::any::Any;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::layout::{MONTHS, OFFSETS, WEEKDAYS, format, offset};
+use super::layout::{MONTHS, Offset, WEEKDAYS, format, offset};
 use crate::functions::{Arguments as _, table};
 use crate::value::{Kind, Object, Shared, Signature, Value};
 
@@ -48,8 +48,8 @@ impl Time {
             return name.to_owned();
         }
         let seconds = self.offset_seconds();
-        let form = OFFSETS[if seconds % 3_600 == 0 { 4 } else { 2 }].1;
-        offset(seconds, form)
+        let parts = if seconds % 3_600 == 0 { 1 } else { 2 };
+        offset(seconds, Offset { has_z: false, separator: "", parts })
     }
 }
 
