@@ -111,6 +111,14 @@ fn the_clock_comes_from_the_settings() {
 }
 
 #[test]
+fn a_fraction_of_a_second_has_nine_digits_at_most() {
+    let now = jiff::Timestamp::new(1_700_000_000, 120_000_000).expect("a time");
+    let text = "{{ now | date \".00000000000 ,9999999999 .0\" }}";
+    let output = output(text, Settings { now, ..Settings::helm() }).expect("output");
+    assert_eq!(output.into_text(), ".120000000 ,12 .1");
+}
+
+#[test]
 fn spans_name_the_action_that_wrote_each_piece() {
     let text = "a: 1\nb: {{ .name }}{{ .missing }}\n{{ template \"x\" . }}{{ define \"x\" }}\nc: {{ .count }}{{ end }}";
     let output = output(text, Settings { trace: true, ..Settings::helm() }).expect("output");

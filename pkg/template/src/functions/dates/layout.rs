@@ -219,9 +219,7 @@ fn field_text(time: &Time, field: Field, mark: &str) -> String {
         Field::Offset(form) => offset(time.offset_seconds(), form),
         Field::Fraction { digits, keeps_zeros } => {
             let mut fraction = format!("{mark}{:09}", civil.subsec_nanosecond());
-            let shown = (digits + 1).min(fraction.len());
-            fraction.truncate(shown);
-            fraction.extend(std::iter::repeat_n('0', digits + 1 - shown));
+            fraction.truncate(digits + 1);
             if keeps_zeros {
                 return fraction;
             }
