@@ -20,13 +20,14 @@ mod write;
 use std::{mem, time::Instant};
 
 use jiff::Timestamp;
+use manifest::Object;
 
 pub use self::observe::{ObservationTarget, ReadByName, ReadDetail};
 use self::{apply_run::ApplyRun, recorder::Recorder, remove::Remover};
 use crate::{
     ApiError, ApplyOptions, ApplyPlan, ApplySet, ApplySetItem, ApplySetStore, Blocker, DefinitionInUse,
     DesiredSet, InvalidObject, LiveObjects, ObjectKey, OwnershipMarks, PlanError, PlanStep, PlannedSet,
-    Server, StepAction, plan, plan_delete,
+    Server, StepAction, build_desired_set, plan, plan_delete,
 };
 
 /// An engine that applies and deletes sets of objects on a server.
@@ -160,6 +161,22 @@ impl Engine<'_> {
     ) -> Result<LiveObjects, ApiError> {
         self.observe_set(ObservationTarget { marks: self.marks, set, desired }, by_name, ReadDetail::Full)
             .await
+    }
+
+    /// Prepares objects with [`build_desired_set`], reads the live objects, and plans the change from an applied set.
+    /// # Errors
+    /// All invalid objects, then all obstacles to the plan.
+    pub async fn plan_objects(
+        &self,
+        set: ApplySet,
+        objects: Vec<Object>,
+        by_name: ReadByName,
+    ) -> Result<PlannedSet, EngineError> {
+        let kinds = self.server.kinds().await?;
+        let desired = build_desired_set(objects, &kinds, self.marks, self.options)
+            .map_err(|objects| EngineError::InvalidObjects { objects })?;
+        let live = self.observe(&set, &desired, by_name).await?;
+        self.plan(set, desired, live).map_err(|objects| EngineError::Plan { objects })
     }
 
     /// Plans by the clock of this machine, see [`plan()`].

@@ -12,9 +12,9 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use crate::{
-    ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy,
-    DesiredSet, Engine, EngineError, EngineOutcome, GroupKind, ObjectKey, OwnershipMarks, PlannedSet,
-    PruneTiming, ReadByName, RunOptions, SaveAt, Server, build_desired_set,
+    ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy, Engine,
+    EngineError, EngineOutcome, GroupKind, ObjectKey, OwnershipMarks, PlannedSet, PruneTiming, ReadByName,
+    RunOptions, SaveAt, Server,
 };
 
 /// The keys of the set in its ConfigMap, as JSON and as compressed JSON.
@@ -85,22 +85,22 @@ impl RecordedSet {
         let SetObjects { objects, left_alone, server_check } = objects;
         let mut recorded = self.recorded().await?.unwrap_or_default();
         recorded.items.retain(|item| !left_alone.iter().any(|key| self.is_same(key, &item.key)));
-        let kinds = self.server.kinds().await?;
-        let mut desired: DesiredSet = build_desired_set(objects, &kinds, &self.marks, &self.options)
-            .map_err(|objects| EngineError::InvalidObjects { objects })?;
-        for object in desired.objects.iter_mut().filter(|object| object.key.is("", "Namespace")) {
-            // Other objects may be in it.
-            object.policies.policies.delete = DeletePolicy::OrphanOnDelete;
-        }
         let engine = self.engine();
-        let live = engine.observe(&recorded, &desired, ReadByName::All).await?;
-        let mut objects =
-            engine.plan(recorded, desired, live).map_err(|objects| EngineError::Plan { objects })?;
-        if server_check {
-            Box::pin(engine.dry_run(&mut objects, |_| true)).await?;
-            objects.keep_unchanged();
+        let planned = engine.plan_objects(recorded, objects, ReadByName::All).await;
+        let mut planned = planned.map_err(|error| match error {
+            EngineError::Api(error) => error.into(),
+            error => RecordedSetError::from(error),
+        })?;
+        let desired = &mut planned.desired.objects;
+        for namespace in desired.iter_mut().filter(|object| object.key.is("", "Namespace")) {
+            // Other objects may be in it.
+            namespace.policies.policies.delete = DeletePolicy::OrphanOnDelete;
         }
-        Ok(objects)
+        if server_check {
+            Box::pin(engine.dry_run(&mut planned, |_| true)).await?;
+            planned.keep_unchanged();
+        }
+        Ok(planned)
     }
 
     /// Executes a plan. With a timeout, waits until the objects are ready.

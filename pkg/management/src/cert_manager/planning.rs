@@ -1,7 +1,7 @@
 //! Plans each object of cert-manager.
 
 use api::output::CertManagerPlan;
-use apply::{Engine, EngineError, PlannedSet, ReadByName, build_desired_set};
+use apply::{Engine, EngineError, PlannedSet, ReadByName};
 use inventory::ManagementCluster;
 
 use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
@@ -33,14 +33,11 @@ pub(super) async fn plan_manifest(
     manifest: &CertManagerManifest,
     by_name: ReadByName,
 ) -> Result<PlannedSet, CertManagerError> {
-    let failed = |error| CertManagerError::Apply(Box::new(error));
     let set = installed_set(cluster, manifest).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
-    let kinds = cluster.server.kinds().await?;
-    let desired = build_desired_set(manifest.objects.clone(), &kinds, &marks, &options)
-        .map_err(|objects| failed(EngineError::InvalidObjects { objects }))?;
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
-    let live = engine.observe(&set, &desired, by_name).await?;
-    let planned = engine.plan(set, desired, live);
-    planned.map_err(|objects| failed(EngineError::Plan { objects }))
+    engine.plan_objects(set, manifest.objects.clone(), by_name).await.map_err(|error| match error {
+        EngineError::Api(error) => error.into(),
+        error => CertManagerError::Apply(Box::new(error)),
+    })
 }

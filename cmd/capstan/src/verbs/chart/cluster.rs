@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use apply::{
-    AdoptionPolicy, ApplyOptions, ApplySet, Engine, EngineError, OwnershipMarks, Policies, ReadByName,
-    Server, build_desired_set,
+    AdoptionPolicy, ApplyOptions, ApplySet, Engine, EngineError, OwnershipMarks, Policies, ReadByName, Server,
 };
 use chart::{Capabilities, Chart, RenderOptions, Rendered, Values};
 use component::{ServerLookup, server_capabilities};
@@ -111,12 +110,7 @@ async fn dry_run(server: &Server, objects: Vec<Object>, namespace: &str) -> Resu
         defaults: Policies { adoption: AdoptionPolicy::Always, ..Policies::default() },
         ..ApplyOptions::new("helm", CAPSTAN_DOMAIN, namespace)
     };
-    let kinds = server.kinds().await?;
-    let desired = build_desired_set(objects, &kinds, &marks, &options)
-        .map_err(|objects| EngineError::InvalidObjects { objects })?;
     let engine = Engine { server, marks: &marks, options: &options };
-    let live = engine.observe(&ApplySet::default(), &desired, ReadByName::All).await?;
-    let planned = engine.plan(ApplySet::default(), desired, live);
-    let mut planned = planned.map_err(|objects| EngineError::Plan { objects })?;
+    let mut planned = engine.plan_objects(ApplySet::default(), objects, ReadByName::All).await?;
     engine.dry_run(&mut planned, |_| true).await
 }
