@@ -13,7 +13,7 @@ use support::{
     kind::{CLUSTER, MACHINE},
 };
 
-use crate::cluster_pair::ClusterPair;
+use crate::testing::ClusterPair;
 
 /// Returns two clusters, with Clusters in `default` and `team` on the source.
 async fn two_namespaces() -> ClusterPair {

@@ -6,7 +6,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::kind::{CLUSTER, MACHINE};
 
-use crate::cluster_pair::ClusterPair;
+use crate::testing::ClusterPair;
 
 /// The public key of a key pair for these tests. Its secret key and another secret key follow.
 pub(crate) const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
@@ -55,22 +55,7 @@ hint: pass the file of a matching secret key with `--identity FILE`; nothing was
 
 "#]]
     );
-    assert_data_eq!(
-        two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await.to_string(),
-        str![[r#"
-exit 0
---- stderr
-backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
-created 8 objects on the target
-verified 8 objects on the target
-resumed 1 Cluster or ClusterClass
-done in [..]: restored 8 objects from `saved.age`
-
-"#]]
-    );
-    assert!(two.works_on(&two.target).await);
+    two.assert_restored("saved.age", "--identity other.txt,key.txt").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

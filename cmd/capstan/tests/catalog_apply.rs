@@ -9,7 +9,7 @@ use support::{
 
 use crate::{
     catalog_cluster::{GREEN, copy_example, edit},
-    management::Management,
+    testing::Management,
 };
 
 const STORAGE_CLASS: Kind =

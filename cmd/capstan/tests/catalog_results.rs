@@ -11,7 +11,7 @@ use support::{binary::TestEnvironment, folder};
 
 use crate::{
     catalog_cluster::{GREEN, edit, example},
-    sandbox::signal,
+    testing::signal,
 };
 
 type Files = Vec<(String, Vec<u8>)>;

@@ -3,7 +3,7 @@
 use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, kind};
 
-use crate::management::Management;
+use crate::testing::Management;
 
 /// Starts a sandbox with one ConfigMap, and writes a chart that looks it up.
 async fn lab() -> Management {

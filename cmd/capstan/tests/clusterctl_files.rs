@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::kind::{CLUSTER, DOCKER_CLUSTER, SECRET};
 
-use crate::cluster_pair::ClusterPair;
+use crate::testing::ClusterPair;
 
 /// Returns a JSON line as clusterctl v1.14 writes it: paused, with uids and versions of the source.
 fn line(api_version: &str, kind: &str, name: &str, owner: Option<&str>, rest: &Value) -> String {

@@ -119,7 +119,7 @@ fn output_formats_are_completed() {
 #[cfg(unix)]
 #[test]
 fn namespaces_and_clusters_are_completed_from_the_management_cluster() {
-    let lab = crate::lab::Lab::start(&[]);
+    let lab = crate::testing::Lab::start(&[]);
     let sandbox = ["capstan", "describe", "cluster", "--sandbox", "lab", "-n"];
     let namespaces = candidates(lab.world(), &[&sandbox[..], &["kube-"]].concat());
     assert!(namespaces.contains(&"kube-system".to_owned()), "{namespaces:?}");

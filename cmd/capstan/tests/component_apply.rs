@@ -11,7 +11,7 @@ use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, kind, request_counter::RequestCounter};
 
-use crate::{management::Management, sandbox::signal};
+use crate::testing::{Management, signal};
 
 /// Starts a sandbox with simulated controllers for workloads, and copies the example of the guide.
 async fn lab() -> Management {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 
-use crate::management::Management;
+use crate::testing::Management;
 
 /// Starts a sandbox with the records of two Components: `shop/web` depends on `shop/db`.
 async fn lab() -> Management {

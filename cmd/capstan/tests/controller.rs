@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use support::fixture::Fixture;
 
-use crate::management::Management;
+use crate::testing::Management;
 
 pub(crate) const WEB: &str = "
 apiVersion: core.cs.sap.com/v1alpha1

@@ -6,7 +6,7 @@ use sandbox::ControllerSwitches;
 use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 
-use crate::management::Management;
+use crate::testing::Management;
 
 fn objects(text: &str) -> Vec<Object> {
     let mut objects = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects;

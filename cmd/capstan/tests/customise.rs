@@ -4,7 +4,10 @@ use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use support::binary::TestEnvironment;
 
-use crate::{releases::CONFIG, repository::with_repository, small_providers::with_small_providers};
+use crate::{
+    repository::with_repository,
+    testing::{releases::CONFIG, with_small_providers},
+};
 
 pub(crate) const HOME: &str = "../home/.config/cluster-api";
 pub(crate) const GENERATE: &str = "generate provider -i own:v1.0.0 -o json";

@@ -6,9 +6,9 @@ use snapbox::{assert_data_eq, str};
 
 use crate::{
     customise::{HOME, with_layer},
-    lab::Lab,
     lifecycle::INIT,
     lifecycle_interrupted::interrupted,
+    testing::Lab,
 };
 
 fn map(name: &str) -> String {

@@ -4,7 +4,7 @@
 use serde_json::json;
 use support::{fixture::Fixture, kind::Kind};
 
-use crate::{lifecycle::INIT, small_providers::with_small_providers};
+use crate::{lifecycle::INIT, testing::with_small_providers};
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 

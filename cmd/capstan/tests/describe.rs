@@ -1,8 +1,6 @@
 //! Tests of `describe cluster` on a sandbox with a cluster. Other tests cover the content of rows. These tests cover
 //! the command line and its output.
 #![cfg(unix)]
-
-use sandbox::Fault;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
@@ -11,7 +9,7 @@ use support::{
     kind::{CLUSTER, DOCKER_MACHINE, MACHINE},
 };
 
-use crate::management::Management;
+use crate::testing::Management;
 
 /// Starts a sandbox with cluster `one` in namespace `team`.
 async fn lab() -> Management {
@@ -115,7 +113,7 @@ async fn the_exit_status_reports_health_on_request() {
     let lab = lab().await;
     assert_eq!(lab.run("describe cluster one -n team --exit-status").status, 0);
     let fault = "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters";
-    lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+    lab.fixture.inject_fault(fault);
     let unknown = lab.run("describe cluster one -n team --exit-status");
     assert_eq!(unknown.status, 3, "{unknown}");
     assert_data_eq!(

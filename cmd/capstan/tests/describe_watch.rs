@@ -2,14 +2,12 @@
 //! These tests cover the output and the end of a watch.
 #![cfg(unix)]
 
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use std::{
     io::{BufRead as _, BufReader, Read as _},
     process::{Child, ChildStdout, Command, Stdio},
 };
-
-use sandbox::Fault;
-use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
 use support::{
     binary::{RunOutput, TestEnvironment},
     cluster_api,
@@ -195,8 +193,7 @@ fn a_watch_survives_an_outage_and_ends_with_the_cluster() {
     let lab = Lab::start();
     let mut running = lab.watch("");
     running.up_to("2 Machines...");
-    let fault = Fault::parse("503,verb=get,resource=cluster.x-k8s.io/clusters,times=2").unwrap();
-    lab.fixture.sandbox().faults().add(fault);
+    lab.fixture.inject_fault("503,verb=get,resource=cluster.x-k8s.io/clusters,times=2");
     lab.break_machine("Broken");
     running.up_to("Broken");
     lab.runtime.block_on(async {

@@ -2,46 +2,15 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use support::{
-    binary::RunOutput,
-    fixture::Fixture,
-    kind::{CLUSTER, MACHINE, SECRET},
-};
+use support::kind::{CLUSTER, MACHINE, SECRET};
 
-use crate::cluster_pair::ClusterPair;
-
-impl ClusterPair {
-    /// Runs a command line on the source.
-    pub(crate) async fn here(&self, arguments: &str) -> RunOutput {
-        let [kubeconfig, _] = self.kubeconfigs().await;
-        self.named(self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))).await
-    }
-
-    /// Runs a restoring command line on the target.
-    pub(crate) async fn there(&self, arguments: &str) -> RunOutput {
-        let [_, kubeconfig] = self.kubeconfigs().await;
-        self.named(self.alone(&format!("{arguments} {kubeconfig}"))).await
-    }
-
-    pub(crate) fn alone(&self, arguments: &str) -> RunOutput {
-        tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace()))
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.world.current_dir().join(name)
-    }
-
-    /// True if the Cluster exists and is not paused.
-    pub(crate) async fn works_on(&self, side: &Fixture) -> bool {
-        side.get(CLUSTER, "default/demo").await.is_some_and(|cluster| cluster["spec"]["paused"].is_null())
-    }
-}
+use crate::testing::ClusterPair;
 
 fn listed(folder: &Path) -> String {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -403,22 +372,7 @@ warning: cannot check whether the Clusters still run on the source cluster `http
 
 "#]]
     );
-    assert_data_eq!(
-        two.there("restore saved.tar.gz --kubeconfig").await.to_string(),
-        str![[r#"
-exit 0
---- stderr
-backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
-created 8 objects on the target
-verified 8 objects on the target
-resumed 1 Cluster or ClusterClass
-done in [..]: restored 8 objects from `saved.tar.gz`
-
-"#]]
-    );
-    assert!(two.works_on(&two.target).await);
+    two.assert_restored("saved.tar.gz", "").await;
     assert!(two.target.get(SECRET, "default/demo-ca").await.is_some());
     assert_eq!(two.target.list(MACHINE).await.len(), 1);
 }

@@ -10,7 +10,7 @@ use support::{
     request_counter::RequestCounter,
 };
 
-use crate::management::Management;
+use crate::testing::Management;
 
 /// Starts a sandbox with clusters `team/one`, `team/two` and `other/three`. The last cluster has a class.
 async fn lab() -> Management {
@@ -125,7 +125,7 @@ async fn unreadable_control_planes_give_a_warning() {
     let lab = lab().await;
     let fault =
         format!("403,verb=get,resource={}/{}", KUBEADM_CONTROL_PLANE.group, KUBEADM_CONTROL_PLANE.plural);
-    lab.fixture.sandbox().faults().add(sandbox::Fault::parse(&fault).unwrap());
+    lab.fixture.inject_fault(&fault);
     let run = lab.run("get clusters -n team -o json");
     assert_eq!((run.status, names(&run.stdout).len()), (0, 2), "{run}");
     assert_data_eq!(

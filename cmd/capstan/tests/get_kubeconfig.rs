@@ -11,7 +11,7 @@ use support::{
     kind,
 };
 
-use crate::management::Management;
+use crate::testing::Management;
 
 fn secret(name: &str, value: &str) -> Object {
     object(kind::SECRET, &format!("default/{name}")).field("stringData", json!({"value": value}))

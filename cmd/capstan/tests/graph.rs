@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{cluster_api, fixture::Fixture, kind::SECRET};
 
-use crate::management::Management;
+use crate::testing::Management;
 
 /// Starts a sandbox with Clusters `one` and `other` in namespace `team`, and `two` in namespace `rest`.
 async fn lab() -> Management {

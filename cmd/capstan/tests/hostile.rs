@@ -9,7 +9,7 @@ mod releases;
 use serde_json::json;
 use support::{binary::RunOutput, cluster_api::cluster, fixture::Fixture, kind};
 
-use crate::{management::Management, world};
+use crate::{testing::Management, world};
 
 /// The memory limit of a run. A run that accepts hostile input would exceed the limit.
 const MEMORY_MEBIBYTES: usize = 280;

@@ -2,7 +2,7 @@ use snapbox::{assert_data_eq, str};
 
 use support::binary::TestEnvironment;
 
-use crate::{releases::ROOT, repository::with_repository};
+use crate::{repository::with_repository, testing::releases::ROOT};
 
 // Row: PRV-26, D-61, D-63
 #[test]

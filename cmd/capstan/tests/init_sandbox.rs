@@ -3,7 +3,7 @@
 
 use snapbox::{assert_data_eq, str};
 
-use crate::{sandbox::Sandboxes, small_providers::with_small_providers};
+use crate::testing::{Sandboxes, with_small_providers};
 
 fn run(sandboxes: &Sandboxes, arguments: &str) -> String {
     sandboxes.world().run(arguments.split_whitespace()).to_string()

@@ -3,7 +3,7 @@
 
 use snapbox::{assert_data_eq, str};
 
-use crate::{lab::Lab, releases::ROOT};
+use crate::testing::{Lab, releases::ROOT};
 
 /// The first installation, in the older versions.
 pub(crate) const INIT: &str =

@@ -7,9 +7,8 @@ use snapbox::{assert_data_eq, str};
 use support::binary::RunOutput;
 
 use crate::{
-    lab::Lab,
     lifecycle::{INIT, json, ready},
-    sandbox::signal,
+    testing::{Lab, signal},
 };
 
 /// Returns the last paragraph of `status`. The health before it varies while providers start.

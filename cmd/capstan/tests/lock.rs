@@ -8,8 +8,8 @@ use support::{
 };
 
 #[cfg(unix)]
-use crate::{lab::Lab, releases::CONFIG};
-use crate::{releases::ROOT, repository::with_repository};
+use crate::testing::{Lab, releases::CONFIG};
+use crate::{repository::with_repository, testing::releases::ROOT};
 
 const LOCK: &str = "../home/.config/cluster-api/capstan.lock";
 const OWN: &str = "infrastructure-own";

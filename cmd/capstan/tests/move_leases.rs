@@ -11,7 +11,7 @@ use support::{
 };
 use tokio::time::sleep;
 
-use crate::cluster_pair::ClusterPair;
+use crate::testing::ClusterPair;
 
 const LEASE: Kind =
     Kind { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
@@ -64,7 +64,7 @@ async fn a_move_that_loses_the_lease_of_either_cluster_stops_writing() {
         let sides = [&two.source, &two.target];
         // The latency is longer than the validity of a lease confirmation.
         let slow = "latency:20s,verb=create,resource=cluster.x-k8s.io/clusters,times=1";
-        two.target.sandbox().faults().add(::sandbox::Fault::parse(slow).unwrap());
+        two.target.inject_fault(slow);
         let lose = async {
             while two.source.get(CLUSTER, "default/demo").await.unwrap()["spec"]["paused"] != true {
                 sleep(Duration::from_millis(50)).await;

@@ -4,23 +4,12 @@ use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::RunOutput,
     cluster_api::{cluster, object},
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
     request_counter::RequestCounter,
 };
 
-use crate::{cluster_pair::ClusterPair, move_leases::of_another_run};
-
-impl ClusterPair {
-    /// Runs a command line with source and target.
-    async fn run(&self, arguments: &str) -> RunOutput {
-        let [source, target] = self.kubeconfigs().await;
-        let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
-        let run = tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)));
-        self.named(run).await
-    }
-}
+use crate::{move_leases::of_another_run, testing::ClusterPair};
 
 /// Returns both clusters, with an object on the source that does not move.
 async fn two() -> ClusterPair {
@@ -279,8 +268,7 @@ async fn move_results_and_progress_are_available_as_json() {
 /// Returns the clusters after a move that the target rejected halfway.
 async fn refused() -> ClusterPair {
     let two = two().await;
-    let fault = Fault::parse("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");
-    two.target.sandbox().faults().add(fault.unwrap());
+    two.target.inject_fault("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");
     assert_data_eq!(
         two.run("move").await.to_string(),
         str![[r#"

@@ -11,10 +11,7 @@ use manifest::YamlLimits;
 use snapbox::{assert_data_eq, str};
 use support::binary::RunOutput;
 
-use crate::{
-    sandbox::{Sandboxes, send, signal},
-    small_providers::with_small_providers,
-};
+use crate::testing::{Sandboxes, send, signal, with_small_providers};
 
 fn quickstart(sandboxes: &Sandboxes, flags: &[&str]) -> RunOutput {
     sandboxes.world().run(["quickstart"].iter().chain(flags))

@@ -5,8 +5,8 @@ use snapbox::{assert_data_eq, str};
 use support::{binary::TestEnvironment, skip::program};
 
 #[cfg(unix)]
-use crate::sandbox::Sandboxes;
-use crate::small_providers::with_small_providers;
+use crate::testing::Sandboxes;
+use crate::testing::with_small_providers;
 
 #[test]
 fn a_first_installation_is_rendered_without_a_cluster() {

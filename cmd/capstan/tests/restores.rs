@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::kind::{CLUSTER, SECRET};
 
-use crate::cluster_pair::ClusterPair;
+use crate::testing::ClusterPair;
 
 async fn backed_up() -> ClusterPair {
     let two = ClusterPair::start().await;
@@ -72,22 +72,7 @@ hint: restore a paused copy with `--paused`, delete or pause the running Cluster
 "#]]
     );
     assert!(two.target.get(CLUSTER, "default/demo").await.is_none());
-    assert_data_eq!(
-        two.there("restore saved.tar.gz --kubeconfig").await.to_string(),
-        str![[r#"
-exit 0
---- stderr
-backup of https://127.0.0.1:[..] at [..], without a pause
-warning: cannot check whether the Clusters still run on the source cluster `https://127.0.0.1:[..]`
-    if the source cluster may still run, set it with `--source-kubeconfig`, or restore with `--paused`
-created 8 objects on the target
-verified 8 objects on the target
-resumed 1 Cluster or ClusterClass
-done in [..]: restored 8 objects from `saved.tar.gz`
-
-"#]]
-    );
-    assert!(two.works_on(&two.target).await);
+    two.assert_restored("saved.tar.gz", "").await;
 }
 
 // Row: D-304

@@ -7,7 +7,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{cluster_api::cluster, fixture::Fixture, kind, request_counter::RequestCounter};
 
-use crate::management::Management;
+use crate::testing::Management;
 
 async fn lab() -> Management {
     let lab = Management::start(Fixture::builder()).await;

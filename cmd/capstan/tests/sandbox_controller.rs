@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::{assert_data_eq, str};
 
-use crate::sandbox::{Sandboxes, send};
+use crate::testing::{Sandboxes, send};
 
 const COMPONENTS: &str = "/apis/core.cs.sap.com/v1alpha1/namespaces/default/components";
 const BLUEPRINTS: &str = "/apis/core.cs.sap.com/v1alpha1/namespaces/default/blueprints";

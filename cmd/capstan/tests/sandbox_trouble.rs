@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener};
 
 use snapbox::{assert_data_eq, str};
 
-use crate::sandbox::{CONFIG_MAP, CONFIG_MAPS, Sandboxes};
+use crate::testing::{CONFIG_MAP, CONFIG_MAPS, Sandboxes};
 
 #[test]
 fn invalid_sandbox_flags_are_reported_before_any_write() {

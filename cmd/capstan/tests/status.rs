@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::binary::RunOutput;
 
-use crate::{lab::Lab, lifecycle::INIT, lifecycle_interrupted::interrupted};
+use crate::{lifecycle::INIT, lifecycle_interrupted::interrupted, testing::Lab};
 
 const DEPLOYMENT: &str =
     "/apis/apps/v1/namespaces/infrastructure-own-system/deployments/infrastructure-own-manager";

@@ -4,8 +4,9 @@
 use support::binary::{RunOutput, TestEnvironment};
 
 use crate::{
-    cluster_pair::ClusterPair, repository::with_repository, sandbox::Sandboxes,
-    small_providers::with_small_providers, world,
+    repository::with_repository,
+    testing::{ClusterPair, Sandboxes, with_small_providers},
+    world,
 };
 
 /// Runs every suggested command of a run. Returns the suggestions.

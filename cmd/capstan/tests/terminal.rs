@@ -8,7 +8,10 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{cluster_api, fixture::Fixture, kind::MACHINE, terminal::Terminal};
 
-use crate::{lab::Lab, lifecycle::INIT, management::Management};
+use crate::{
+    lifecycle::INIT,
+    testing::{Lab, Management},
+};
 
 /// Starts a sandbox with cluster `team/one` and a broken machine.
 async fn lab() -> Management {

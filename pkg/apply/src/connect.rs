@@ -78,6 +78,15 @@ pub(crate) struct OpenConnection {
 }
 
 impl ConnectionOptions {
+    /// Uses a connected client, as its own user.
+    pub fn of_client(client: kube::Client, user_agent: &str) -> Self {
+        Self {
+            credentials: Credentials::Client(client),
+            impersonation: None,
+            user_agent: user_agent.to_owned(),
+        }
+    }
+
     /// Creates clients; the client for requests that write has a fence. Credential plugins run here, on a blocking
     /// thread. No request is sent to the server.
     pub(crate) async fn connect(&self, fence: &Fence) -> Result<OpenConnection, ConnectError> {

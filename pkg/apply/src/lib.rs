@@ -12,15 +12,11 @@
 //! ```
 //!
 //! ```
-//! use apply::{ConnectionOptions, Credentials, GroupKind, ListQuery, Server, ServerOptions};
+//! use apply::{ConnectionOptions, GroupKind, ListQuery, Server, ServerOptions};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! let sandbox = support::fixture::Fixture::start().await;
-//! let connection = ConnectionOptions {
-//!     credentials: Credentials::Client(sandbox.client()),
-//!     impersonation: None,
-//!     user_agent: "example/1.0".to_owned(),
-//! };
+//! let connection = ConnectionOptions::of_client(sandbox.client(), "example/1.0");
 //! let server = Server::connect(connection, ServerOptions::default()).await?;
 //! let kind = server.kind(&GroupKind::new("", "Namespace")).await?;
 //! let namespaces = server.list(&kind, &ListQuery::default()).await?;
@@ -46,14 +42,10 @@ mod engine;
 mod error;
 mod event;
 mod field_ownership;
-#[cfg(test)]
-mod fixtures;
 mod hints;
 mod in_use;
 mod key;
 mod kinds;
-#[cfg(test)]
-mod lab;
 pub mod lease;
 mod live;
 mod marks;

@@ -43,7 +43,7 @@ mod status;
 mod store;
 mod targets;
 #[cfg(test)]
-mod tests;
+mod testing;
 mod transition;
 
 pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose};

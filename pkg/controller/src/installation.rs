@@ -141,7 +141,7 @@ impl InstallationPlan {
 
 #[cfg(test)]
 mod tests {
-    use apply::{ConnectionOptions, Credentials, ServerOptions};
+    use apply::{ConnectionOptions, ServerOptions};
     use sandbox::Fault;
     use support::fixture::Fixture;
 
@@ -149,11 +149,7 @@ mod tests {
     use crate::{DeploymentSettings, manifests};
 
     async fn installation(fixture: &Fixture) -> Installation {
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "test".to_owned(),
-        };
+        let connection = ConnectionOptions::of_client(fixture.client(), "test");
         let options = ServerOptions { retry_for: Duration::ZERO, ..ServerOptions::default() };
         Installation::new(Server::connect(connection, options).await.unwrap().without_lease(), "operators")
     }

@@ -82,7 +82,7 @@ pub fn storage_version(definition: &Object) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{NEW_VERSION, components, core, objects};
+    use crate::testing::{NEW_VERSION, components, core, objects};
 
     const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], is_optional: false };
 

@@ -8,16 +8,12 @@
 //! ```
 //!
 //! ```
-//! use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 //! use inventory::ManagementCluster;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! let sandbox = support::fixture::Fixture::start().await;
-//! let connection = ConnectionOptions {
-//!     credentials: Credentials::Client(sandbox.client()),
-//!     impersonation: None,
-//!     user_agent: "example/1.0".to_owned(),
-//! };
+//! let connection = ConnectionOptions::of_client(sandbox.client(), "example/1.0");
 //! let server = Server::connect(connection, ServerOptions::default()).await?;
 //! let cluster = ManagementCluster::new(server, EventSink::none());
 //! assert!(!cluster.identity().await?.uid.is_empty());
@@ -35,7 +31,7 @@ mod preflight_problem;
 mod providers;
 mod template_queries;
 #[cfg(test)]
-mod tests;
+mod testing;
 
 pub use cluster::{
     ClusterIdentity, KnownRevisions, ManagementCluster, config_map_kind, crd_kind, known_kind,

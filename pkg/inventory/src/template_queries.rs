@@ -97,7 +97,7 @@ mod tests {
     use snapbox::{assert_data_eq, str};
     use support::fixture::Fixture;
 
-    use crate::tests::{NEW_VERSION, cluster, components, core, objects};
+    use crate::testing::{NEW_VERSION, cluster, components, core, objects};
 
     #[tokio::test]
     async fn templates_can_query_the_cluster() {

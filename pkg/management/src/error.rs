@@ -115,7 +115,7 @@ mod tests {
     use snapbox::{assert_data_eq, str};
 
     use super::*;
-    use crate::tests::docker;
+    use crate::testing::docker;
 
     #[test]
     fn each_verb_has_its_own_error_text() {

@@ -15,14 +15,10 @@
 //! ```
 //! use management::status;
 //! # use support::{cluster_api, fixture::Fixture, small_providers::{NEW_VERSION, core}};
-//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 //! # use inventory::ManagementCluster;
 //! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
-//! #     let connection = ConnectionOptions {
-//! #         credentials: Credentials::Client(sandbox.client()),
-//! #         impersonation: None,
-//! #         user_agent: "example/1.0".to_owned(),
-//! #     };
+//! #     let connection = ConnectionOptions::of_client(sandbox.client(), "example/1.0");
 //! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -58,6 +54,8 @@ mod readiness;
 mod render;
 mod sources;
 mod status;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod unfinished_runs;

@@ -16,14 +16,10 @@
 //! use mover::{ClusterChoice, DifferencePolicy, MoveRequest, plan_move};
 //! # use std::{collections::{BTreeMap, BTreeSet}, time::Duration};
 //! # use support::{cluster_api, fixture::Fixture, small_providers::{NEW_VERSION, core}};
-//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 //! # use inventory::ManagementCluster;
 //! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
-//! #     let connection = ConnectionOptions {
-//! #         credentials: Credentials::Client(sandbox.client()),
-//! #         impersonation: None,
-//! #         user_agent: "example/1.0".to_owned(),
-//! #     };
+//! #     let connection = ConnectionOptions::of_client(sandbox.client(), "example/1.0");
 //! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -77,7 +73,7 @@ mod run;
 mod save;
 mod target;
 #[cfg(test)]
-mod tests;
+mod testing;
 mod verify;
 
 pub use abort::{AbortOutcome, abort_move};

@@ -55,6 +55,8 @@ mod open;
 mod overrides;
 mod repository;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 pub mod git;

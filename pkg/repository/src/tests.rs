@@ -4,5 +4,4 @@ mod cache;
 mod certificates;
 mod credentials;
 mod faults;
-pub(crate) mod lab;
 mod proxies;

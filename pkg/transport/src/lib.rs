@@ -48,7 +48,7 @@ mod proxy;
 mod secret;
 mod settings;
 #[cfg(test)]
-mod tests;
+mod testing;
 mod tls;
 
 pub use cache::{Cache, Miss};

@@ -9,14 +9,10 @@
 //! ```
 //! use support::{cluster_api, fixture::Fixture};
 //! use workload::{ClusterOverviewRequest, list_clusters};
-//! # use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+//! # use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 //! # use inventory::ManagementCluster;
 //! # async fn connect(sandbox: &support::fixture::Fixture) -> ManagementCluster {
-//! #     let connection = ConnectionOptions {
-//! #         credentials: Credentials::Client(sandbox.client()),
-//! #         impersonation: None,
-//! #         user_agent: "example/1.0".to_owned(),
-//! #     };
+//! #     let connection = ConnectionOptions::of_client(sandbox.client(), "example/1.0");
 //! #     ManagementCluster::new(Server::connect(connection, ServerOptions::default()).await.unwrap(), EventSink::none())
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -44,7 +40,7 @@ mod kubeconfig;
 mod marks;
 mod rollout;
 #[cfg(test)]
-mod tests;
+mod testing;
 
 pub use describe::{
     Cell, ClusterEvent, ClusterHealth, ClusterOverview, ClusterOverviewRequest, ClusterSummary, ClusterTree,

@@ -11,7 +11,9 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 pub use kube::Client;
-use sandbox::{Clock, ControllerSwitches, Fault, Identity, Listener, Options, Sandbox, kubeconfig};
+use sandbox::{
+    Clock, ControllerSwitches, Fault, Identity, Listener, Options, Sandbox, faults::FaultId, kubeconfig,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
@@ -60,6 +62,14 @@ impl Fixture {
     /// The sandbox, for access to its faults, audit log and revision.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
+    }
+
+    /// Injects a fault from now on, in the syntax of the command line of sandboxes.
+    ///
+    /// # Panics
+    /// Panics if the text is no fault.
+    pub fn inject_fault(&self, fault: &str) -> FaultId {
+        self.sandbox.faults().add(Fault::parse(fault).expect("a fault that can be read"))
     }
 
     /// A client that calls the sandbox in process.

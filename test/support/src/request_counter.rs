@@ -113,7 +113,6 @@ impl fmt::Display for RequestCounts {
 
 #[cfg(test)]
 mod tests {
-    use sandbox::Fault;
 
     use super::*;
     use crate::{cluster_api::object, fixture::Fixture, kind};
@@ -135,7 +134,7 @@ mod tests {
     async fn request_counts_include_the_outcome() {
         let lab = Fixture::start().await;
         let counter = RequestCounter::start(lab.sandbox());
-        lab.sandbox().faults().add(Fault::parse("cut-after,verb=patch,times=1").unwrap());
+        lab.inject_fault("cut-after,verb=patch,times=1");
         let client = lab.client();
         let version = http::Request::get("/version?timeout=1s").body(Vec::new()).unwrap();
         client.request_text(version).await.unwrap();

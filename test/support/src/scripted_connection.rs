@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use kube::client::Body;
-use sandbox::{Fault, Sandbox};
+use sandbox::Sandbox;
 use serde_json::json;
 use tokio::sync::{Notify, watch};
 use tower_service::Service;
@@ -289,9 +289,4 @@ fn refusal(code: u16, reason: &str, message: &str) -> Answer {
     let response = Response::builder().status(code).header("content-type", "application/json");
     let body = Full::from(status.to_string()).map_err(|never| match never {});
     response.body(body.boxed_unsync()).expect("the answer can be created")
-}
-
-/// Injects a fault from now on.
-pub fn inject_fault(fixture: &Fixture, fault: &str) {
-    fixture.sandbox().faults().add(Fault::parse(fault).expect("a fault that can be read"));
 }

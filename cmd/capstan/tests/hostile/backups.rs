@@ -15,7 +15,7 @@ use support::{
 use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
 use crate::{
     backups::{PUBLIC, SECRET},
-    cluster_pair::ClusterPair,
+    testing::ClusterPair,
 };
 
 const MANIFEST: &str = "manifest.json";

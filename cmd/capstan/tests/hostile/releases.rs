@@ -4,7 +4,11 @@ use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, GitHubRelease, Reply};
 
 use super::{ESCAPE, MEMORY_MEBIBYTES, ends_quietly};
-use crate::{lab::Lab, lifecycle::INIT, releases::ROOT, world};
+use crate::{
+    lifecycle::INIT,
+    testing::{Lab, releases::ROOT},
+    world,
+};
 
 const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3

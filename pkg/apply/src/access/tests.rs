@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Reply, SandboxLab, ScriptedServer};
+use crate::testing::{Lab, Reply, ScriptedServer};
 
 fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permission {
     let [verb, group, resource, namespace] = [verb, group, resource, namespace].map(str::to_owned);
@@ -8,29 +8,29 @@ fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permi
 
 #[tokio::test]
 async fn an_administrator_is_checked_with_one_request() {
-    let sandbox = SandboxLab::start().await;
+    let sandbox = Lab::start().await;
     let wanted = [permission("create", "apps", "deployments", "a"), permission("get", "", "secrets", "")];
-    let access = sandbox.lab.server.check_permissions(&wanted).await.unwrap();
+    let access = sandbox.server.check_permissions(&wanted).await.unwrap();
     assert_eq!(access, AccessReview { denied: Vec::new(), is_admin: true });
-    assert_eq!(sandbox.lab.server.requests(), 1);
+    assert_eq!(sandbox.server.requests(), 1);
 }
 
 #[tokio::test]
 async fn missing_permissions_keep_the_order_of_the_request() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("forbid,resource=secrets");
-    sandbox.inject_fault("forbid,resource=*,verb=update");
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("forbid,resource=secrets");
+    sandbox.fixture.inject_fault("forbid,resource=*,verb=update");
     let wanted = [
         permission("get", "", "secrets", "a"),
         permission("get", "", "configmaps", "a"),
         permission("update", "apps", "deployments", ""),
         permission("get", "apps", "deployments", ""),
     ];
-    let access = sandbox.lab.server.check_permissions(&wanted).await.unwrap();
+    let access = sandbox.server.check_permissions(&wanted).await.unwrap();
     let denied: Vec<_> = access.denied.iter().map(|denied| denied.permission.to_string()).collect();
     assert_eq!(denied, ["get secrets in namespace a", "update deployments.apps"]);
     assert!(!access.is_admin);
-    assert_eq!(sandbox.lab.server.requests(), 5);
+    assert_eq!(sandbox.server.requests(), 5);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::fixtures::{FakeCluster, marks, named};
+use crate::testing::model::{FakeCluster, marks, named};
 
 fn full() -> Value {
     json!({

@@ -4,7 +4,10 @@ use snapbox::{assert_data_eq, str};
 use super::*;
 use crate::{
     GroupKind, defined_kinds,
-    fixtures::{FakeCluster, definition, kinds, marks, named, object, options},
+    testing::{
+        model::{FakeCluster, definition, kinds, marks, named, options},
+        object,
+    },
 };
 
 fn desired(value: Value) -> DesiredObject {

@@ -28,8 +28,7 @@ use super::{
 };
 use crate::{
     ApiError, ApplyRequest, ConnectionOptions, Event, Server, ServerOptions, WriteMode,
-    lab::Lab,
-    testing::{MANAGER, config_map, config_maps, kubeconfig},
+    testing::{Lab, MANAGER, config_map, config_maps, kubeconfig},
 };
 
 const LEASE: Kind =
@@ -101,7 +100,7 @@ async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
 #[tokio::test(start_paused = true)]
 async fn a_handle_without_a_lease_refuses_to_write() {
     let lab = Lab::with_fixture(Fixture::start().await).await;
-    let connection = crate::testing::connection(lab.fixture.client());
+    let connection = ConnectionOptions::of_client(lab.fixture.client(), "test/1");
     let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
     let (kind, object) = (&config_maps(), config_map("a", "1"));
     let error = server.apply(kind, &object, MANAGER, ApplyRequest::default()).await.unwrap_err();
@@ -130,7 +129,7 @@ async fn a_second_run_waits_and_reports_the_holder() {
     };
     let (second, ()) = tokio::join!(acquire(&lab, "2", HeldLeasePolicy::Wait), release);
     write(&lab, &second.unwrap(), "2").await.unwrap();
-    let waits = lab.events().into_iter().filter_map(|event| match event {
+    let waits = lab.events.take().into_iter().filter_map(|event| match event {
         Event::WaitingForLease { holder } => Some(holder.process),
         _ => None,
     });
@@ -286,7 +285,7 @@ async fn a_confirmation_that_took_too_long_is_repeated() {
     let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
     pass(&lab, MAX_CONFIRMATION_AGE).await;
     let slow = "latency:4s,verb=update,resource=coordination.k8s.io/leases,times=1";
-    lab.fixture.sandbox().faults().add(sandbox::Fault::parse(slow).unwrap());
+    lab.fixture.inject_fault(slow);
     let before = lab.server.requests();
     // This simulates a process that is stopped during the renewal.
     let stop = async {
@@ -394,7 +393,7 @@ async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
 async fn a_lease_is_confirmed_while_writes_use_all_connections() {
     let fixture = Fixture::start().await;
     let settings = ServerOptions { max_in_flight: 1, ..ServerOptions::default() };
-    let connection = crate::testing::connection(fixture.client());
+    let connection = ConnectionOptions::of_client(fixture.client(), "test/1");
     let server = Server::connect(connection, settings).await.unwrap();
     let lease = Lease::acquire(&server, &request("1", HeldLeasePolicy::Wait)).await.unwrap();
     advance(MAX_CONFIRMATION_AGE).await;
@@ -426,7 +425,7 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
     let (began, last) = tokio::join!(take_over, first_writes);
     assert!(last < began, "{last:?} {began:?}");
     assert_eq!(value(&lab).await, "2");
-    let reported = lab.events();
+    let reported = lab.events.take();
     assert!(
         reported
             .iter()
@@ -439,17 +438,11 @@ async fn writes_wait_while_the_lease_cannot_be_confirmed() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     pass(&lab, MAX_CONFIRMATION_AGE).await;
-    lab.fixture
-        .sandbox()
-        .faults()
-        .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases,times=3").unwrap());
+    lab.fixture.inject_fault("503,resource=coordination.k8s.io/leases,times=3");
     write(&lab, &lease, "1").await.unwrap();
     assert_eq!(value(&lab).await, "1");
     pass(&lab, MAX_CONFIRMATION_AGE).await;
-    lab.fixture
-        .sandbox()
-        .faults()
-        .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases").unwrap());
+    lab.fixture.inject_fault("503,resource=coordination.k8s.io/leases");
     let error = write(&lab, &lease, "2").await.unwrap_err();
     let ApiError::RetriesExhausted { last, .. } = error else { panic!("{error:?}") };
     assert!(matches!(*last, ApiError::LeaseUnconfirmed { .. }), "{last:?}");
@@ -460,12 +453,8 @@ async fn writes_wait_while_the_lease_cannot_be_confirmed() {
 async fn lost_answers_do_not_look_like_another_run() {
     for verb in ["create", "update"] {
         let lab = lab().await;
-        lab.fixture.sandbox().faults().add(
-            sandbox::Fault::parse(&format!(
-                "cut-after,verb={verb},resource=coordination.k8s.io/leases,times=1"
-            ))
-            .unwrap(),
-        );
+        lab.fixture
+            .inject_fault(&format!("cut-after,verb={verb},resource=coordination.k8s.io/leases,times=1"));
         let lease = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
         pass(&lab, MAX_CONFIRMATION_AGE).await;
         write(&lab, &lease, "1").await.unwrap();
@@ -477,10 +466,7 @@ async fn lost_answers_do_not_look_like_another_run() {
 #[tokio::test(start_paused = true)]
 async fn a_forbidden_lease_is_reported_before_any_write() {
     let lab = lab().await;
-    lab.fixture
-        .sandbox()
-        .faults()
-        .add(sandbox::Fault::parse("403,resource=coordination.k8s.io/leases").unwrap());
+    lab.fixture.inject_fault("403,resource=coordination.k8s.io/leases");
     let error = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap_err();
     assert!(matches!(error, LeaseError::Forbidden { name, .. } if name == self::name()));
 }

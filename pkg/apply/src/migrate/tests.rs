@@ -1,5 +1,4 @@
 use manifest::Value;
-use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, request_counter::RequestCounter};
@@ -7,7 +6,7 @@ use support::{fixture::Fixture, request_counter::RequestCounter};
 use super::*;
 use crate::{
     WriteMode,
-    lab::{Lab, object},
+    testing::{Lab, object},
 };
 
 /// Returns a definition with these versions; the last is the storage version.
@@ -44,7 +43,7 @@ async fn lab_with_old_objects(fixture: Fixture) -> Lab {
     lab.server.replace(&definition::kind(), &newer, "test", WriteMode::Real).await.unwrap();
     lab.fixture.wait_until_idle().await;
     assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
-    lab.events();
+    lab.events.take();
     lab
 }
 
@@ -67,7 +66,7 @@ async fn objects_are_rewritten_and_the_old_version_is_removed() {
 1 patch customresourcedefinitions/status, 3 patch widgets
 "#]]
     );
-    let reported = lab.events().into_iter().filter_map(|event| match event {
+    let reported = lab.events.take().into_iter().filter_map(|event| match event {
         Event::Migrating { definition, done, total } => Some((definition, done, total)),
         _ => None,
     });
@@ -99,9 +98,10 @@ async fn a_definition_without_the_storage_version_is_refused() {
 #[tokio::test]
 async fn concurrently_changed_objects_count_as_migrated() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
-    let strike = |fault: &str| lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
-    strike("409,verb=patch,resource=example.com/widgets,times=1");
-    strike("409,verb=patch,resource=apiextensions.k8s.io/customresourcedefinitions/status,times=2");
+    lab.fixture.inject_fault("409,verb=patch,resource=example.com/widgets,times=1");
+    lab.fixture.inject_fault(
+        "409,verb=patch,resource=apiextensions.k8s.io/customresourcedefinitions/status,times=2",
+    );
     let migrated = lab.server.migrate(&object(definition(&["v2"]))).await.unwrap();
     assert_eq!(migrated, Some(StorageMigration { objects: 3, versions: vec!["v1".to_owned()] }));
     assert_eq!(stored_versions(&lab).await, json!(["v2"]));
@@ -110,8 +110,7 @@ async fn concurrently_changed_objects_count_as_migrated() {
 #[tokio::test]
 async fn a_failed_migration_can_be_repeated() {
     let lab = lab_with_old_objects(Fixture::start().await).await;
-    let fault = Fault::parse("403,verb=patch,resource=example.com/widgets,times=1").unwrap();
-    lab.fixture.sandbox().faults().add(fault);
+    lab.fixture.inject_fault("403,verb=patch,resource=example.com/widgets,times=1");
     let next = object(definition(&["v2"]));
     let error = lab.server.migrate(&next).await.unwrap_err();
     assert!(

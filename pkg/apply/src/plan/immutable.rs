@@ -128,7 +128,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::fixtures::named;
+    use crate::testing::model::named;
 
     fn with(what: &str, path: &[&str], value: &Value) -> Object {
         let mut made = named(what, &json!({}));

@@ -7,7 +7,7 @@ use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fixtures::{FakeCluster, definition, label_marks, marks, named};
+use crate::testing::model::{FakeCluster, definition, label_marks, marks, named};
 
 /// Objects of sets. Some need other objects: namespaces and kinds inside or outside of the set.
 const NAMES: &[&str] = &[
@@ -147,7 +147,7 @@ proptest! {
         let desired = world.desire(&objects).unwrap();
         world.execute(&plan, &desired);
         let again = world.plan(&objects).unwrap();
-        prop_assert!(again.is_empty(), "{}", crate::fixtures::plan_text(&again));
+        prop_assert!(again.is_empty(), "{}", crate::testing::model::plan_text(&again));
         let stored = world.set.clone();
         world.set.schedule(&desired, &again);
         prop_assert_eq!(&world.set, &stored, "nothing is to be stored");

@@ -4,7 +4,10 @@ use snapbox::{assert_data_eq, str};
 use super::*;
 use crate::{
     GroupKind, ItemPhase, MissingNamespacePolicy, OwnershipMarks,
-    fixtures::{FakeCluster, definition, label_marks, marks, minute, named, object, plan_text},
+    testing::{
+        model::{FakeCluster, definition, label_marks, marks, minute, named, plan_text},
+        object,
+    },
 };
 
 /// Returns groups of steps that may run concurrently.

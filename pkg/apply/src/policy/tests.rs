@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::fixtures::options;
+use crate::testing::model::options;
 
 fn read(annotations: &Value, options: &ApplyOptions) -> Result<ObjectPolicies, Vec<String>> {
     let object = json!({"metadata": {"name": "a", "annotations": annotations}});

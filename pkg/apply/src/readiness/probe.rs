@@ -165,7 +165,7 @@ fn matches_resource(list: &Value, plural: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::object;
+    use crate::testing::object;
 
     fn kinds() -> ServedKinds {
         let mut kinds = ServedKinds::default();

@@ -9,7 +9,7 @@ use serde_json::json;
 use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
-use crate::lab::{Lab, object};
+use crate::testing::{Lab, object};
 
 fn authority() -> Value {
     BASE64.encode(b"-----BEGIN CERTIFICATE-----\n").into()
@@ -138,7 +138,7 @@ async fn the_wait_ends_when_webhooks_have_a_ca_bundle_and_answer() {
     let (server, all) = (lab.server.clone(), objects(&[&hook]));
     let wait = tokio::spawn(async move { wait_for_webhooks(&server, &all, None).await });
     loop {
-        if let Event::Waiting { blockers } = lab.event().await {
+        if let Event::Waiting { blockers } = lab.events.next().await {
             assert_eq!(blockers.len(), 1, "{blockers:?}");
             break;
         }
@@ -162,7 +162,7 @@ async fn silent_webhooks_are_probed_until_the_deadline() {
     assert_eq!(blockers.len(), 1);
     assert_eq!(blockers[0].since.as_secs(), 60);
     assert!((10..=40).contains(&counter.writes().total()), "{}", counter.writes());
-    let reported = lab.events().iter().filter(|event| matches!(event, Event::Waiting { .. })).count();
+    let reported = lab.events.take().iter().filter(|event| matches!(event, Event::Waiting { .. })).count();
     assert_eq!(reported, 1);
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::take_over_fields;
 use crate::{
     ApplyRequest, PatchTarget, WriteMode,
-    lab::{Lab, object},
+    testing::{Lab, object},
 };
 
 fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value {

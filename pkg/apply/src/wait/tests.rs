@@ -1,14 +1,12 @@
+use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use std::time::Duration;
-
-use sandbox::Fault;
-use serde_json::{Value, json};
 use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
 use crate::{
     Event, GroupKind,
-    lab::{Lab, object},
+    testing::{Lab, object},
 };
 
 fn deployment(name: &str) -> Value {
@@ -70,7 +68,7 @@ fn lines(blockers: &[Blocker], indent: &str) -> String {
 /// Returns the blockers of the next event.
 async fn reported(lab: &Lab) -> String {
     loop {
-        if let Event::Waiting { blockers } = lab.event().await {
+        if let Event::Waiting { blockers } = lab.events.next().await {
             return lines(&blockers, "");
         }
     }
@@ -222,8 +220,7 @@ async fn a_deleted_object_is_waited_for_again() {
 #[tokio::test]
 async fn a_forbidden_watch_is_an_error_with_its_kind() {
     let lab = Lab::start().await;
-    let forbidden = Fault::parse("403,verb=list,resource=apps/deployments").unwrap();
-    lab.fixture.sandbox().faults().add(forbidden);
+    lab.fixture.inject_fault("403,verb=list,resource=apps/deployments");
     let error = lab.server.wait(&waiting_for(&[deployment("a")], 60)).await.unwrap_err();
     assert_eq!(error.code(), Some(403));
     assert!(error.to_string().contains("Deployment.apps"), "{error}");

@@ -6,7 +6,7 @@ use apply::ItemPhase;
 use serde_json::json;
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
-use crate::lab::*;
+use crate::testing::*;
 
 fn deletions(counter: &support::request_counter::RequestCounter) -> Vec<String> {
     writes(counter).into_iter().filter(|write| write.starts_with("delete ")).collect()

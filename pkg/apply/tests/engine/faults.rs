@@ -6,7 +6,7 @@ use apply::{ApplySet, EngineOutcome, ReadByName, RunOptions, SaveAt};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
-use crate::lab::*;
+use crate::testing::*;
 
 fn old_set() -> String {
     config_map("old", &[], "1")
@@ -56,7 +56,7 @@ async fn installed() -> Lab {
 
 /// Fails every write after the first `n`, with or without its effect, and then forgets everything except the record.
 async fn cut(lab: &mut Lab, how: &str, n: usize, yaml: Option<&str>) -> bool {
-    lab.strike(&format!("{how},verb=write,skip={n}"));
+    lab.fixture.inject_fault(&format!("{how},verb=write,skip={n}"));
     lab.impatient().await;
     let ended = match yaml {
         Some(yaml) => lab.apply(yaml).await,
@@ -110,9 +110,9 @@ async fn a_deletion_interrupted_after_any_write_can_be_resumed() {
 async fn an_overloaded_server_is_retried() {
     let mut lab = Lab::start().await;
     lab.until = Some(Duration::from_mins(1));
-    lab.strike("429:0,verb=write,times=5");
+    lab.fixture.inject_fault("429:0,verb=write,times=5");
     lab.applied(&new_set()).await;
-    lab.strike("429:0,verb=delete,times=3");
+    lab.fixture.inject_fault("429:0,verb=delete,times=3");
     lab.deleted().await;
     assert_eq!(owned(&lab).await, Vec::<String>::new());
 }
@@ -121,8 +121,8 @@ async fn an_overloaded_server_is_retried() {
 async fn after_the_deadline_only_the_record_is_retried() {
     let mut lab = Lab::start().await;
     lab.until = Some(Duration::ZERO);
-    lab.strike("503,verb=write,times=1");
-    lab.strike("503,verb=create,times=1");
+    lab.fixture.inject_fault("503,verb=write,times=1");
+    lab.fixture.inject_fault("503,verb=create,times=1");
     let counter = lab.count();
     let error = lab.apply(&config_map("a", &[], "1")).await.unwrap_err();
     assert_eq!(failed_objects(&error), ["ConfigMap default/a"]);
@@ -154,7 +154,7 @@ async fn a_concurrently_changed_object_is_read_again() {
 async fn endless_conflicts_are_an_error() {
     let mut lab = Lab::start().await;
     lab.applied(&config_map("a", &[], "1")).await;
-    lab.strike("409,verb=update");
+    lab.fixture.inject_fault("409,verb=update");
     let counter = lab.count();
     let error = lab.apply(&config_map("a", &[], "2")).await.unwrap_err();
     assert_eq!(failed_objects(&error), ["ConfigMap default/a"]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use apply::{ApplySet, ApplySetItem, EngineError, GroupKind, ItemPhase, ManagedType};
 use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION};
 
-use crate::lab::*;
+use crate::testing::*;
 
 async fn installed() -> Lab {
     let mut lab = Lab::start().await;

@@ -4,8 +4,8 @@
 mod deletion;
 mod faults;
 mod guards;
-mod lab;
 mod order;
 mod policies;
 mod pruning;
+mod testing;
 mod waves;

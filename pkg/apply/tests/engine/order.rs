@@ -3,7 +3,7 @@
 use snapbox::{assert_data_eq, str};
 use support::kind::CONFIG_MAP;
 
-use crate::lab::*;
+use crate::testing::*;
 
 fn mixed() -> String {
     [

@@ -6,7 +6,7 @@ use apply::{Engine, Event, LiveObjects, ReadByName, ReconcilePolicy, UpdatePolic
 use serde_json::{Value, json};
 use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE};
 
-use crate::lab::*;
+use crate::testing::*;
 
 async fn updated(lab: &mut Lab, annotations: &[(&str, &str)]) -> Vec<String> {
     lab.applied(&config_map("a", annotations, "1")).await;
@@ -258,7 +258,14 @@ async fn a_dropped_conversion_webhook_is_removed_with_its_ca_bundle() {
         if installed_by == "engine" {
             lab.applied(&converted(BY_WEBHOOK)).await;
         } else {
-            let object = lab.desired(&converted(BY_WEBHOOK)).await.objects.remove(0).object;
+            let object = lab
+                .planned(&converted(BY_WEBHOOK), ReadByName::Applied)
+                .await
+                .unwrap()
+                .desired
+                .objects
+                .remove(0)
+                .object;
             let kind = apply::GroupKind::new(object.group(), object.kind());
             let kind = lab.server.kind(&kind).await.unwrap();
             lab.server.create(&kind, &object, installed_by, WriteMode::Real).await.unwrap();

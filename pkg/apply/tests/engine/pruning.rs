@@ -6,7 +6,7 @@ use apply::{PruneTiming, ReadByName, RunOptions};
 use serde_json::json;
 use support::kind::CONFIG_MAP;
 
-use crate::lab::*;
+use crate::testing::*;
 
 // Row: ENG-80
 #[tokio::test]

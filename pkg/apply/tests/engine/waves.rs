@@ -6,7 +6,7 @@ use apply::{EngineOutcome, ItemPhase, ReadByName};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, Kind};
 
-use crate::lab::*;
+use crate::testing::*;
 
 const JOB: Kind = Kind::new("batch", "v1", "Job", "jobs");
 
@@ -139,8 +139,8 @@ async fn an_interrupted_purge_is_completed_once() {
     let set = job("prepare", &[("purge-order", "0")]);
     lab.apply(&set).await.unwrap();
     finish(&lab, "default/prepare").await;
-    lab.strike("cut-after,verb=delete,times=1");
-    lab.strike("503,verb=write,skip=1");
+    lab.fixture.inject_fault("cut-after,verb=delete,times=1");
+    lab.fixture.inject_fault("503,verb=write,skip=1");
     lab.until = Some(Duration::from_mins(1));
     lab.impatient().await;
     lab.apply(&set).await.unwrap_err();

@@ -6,7 +6,7 @@ use support::fixture::Fixture;
 use super::*;
 use crate::{
     ArtifactReference, ComponentStore, SourceState, State, Targets, check_component, definition,
-    tests::connect,
+    testing::connect,
 };
 
 /// A sandbox with the storage of Components.

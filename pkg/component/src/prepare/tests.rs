@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 
 use super::*;
 use crate::{
-    ArtifactReference, ClusterLookups, LocalObjects, check_component, server_capabilities, tests::connect,
+    ArtifactReference, ClusterLookups, LocalObjects, check_component, server_capabilities, testing::connect,
 };
 
 /// A Secret of SOPS for a key of this test only.

@@ -9,7 +9,7 @@ use support::{fixture::Fixture, kind::GIT_REPOSITORY};
 use tokio::time::timeout;
 
 use super::*;
-use crate::{ComponentStore, Targets, definition, tests::connect};
+use crate::{ComponentStore, Targets, definition, testing::connect};
 
 /// Renders a ConfigMap for each name in the value `maps`.
 struct Maps;

@@ -4,7 +4,7 @@ use snapbox::{assert_data_eq, str};
 use support::fixture::Fixture;
 
 use super::*;
-use crate::{ArtifactReference, State, check_component, definition, tests::connect};
+use crate::{ArtifactReference, State, check_component, definition, testing::connect};
 
 /// A sandbox with a Component store.
 struct Lab {

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use apply::{ConnectionOptions, Credentials, Event, GroupKind, ListQuery, PatchTarget, ServerOptions};
+use apply::{ConnectionOptions, Event, GroupKind, ListQuery, PatchTarget, ServerOptions};
 use component::{Component, GROUP, RECONCILER, RenderInputs, State, definition};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
@@ -81,11 +81,7 @@ impl Lab {
                 }
             }
         });
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "controller".to_owned(),
-        };
+        let connection = ConnectionOptions::of_client(fixture.client(), "controller");
         let settings = ServerOptions { events, ..ServerOptions::default() };
         let server = Server::connect(connection, settings).await.unwrap().without_lease();
         let lab = Self { fixture, server, metrics: Arc::default(), readiness: Arc::default(), requests };
@@ -282,11 +278,7 @@ async fn an_event_names_the_component_its_state_and_its_revision() {
 #[tokio::test]
 async fn a_cluster_without_the_definition_is_refused() {
     let fixture = Fixture::start().await;
-    let connection = ConnectionOptions {
-        credentials: Credentials::Client(fixture.client()),
-        impersonation: None,
-        user_agent: "controller".to_owned(),
-    };
+    let connection = ConnectionOptions::of_client(fixture.client(), "controller");
     let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
     let lab =
         Lab { fixture, server, metrics: Arc::default(), readiness: Arc::default(), requests: Arc::default() };

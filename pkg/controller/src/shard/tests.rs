@@ -3,7 +3,7 @@ use std::{
     time::SystemTime,
 };
 
-use apply::{ConnectionOptions, Credentials, HeldLeasePolicy, ServerOptions};
+use apply::{ConnectionOptions, HeldLeasePolicy, ServerOptions};
 use support::fixture::Fixture;
 use tokio::time::timeout;
 
@@ -72,11 +72,7 @@ struct Lab {
 impl Lab {
     async fn start() -> Self {
         let fixture = Fixture::builder().clock_at("2026-01-02T03:04:05Z").start().await;
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(fixture.client()),
-            impersonation: None,
-            user_agent: "controller".to_owned(),
-        };
+        let connection = ConnectionOptions::of_client(fixture.client(), "controller");
         let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
         Self { fixture, server, waiting: Mutex::default() }
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 use support::{fixture::Fixture, kind::CONFIG_MAP};
 
 use super::*;
-use crate::tests::{cluster, objects};
+use crate::testing::{cluster, objects};
 
 const RECORD: &str =
     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}, data: {by: capstan}}";

@@ -3,7 +3,7 @@ use serde_json::json;
 use support::{fixture::Fixture, kind::CUSTOM_RESOURCE_DEFINITION};
 
 use super::*;
-use crate::tests::{NEW_VERSION, cluster, core, docker, installed};
+use crate::testing::{NEW_VERSION, cluster, core, docker, installed};
 
 fn established(mut definition: Object) -> Object {
     let condition = json!({"conditions": [{"type": "Established", "status": "True"}]});

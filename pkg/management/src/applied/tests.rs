@@ -3,7 +3,7 @@ use apply::{ApiKind, ServedKinds};
 use serde_json::json;
 
 use super::*;
-use crate::tests::{core, installed};
+use crate::testing::{core, installed};
 
 fn kind(group: &str, kind: &str, plural: &str, verbs: &[&str]) -> ApiKind {
     ApiKind {

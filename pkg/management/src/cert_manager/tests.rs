@@ -25,7 +25,7 @@ use crate::{
         plan_cert_manager_for_init, plan_cert_manager_for_upgrade,
         record::{CORE_LABEL, VERSION_ANNOTATION},
     },
-    tests as testing,
+    testing,
 };
 
 const ISSUER: Kind = Kind::new("cert-manager.io", "v1", "Issuer", "issuers");

@@ -107,7 +107,7 @@ mod tests {
     use crate::{
         UnfinishedPolicy, WaitOptions,
         delete::scope::DeletionScope,
-        tests::{core, docker, installed},
+        testing::{core, docker, installed},
     };
     use apply::ApplySetItem;
 

@@ -5,7 +5,7 @@ use provider::InstalledProvider;
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::tests::{asked, bootstrap, control_plane, core, docker, installed};
+use crate::testing::{asked, bootstrap, control_plane, core, docker, installed};
 
 fn inventory(providers: Vec<InstalledProvider>) -> ProviderInventory {
     ProviderInventory { providers, is_defined: true, unfinished: None }

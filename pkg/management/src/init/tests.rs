@@ -15,7 +15,7 @@ use support::{
 };
 
 use super::*;
-use crate::tests::{
+use crate::testing::{
     CERT_MANAGER, NEW_VERSION, OLD_VERSION, Releases, bootstrap, cert_manager, cluster, components,
     control_plane, core, docker, init_of, installed, namespace_of, small_init,
 };

@@ -127,7 +127,7 @@ mod tests {
     use snapbox::{assert_data_eq, str};
 
     use super::*;
-    use crate::tests::{NEW_VERSION, Releases, asked, docker};
+    use crate::testing::{NEW_VERSION, Releases, asked, docker};
 
     #[test]
     fn an_old_kubernetes_is_refused_and_an_older_one_with_topologies() {

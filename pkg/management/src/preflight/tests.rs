@@ -4,7 +4,7 @@ use inventory::PreflightProblems;
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::tests::{
+use crate::testing::{
     NEW_VERSION, OLD_VERSION, bootstrap, components, control_plane, core, docker, installed, namespace_of,
     objects,
 };

@@ -4,7 +4,7 @@ use support::{fixture::Fixture, kind::CONFIG_MAP};
 use super::*;
 use crate::{
     provider_set::read_recorded_set,
-    tests::{NEW_VERSION, cluster, docker, namespace_of},
+    testing::{NEW_VERSION, cluster, docker, namespace_of},
 };
 
 fn set_of(phase: ItemPhase) -> ApplySet {

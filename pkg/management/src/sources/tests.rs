@@ -1,7 +1,7 @@
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::tests::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, components, core, docker};
+use crate::testing::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, components, core, docker};
 
 #[tokio::test]
 async fn providers_are_rendered_in_the_requested_order() {
@@ -76,7 +76,7 @@ cannot read `core-components.yaml` of `cluster-api` v9.9.9: cannot find release 
 
 #[tokio::test]
 async fn an_unlisted_series_leaves_the_contract_empty() {
-    let listed_later = crate::tests::metadata("v2.0.0", "v1beta2");
+    let listed_later = crate::testing::metadata("v2.0.0", "v1beta2");
     let releases = Releases::small().with_file(&docker(), NEW_VERSION, "metadata.yaml", &listed_later);
     let rendered = releases.sources().render(&asked(&[(docker(), NEW_VERSION)]), None).await.unwrap();
     assert_eq!(rendered[0].contract.as_str(), "");

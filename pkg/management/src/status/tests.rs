@@ -12,7 +12,7 @@ use support::{
 use super::*;
 use crate::{
     InitRequest, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, init, plan_init, plan_upgrade,
-    tests::{NEW_VERSION, OLD_VERSION, Releases, asked, cert_manager, cluster, core, docker, installed},
+    testing::{NEW_VERSION, OLD_VERSION, Releases, asked, cert_manager, cluster, core, docker, installed},
     upgrade,
 };
 
@@ -150,8 +150,7 @@ async fn unfinished_runs_are_reported_until_they_finish() {
         (status.providers.len(), status.unfinished_init.clone(), steps)
     };
 
-    let cut = |what: &str| fixture.sandbox().faults().add(sandbox::Fault::parse(what).unwrap());
-    cut("403,verb=patch,resource=apps/deployments");
+    fixture.inject_fault("403,verb=patch,resource=apps/deployments");
     let mut plan = plan_init(&cluster, &sources, &small()).await.unwrap();
     init(&cluster, &sources, &small(), &mut plan).await.unwrap_err();
     let noted = vec![installed(&core(), OLD_VERSION), installed(&docker(), OLD_VERSION)];
@@ -173,11 +172,11 @@ async fn unfinished_runs_are_reported_until_they_finish() {
         unfinished: UnfinishedPolicy::Refuse,
     };
     let mut plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
-    cut("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");
+    fixture.inject_fault("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");
     upgrade(&cluster, &sources, &request, &mut plan).await.unwrap_err();
     fixture.sandbox().faults().clear();
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, Some(vec![true, false])));
 
-    cut("403,verb=get,resource=secrets");
+    fixture.inject_fault("403,verb=get,resource=secrets");
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None), "the rest is still reported");
 }

@@ -3,7 +3,7 @@
 use inventory::ManagementCluster;
 use support::{
     fixture::Fixture,
-    scripted_connection::{RequestOutcome, ScriptedConnection, inject_fault},
+    scripted_connection::{RequestOutcome, ScriptedConnection},
 };
 
 mod comparable_state;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, Sources, UnfinishedPolicy, WaitOptions, delete_providers,
     init, plan_delete, plan_init, plan_upgrade, rollback_upgrade, start_rollback,
-    tests::{
+    testing::{
         NEW_VERSION, OLD_VERSION, Releases, cluster_behind, components, docker, small_init,
         upgrade_to_contract,
     },

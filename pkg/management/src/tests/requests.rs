@@ -11,7 +11,7 @@ use support::{
 use crate::{
     DeleteRequest, LifecyclePlan, UnfinishedPolicy, UpgradeRequest, WaitOptions, delete_providers, init,
     plan_delete, plan_init, plan_upgrade, status,
-    tests::{
+    testing::{
         OLD_VERSION, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
         upgrade_to_contract,
     },

@@ -12,7 +12,7 @@ use super::*;
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitOptions, plan_delete, plan_init,
     plan_upgrade,
-    tests::{OLD_VERSION, Releases, cluster, core, docker, small_init, upgrade_to_contract},
+    testing::{OLD_VERSION, Releases, cluster, core, docker, small_init, upgrade_to_contract},
     unfinished_runs::reject_unfinished,
 };
 
@@ -123,10 +123,7 @@ async fn a_failed_journal_read_stops_a_change() {
     for resource in ["configmaps", "secrets"] {
         for (code, is_refused) in [(403, false), (500, true)] {
             let fixture = moving("finished").await;
-            support::scripted_connection::inject_fault(
-                &fixture,
-                &format!("{code},verb=get,resource={resource}"),
-            );
+            fixture.inject_fault(&format!("{code},verb=get,resource={resource}"));
             let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
             let cluster = ManagementCluster::new(server, EventSink::none());
             let result = reject_unfinished(&cluster, CheckedRuns::All, UnfinishedPolicy::Refuse).await;

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use api::ProviderId;
 use manifest::Object;
-use sandbox::{ControllerSwitches, Fault};
+use sandbox::ControllerSwitches;
 use serde_json::{Value, json};
 use support::{
     fixture::Fixture,
@@ -19,7 +19,7 @@ use support::{
 use super::*;
 use crate::{
     init, plan_init,
-    tests::{
+    testing::{
         NEW_VERSION, OLD_VERSION, Releases, cluster, components, core, docker, namespace_of, small_init,
         upgrade_to_contract,
     },
@@ -120,7 +120,7 @@ impl Lab {
         what: impl Future<Output = Result<Option<NotReady>, LifecycleError>>,
     ) -> bool {
         let fault = format!("cut-before,verb=write,skip={at}");
-        self.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());
+        self.fixture.inject_fault(&fault);
         let ended = what.await;
         self.fixture.sandbox().faults().clear();
         self.fixture.wait_until_idle().await;

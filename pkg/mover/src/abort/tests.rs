@@ -12,7 +12,7 @@ use support::{
 use super::*;
 use crate::{
     JournalError, JournalHolder,
-    tests::lab::{Lab, LabConnections},
+    testing::{Lab, LabConnections},
 };
 
 const RUN: &str = "r1";
@@ -243,10 +243,7 @@ async fn terminating_copies_lose_their_finalizers() {
 #[tokio::test(start_paused = true)]
 async fn an_unremovable_copy_is_named_and_nothing_is_resumed() {
     let begun = Box::pin(StartedMove::new_whole()).await;
-    support::scripted_connection::inject_fault(
-        &begun.lab.target,
-        "forbid,verb=delete,resource=cluster.x-k8s.io/machines",
-    );
+    begun.lab.target.inject_fault("forbid,verb=delete,resource=cluster.x-k8s.io/machines");
     let error = begun.abort().await.unwrap_err();
     let MoveError::ObjectFailures { action: "remove", failures } = &error else { panic!("{error:?}") };
     assert_eq!(failures[0].0.kind, "Machine");

@@ -15,8 +15,8 @@ use support::{
 
 use super::*;
 use crate::{
-    DifferencePolicy, tests as testing,
-    tests::{NEW_VERSION, core, lab::Lab},
+    DifferencePolicy,
+    testing::{self, Lab, NEW_VERSION, core},
 };
 
 const PLACE: &str = "capi-system/capstan-move";

@@ -14,8 +14,8 @@ use support::{
 
 use super::*;
 use crate::{
-    ClusterChoice, DifferencePolicy, tests as testing,
-    tests::{NEW_VERSION, OLD_VERSION, bootstrap, control_plane, core, docker},
+    ClusterChoice, DifferencePolicy,
+    testing::{self, NEW_VERSION, OLD_VERSION, bootstrap, control_plane, core, docker},
 };
 
 /// Starts a management cluster with the kinds and the inventory of four providers.
@@ -172,11 +172,8 @@ async fn status(on: &Fixture, kind: support::kind::Kind, place: &str, patch: &se
 #[tokio::test]
 async fn missing_permissions_are_reported_before_the_dry_run() {
     let (source, target) = two_sides().await;
-    let forbid = |on: &Fixture, fault: &str| {
-        on.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
-    };
-    forbid(&source, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
-    forbid(&target, "forbid,verb=create,resource=secrets");
+    source.inject_fault("forbid,verb=delete,resource=cluster.x-k8s.io/machines");
+    target.inject_fault("forbid,verb=create,resource=secrets");
     let quick = MoveRequest { server_dry_run: false, ..everything() };
     assert_data_eq!(
         problems(&source, &target, &quick).await.join("\n"),

@@ -19,9 +19,9 @@ use workload::PAUSED_ANNOTATION;
 use super::{RestoreOptions, RestoreOutcome, SavedFile, SavedObjects, restore_objects};
 use crate::{
     ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore,
-    run::tests::fixtures::{State, World, move_lab, request, runtime, state},
     save::tests::{Files, as_saved, save},
-    tests::lab::{Lab, LabConnections},
+    testing::move_world::{State, World, move_lab, request, runtime, state},
+    testing::{Lab, LabConnections},
 };
 
 /// Requests all saved objects.
@@ -156,7 +156,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
             let is_list = |request: &OutgoingRequest<'_>| {
                 request.method == "GET" && request.path.ends_with("/team/secrets")
             };
-            let target = crate::tests::cluster_behind(&ScriptedConnection::pausing_before(
+            let target = crate::testing::cluster_behind(&ScriptedConnection::pausing_before(
                 &lab.target,
                 &moment,
                 is_list,
@@ -246,7 +246,7 @@ fn selected_clusters_are_restored_into_another_namespace() {
 fn handwritten_objects_need_no_uids() {
     runtime().block_on(async {
         let lab = Box::pin(Lab::with_kinds()).await;
-        lab.target.create([support::cluster_api::provider(&crate::tests::core(), crate::tests::NEW_VERSION)]).await;
+        lab.target.create([support::cluster_api::provider(&crate::testing::core(), crate::testing::NEW_VERSION)]).await;
         let cluster = |name: &str| {
             format!(
                 "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: {name}, namespace: team}}\n\

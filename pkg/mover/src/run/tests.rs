@@ -1,6 +1,5 @@
 mod aborted_move;
 mod clocks;
-pub(crate) mod fixtures;
 mod foreign_objects;
 mod interrupted;
 mod journals_deleted;

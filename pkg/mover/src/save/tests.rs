@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     JournalStore, MoveError, MovePlan, MoveRequest, SavedFile, plan_move,
-    run::tests::fixtures::{World, keeper, move_lab, request, runtime, state},
-    tests::lab::Lab,
+    testing::Lab,
+    testing::move_world::{World, keeper, move_lab, request, runtime, state},
 };
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;

@@ -8,7 +8,7 @@ use transport::{
 };
 
 use super::*;
-use crate::tests::lab::settings;
+use crate::testing::settings;
 
 const REPOSITORY: &str = "https://files.example.org/charts";
 const REGISTRY: &str = "ghe.example.org";

@@ -2,7 +2,7 @@ use support::host::{FakeHost, GitHubRelease, Reply};
 use transport::Settings;
 
 use super::*;
-use crate::tests::lab::{context, github_token, settings, text};
+use crate::testing::{context, github_token, settings, text};
 
 fn with_token(host: &FakeHost) -> RepositoryContext {
     RepositoryContext::new(Settings { github_token: github_token(), ..settings(host) })

@@ -2,10 +2,10 @@ use api::Version;
 use support::host::{FakeHost, Reply};
 use transport::{Digest, HostKind, HostSettings, Hosts, RequestFailure, Settings, StoreSettings};
 
-use crate::tests::lab;
+use crate::testing;
 use crate::{
     Error, FolderIndex, Repository, RepositoryContext, latest_version, open,
-    tests::lab::{settings, text},
+    testing::{settings, text},
 };
 
 const BASE: &str = "files.example.org/capi/infrastructure-aws";
@@ -80,7 +80,7 @@ async fn a_missing_or_invalid_index_is_an_error() {
         host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
         host.on(format!("{BASE}/index.json"), reply);
         let error = folder(&host, "v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
-        assert_eq!(lab::status(&error), status, "{error:?}");
+        assert_eq!(testing::status(&error), status, "{error:?}");
         let unreadable = matches!(error.request().unwrap().failure, RequestFailure::InvalidResponse { .. });
         assert_eq!(unreadable, status.is_none());
     }

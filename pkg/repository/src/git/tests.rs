@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use transport::{AddressOrigin, CaBundle, Event, NetworkAccess, RetryPolicy, Settings, StoreSettings};
 
 use super::{CloneStore, GitFailure, GitRemote, GitSettings, RemoteUrl};
-use crate::{Error, ReleaseSettings, RepositoryContext, tests::lab::EventLog};
+use crate::{Error, ReleaseSettings, RepositoryContext, testing::EventLog};
 
 /// A fake forge, and a folder that persists between runs.
 struct Lab {

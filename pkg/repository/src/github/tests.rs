@@ -5,7 +5,7 @@ use transport::{Credential, Event, RequestFailure, Secret, Settings};
 
 use crate::{
     Error, Repository, RepositoryContext, open,
-    tests::lab::{EventLog, context, github_token, settings, text, with_go_proxy, without_go_proxy},
+    testing::{EventLog, context, github_token, settings, text, with_go_proxy, without_go_proxy},
 };
 
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";

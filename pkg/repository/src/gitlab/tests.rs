@@ -3,7 +3,7 @@ use transport::{Credential, RequestFailure, Secret, Settings};
 
 use crate::{
     Error, Repository, RepositoryContext, open,
-    tests::lab::{context, github_token, gitlab_token, settings, text},
+    testing::{context, github_token, gitlab_token, settings, text},
 };
 
 const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";

@@ -1,7 +1,7 @@
 use transport::Settings;
 
 use super::*;
-use crate::{RepositoryContext, open, tests::lab::text};
+use crate::{RepositoryContext, open, testing::text};
 
 struct Tree(tempfile::TempDir);
 

@@ -9,7 +9,7 @@ use transport::{
 use super::*;
 use crate::{
     open,
-    tests::lab::{settings, text},
+    testing::{settings, text},
 };
 
 pub(super) const HOST: &str = "ghe.example.org";

@@ -5,7 +5,7 @@ use transport::Settings;
 use super::*;
 use crate::{
     memory::MemoryRepository,
-    tests::lab::{EventLog, text},
+    testing::{EventLog, text},
 };
 
 fn with_file(folder: &Path, file: &str) {

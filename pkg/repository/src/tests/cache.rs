@@ -7,7 +7,7 @@ use transport::{Event, NetworkAccess, Refresh, Settings, StoreSettings};
 
 use crate::{
     Error, Repository, RepositoryContext, fetch_template, latest_version, open,
-    tests::lab::{EventLog, github_token, settings, text, with_go_proxy, without_go_proxy},
+    testing::{EventLog, github_token, settings, text, with_go_proxy, without_go_proxy},
 };
 
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";

@@ -10,7 +10,7 @@ use transport::{
 
 use crate::{
     Error, File, RepositoryContext, fetch_url,
-    tests::lab::{settings, text},
+    testing::{settings, text},
 };
 
 const URL: &str = "https://files.example.org/c.yaml";

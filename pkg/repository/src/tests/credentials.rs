@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::{
     Error, RepositoryContext, fetch_file, fetch_url, open,
-    tests::lab::{gitlab_token, settings},
+    testing::{gitlab_token, settings},
 };
 
 #[test]

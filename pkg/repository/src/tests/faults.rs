@@ -7,7 +7,7 @@ use transport::{CaBundle, Event, RequestFailure, RetryReason, Settings, Timeouts
 
 use crate::{
     Error, File, RepositoryContext, fetch_template, fetch_url, open,
-    tests::lab::{EventLog, github_token, gitlab_token, settings, text},
+    testing::{EventLog, github_token, gitlab_token, settings, text},
 };
 
 /// A way to fetch a file. Each has its own scripted address, and some send a credential.

@@ -11,7 +11,7 @@ use transport::{HostProxy, HostSettings, Hosts, ProxyAddress, ProxySettings, Req
 
 use crate::{
     RepositoryContext, fetch_url,
-    tests::lab::{settings, text},
+    testing::{settings, text},
 };
 
 const URL: &str = "https://files.example.org/c.yaml";

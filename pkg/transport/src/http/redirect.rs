@@ -76,7 +76,7 @@ mod tests {
     use support::host::{FakeHost, ReceivedRequest, Reply};
 
     use super::*;
-    use crate::{Error, Secret, http::send, tests::context};
+    use crate::{Error, Secret, http::send, testing::context};
 
     /// Posts a form with a token to a host that answers with a redirect.
     async fn post(status: u16, to: &str) -> (Result<Bytes, Error>, Vec<ReceivedRequest>) {

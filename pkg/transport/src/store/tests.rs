@@ -1,7 +1,7 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::{http::BodySink as _, tests::Heard};
+use crate::{http::BodySink as _, testing::Heard};
 
 fn store(folder: &TempDir, max_bytes: u64) -> Store {
     Store::new(StoreSettings { folder: folder.path().join("cache"), max_bytes }, None)

@@ -17,7 +17,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt as _, Collected, Full};
 use inventory::ManagementCluster;
 use kube::client::Body;
-use sandbox::{Fault, Sandbox};
+use sandbox::Sandbox;
 use serde_json::json;
 use support::{
     cluster_api::{cluster_class, definition, install, object, provider},
@@ -31,7 +31,7 @@ use super::{DiscoverError, Discovery, Scope};
 use crate::{
     MoveChoice,
     discover::{discover, rediscover, rediscover_with_pause_status},
-    tests::{cluster, cluster_through},
+    testing::{cluster, cluster_through},
 };
 
 /// The requests for definitions, the inventory and the kinds: 16 labelled definitions, Secrets and ConfigMaps.
@@ -201,9 +201,7 @@ async fn a_removed_kind_has_no_objects_and_an_unreadable_kind_is_an_error() {
     lab.wait_until_idle().await;
     let again = rediscover(&cluster, &scope, &found).await.unwrap();
     assert!(!names(&again).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
-    lab.sandbox()
-        .faults()
-        .add(Fault::parse("403,verb=list,resource=cluster.x-k8s.io/machines,times=1").unwrap());
+    lab.inject_fault("403,verb=list,resource=cluster.x-k8s.io/machines,times=1");
     let error = rediscover(&cluster, &scope, &found).await.unwrap_err();
     assert!(matches!(&error, DiscoverError::Api(error) if error.code() == Some(403)), "{error:?}");
 }

@@ -7,7 +7,7 @@ use support::{
 };
 
 use super::*;
-use crate::tests::cluster as management_cluster;
+use crate::testing::cluster as management_cluster;
 
 fn request(cluster: &str) -> KubeconfigRequest {
     KubeconfigRequest {

@@ -14,7 +14,7 @@ use support::{
 };
 
 use super::*;
-use crate::tests::cluster as management_cluster;
+use crate::testing::cluster as management_cluster;
 
 const FOO: Kind =
     Kind::new("controlplane.cluster.x-k8s.io", "v1beta2", "FooControlPlane", "foocontrolplanes");

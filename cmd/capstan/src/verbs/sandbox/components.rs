@@ -2,9 +2,7 @@
 
 use std::{error::Error, pin::pin, sync::Arc, time::Duration};
 
-use apply::{
-    ApplyRequest, ConnectionOptions, Credentials, EventSink, GroupKind, LeaseRequest, Server, ServerOptions,
-};
+use apply::{ApplyRequest, ConnectionOptions, EventSink, GroupKind, LeaseRequest, Server, ServerOptions};
 use component::{ClusterRenderer, ComponentStore, Preparation, definitions};
 use controller::{Controller, ControllerEvent, ControllerOptions, Shard, acquire_shard};
 use inventory::{FIELD_MANAGER, ManagementCluster};
@@ -37,11 +35,8 @@ impl SandboxController {
         repositories: RepositoryContext,
         session: &Session,
     ) -> Result<Self, Failure> {
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(kube::Client::new(sandbox.clone(), "default")),
-            impersonation: None,
-            user_agent: "capstan/controller".to_owned(),
-        };
+        let connection =
+            ConnectionOptions::of_client(kube::Client::new(sandbox.clone(), "default"), "capstan/controller");
         // Nobody else writes to the sandbox before it is announced.
         let hub = Server::connect(connection, ServerOptions::default()).await?.without_lease();
         let kind = hub.kind(&GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition")).await?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ApiError, ApiKind, GroupKind, ServedKinds, WriteMode,
-    testing::{Reply, SandboxLab, ScriptedServer, object},
+    testing::{Lab, Reply, ScriptedServer, object},
 };
 
 fn definition() -> manifest::Object {
@@ -33,8 +33,8 @@ fn lines(kinds: &ServedKinds) -> Vec<String> {
 
 #[tokio::test]
 async fn discovery_takes_two_requests_once() {
-    let sandbox = SandboxLab::start().await;
-    let server = &sandbox.lab.server;
+    let sandbox = Lab::start().await;
+    let server = &sandbox.server;
     let (first, second) = tokio::join!(server.kinds(), server.kinds());
     let (first, second) = (first.unwrap(), second.unwrap());
     assert!(Arc::ptr_eq(&first, &second));
@@ -48,13 +48,14 @@ async fn discovery_takes_two_requests_once() {
 
 #[tokio::test]
 async fn a_new_kind_is_found_by_a_second_discovery() {
-    let sandbox = SandboxLab::start().await;
-    let (server, thing) = (&sandbox.lab.server, GroupKind::new("example.org", "Thing"));
+    let sandbox = Lab::start().await;
+    let (server, thing) = (&sandbox.server, GroupKind::new("example.org", "Thing"));
     let error = server.kind(&thing).await.unwrap_err();
     assert!(matches!(&error, ApiError::UnknownKind { kind, .. } if kind == "Thing.example.org"), "{error:?}");
     assert!(error.is_not_found());
     assert_eq!(server.requests(), 4);
-    let definitions = sandbox.kind("apiextensions.k8s.io", "CustomResourceDefinition").await;
+    let definitions =
+        server.kind(&GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition")).await.unwrap();
     server.create(&definitions, &definition(), "me", WriteMode::Real).await.unwrap();
     assert_eq!(line(&server.kind(&thing).await.unwrap()), "example.org/v1 Thing things namespaced");
 }

@@ -12,7 +12,7 @@ use crate::{
     ApiError, ApplyPrecondition, ApplyRequest, ConnectionOptions, Credentials, DeletionOutcome, GroupKind,
     Impersonation, ListQuery, ObjectRevision, PatchTarget, Permission, Server, ServerOptions, WatchEvent,
     WriteMode,
-    testing::{MANAGER, SandboxLab, config_map, config_maps, object, value},
+    testing::{Lab, MANAGER, config_map, config_maps, object, value},
 };
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn a_real_server_meets_the_expectations() {
 
 #[tokio::test]
 async fn the_sandbox_behaves_like_a_real_server() {
-    on_any(&SandboxLab::start().await.lab.server).await;
+    on_any(&Lab::start().await.server).await;
 }
 
 async fn on_any(server: &Server) {

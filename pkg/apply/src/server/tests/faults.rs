@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     ApiError, ApplyPrecondition, ApplyRequest, ListQuery, WriteMode,
-    testing::{MANAGER, SandboxLab, config_map, config_maps, value},
+    testing::{Lab, MANAGER, config_map, config_maps, value},
 };
 
 fn new() -> ApplyRequest {
@@ -15,21 +15,21 @@ fn new() -> ApplyRequest {
 
 #[tokio::test(start_paused = true)]
 async fn throttled_requests_are_retried_after_the_requested_pause() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("429:3,verb=write,times=3");
-    let (server, start) = (&sandbox.lab.server, Instant::now());
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("429:3,verb=write,times=3");
+    let (server, start) = (&sandbox.server, Instant::now());
     let applied = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await.unwrap();
     assert_eq!(value(&applied), "1");
     assert_eq!(start.elapsed().as_secs(), 9);
-    assert_eq!(sandbox.lab.retries().len(), 3);
+    assert_eq!(sandbox.events.take_retries().len(), 3);
     assert_eq!((server.requests(), sandbox.request_count("patch configmaps")), (4, 4));
 }
 
 #[tokio::test(start_paused = true)]
 async fn all_requests_pause_while_the_server_is_overloaded() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("429:7,verb=write,times=1");
-    let (server, start) = (&sandbox.lab.server, Instant::now());
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("429:7,verb=write,times=1");
+    let (server, start) = (&sandbox.server, Instant::now());
     assert!(server.once_applied().await.is_err());
     server.list(&config_maps(), &ListQuery::default()).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 7);
@@ -41,11 +41,11 @@ async fn temporary_errors_are_retried_and_others_fail_at_once() {
     for (fault, tries) in
         [("503", 3), ("504", 3), ("cut-before", 3), ("500", 1), ("403", 1), ("409", 1), ("410", 1)]
     {
-        let sandbox = SandboxLab::start().await;
+        let sandbox = Lab::start().await;
         // The first answer proves that the server exists.
-        sandbox.lab.server.version().await.unwrap();
-        sandbox.inject_fault(&format!("{fault},verb=write,times=2"));
-        let applied = sandbox.lab.server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await;
+        sandbox.server.version().await.unwrap();
+        sandbox.fixture.inject_fault(&format!("{fault},verb=write,times=2"));
+        let applied = sandbox.server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await;
         assert_eq!(
             (applied.is_ok(), sandbox.request_count("patch configmaps")),
             (tries == 3, tries),
@@ -57,20 +57,19 @@ async fn temporary_errors_are_retried_and_others_fail_at_once() {
 #[tokio::test]
 async fn an_unexpected_conflict_is_retried_a_few_times() {
     for (conflicts, tries) in [(2, 3), (9, 5)] {
-        let sandbox = SandboxLab::start().await;
-        sandbox.inject_fault(&format!("409,verb=write,times={conflicts}"));
+        let sandbox = Lab::start().await;
+        sandbox.fixture.inject_fault(&format!("409,verb=write,times={conflicts}"));
         let object = config_map("a", "1");
-        let applied =
-            sandbox.lab.server.apply(&config_maps(), &object, MANAGER, ApplyRequest::default()).await;
+        let applied = sandbox.server.apply(&config_maps(), &object, MANAGER, ApplyRequest::default()).await;
         assert_eq!((applied.is_ok(), sandbox.request_count("patch configmaps")), (conflicts == 2, tries));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn at_the_deadline_the_last_failure_is_reported() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("503,verb=write");
-    let server = sandbox.lab.server.retrying_for(Duration::from_secs(20));
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("503,verb=write");
+    let server = sandbox.server.retrying_for(Duration::from_secs(20));
     let error = server.delete(&config_maps(), "default", "a", None).await.unwrap_err();
     let ApiError::RetriesExhausted { tried, ref last, .. } = error else { panic!("{error:?}") };
     assert!((15..=20).contains(&tried.as_secs()), "{tried:?}");
@@ -83,10 +82,10 @@ async fn at_the_deadline_the_last_failure_is_reported() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_retried_after_the_deadline() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("503,verb=write");
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("503,verb=write");
     let now = std::time::Instant::now();
-    let in_time = sandbox.lab.server.retrying_until(now.checked_add(Duration::from_secs(20)));
+    let in_time = sandbox.server.retrying_until(now.checked_add(Duration::from_secs(20)));
     // The earlier deadline stays in effect.
     for server in
         [in_time.retrying_until(now.checked_add(Duration::from_mins(1))), in_time.retrying_until(None)]
@@ -100,32 +99,32 @@ async fn nothing_is_retried_after_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_with_a_lost_answer_counts_as_done() {
-    let sandbox = SandboxLab::start().await;
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
-    sandbox.inject_fault("cut-after,verb=write,times=1");
+    let sandbox = Lab::start().await;
+    let (server, kind) = (&sandbox.server, &config_maps());
+    sandbox.fixture.inject_fault("cut-after,verb=write,times=1");
     assert_eq!(value(&server.apply(kind, &config_map("a", "1"), MANAGER, new()).await.unwrap()), "1");
-    sandbox.inject_fault("cut-after,verb=write,times=1");
+    sandbox.fixture.inject_fault("cut-after,verb=write,times=1");
     assert_eq!(
         value(&server.create(kind, &config_map("b", "1"), MANAGER, WriteMode::Real).await.unwrap()),
         "1"
     );
-    sandbox.inject_fault("cut-after,verb=write,times=1");
+    sandbox.fixture.inject_fault("cut-after,verb=write,times=1");
     let found = server.get(kind, "default", "b").await.unwrap().unwrap();
     assert_eq!(value(&server.replace(kind, &found, MANAGER, WriteMode::Real).await.unwrap()), "1");
-    sandbox.inject_fault("cut-after,verb=write,times=1");
+    sandbox.fixture.inject_fault("cut-after,verb=write,times=1");
     server.delete(kind, "default", "b", None).await.unwrap();
     assert_eq!(server.get(kind, "default", "b").await.unwrap(), None);
-    assert_eq!(sandbox.lab.retries().len(), 4);
+    assert_eq!(sandbox.events.take_retries().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_foreign_write_is_a_conflict_even_after_a_lost_answer() {
-    let sandbox = SandboxLab::start().await;
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let sandbox = Lab::start().await;
+    let (server, kind) = (&sandbox.server, &config_maps());
     server.create(kind, &config_map("a", "1"), "somebody", WriteMode::Real).await.unwrap();
     server.create(kind, &config_map("b", "2"), MANAGER, WriteMode::Real).await.unwrap();
     for name in ["a", "b"] {
-        sandbox.inject_fault("cut-after,verb=write,times=1");
+        sandbox.fixture.inject_fault("cut-after,verb=write,times=1");
         let error = server.create(kind, &config_map(name, "1"), MANAGER, WriteMode::Real).await.unwrap_err();
         assert!(error.is_already_exists(), "{name}: {error}");
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     ApplyRequest, DeletionOutcome, GroupKind, ListQuery, ObjectRevision, PatchTarget, Server, WriteMode,
-    testing::{MANAGER, SandboxLab, config_map, config_maps, value},
+    testing::{Lab, MANAGER, config_map, config_maps, value},
 };
 
 async fn get(server: &Server, name: &str) -> Option<manifest::Object> {
@@ -13,7 +13,7 @@ async fn get(server: &Server, name: &str) -> Option<manifest::Object> {
 
 #[tokio::test]
 async fn objects_are_applied_read_replaced_patched_and_deleted() {
-    let SandboxLab { lab, .. } = &SandboxLab::start().await;
+    let lab = Lab::start().await;
     let (server, kind) = (&lab.server, &config_maps());
     assert_eq!(get(server, "a").await, None);
     let applied = server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
@@ -34,7 +34,7 @@ async fn objects_are_applied_read_replaced_patched_and_deleted() {
 
 #[tokio::test]
 async fn a_missing_or_recreated_object_counts_as_deleted() {
-    let SandboxLab { lab, .. } = &SandboxLab::start().await;
+    let lab = Lab::start().await;
     let (server, kind) = (&lab.server, &config_maps());
     server.delete(kind, "default", "a", None).await.unwrap();
     let created = server.create(kind, &config_map("a", "1"), MANAGER, WriteMode::Real).await.unwrap();
@@ -49,8 +49,8 @@ async fn a_missing_or_recreated_object_counts_as_deleted() {
 
 #[tokio::test]
 async fn an_object_is_sent_to_the_path_of_its_own_version() {
-    let sandbox = SandboxLab::start().await;
-    let server = &sandbox.lab.server;
+    let sandbox = Lab::start().await;
+    let server = &sandbox.server;
     let mut kind = server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
     kind.version = "v9".into();
     let pod =
@@ -66,8 +66,8 @@ async fn an_object_is_sent_to_the_path_of_its_own_version() {
 
 #[tokio::test]
 async fn listed_objects_have_a_kind_and_respect_the_limit() {
-    let sandbox = SandboxLab::start().await;
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let sandbox = Lab::start().await;
+    let (server, kind) = (&sandbox.server, &config_maps());
     for number in 0..4 {
         server
             .apply(kind, &config_map(&format!("m{number}"), "1"), MANAGER, ApplyRequest::default())

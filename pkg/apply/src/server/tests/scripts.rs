@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     ApiError, ApiKind, ApplyRequest, Event, ListQuery, NetworkError, ObjectPage, ServerOptions,
-    testing::{Lab, MANAGER, Reply, ScriptedServer, config_map, config_maps, object},
+    testing::{MANAGER, Reply, ScriptedLab, ScriptedServer, config_map, config_maps, object},
 };
 
 const ONE: &str = "/api/v1/namespaces/default/configmaps/a";
@@ -25,7 +25,7 @@ fn page(next: &str, names: &[&str]) -> Reply {
     Reply::json(200, &json!({"metadata": {"continue": next, "resourceVersion": "1"}, "items": items}))
 }
 
-async fn applied(lab: &Lab, object: &Object) -> Result<Object, ApiError> {
+async fn applied(lab: &ScriptedLab, object: &Object) -> Result<Object, ApiError> {
     lab.server.apply(&config_maps(), object, MANAGER, ApplyRequest::default()).await
 }
 
@@ -64,7 +64,7 @@ async fn each_warning_is_reported_once() {
         applied(&lab, &config_map("a", "1")).await.unwrap();
     }
     let warnings: Vec<_> =
-        lab.events().into_iter().filter(|event| matches!(event, Event::Warning { .. })).collect();
+        lab.events.take().into_iter().filter(|event| matches!(event, Event::Warning { .. })).collect();
     let expected = [
         r#"Warning { text: "unknown field \"x\"", action: "apply ConfigMap default/a" }"#,
         r#"Warning { text: "old", action: "apply ConfigMap default/a" }"#,
@@ -83,7 +83,7 @@ async fn a_read_reports_no_warnings() {
     );
     let lab = script.lab().await;
     assert_eq!(lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap(), []);
-    assert!(!lab.events().iter().any(|event| matches!(event, Event::Warning { .. })));
+    assert!(!lab.events.take().iter().any(|event| matches!(event, Event::Warning { .. })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,7 +109,7 @@ async fn a_small_object_is_sent_again_after_a_timeout() {
     lab.server.version().await.unwrap();
     applied(&lab, &config_map("a", "1")).await.unwrap();
     assert_data_eq!(
-        lab.retries().join("\n"),
+        lab.events.take_retries().join("\n"),
         str!["no answer from the API server: no data received within 30s"]
     );
     script.on("GET /version", [Reply::Silence]);
@@ -130,7 +130,7 @@ async fn a_server_that_never_answered_is_asked_once() {
         matches!(error, ApiError::Unreachable { source: NetworkError::TimedOut { .. }, .. }),
         "{error:?}"
     );
-    assert!(lab.retries().is_empty());
+    assert!(lab.events.take_retries().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -206,7 +206,7 @@ async fn the_limit_of_concurrent_requests_excludes_watches() {
     script.on("GET /api/v1/configmaps", [listed, Reply::Silence]);
     script.on(&format!("GET {ONE}"), [Reply::Silence]);
     let settings = ServerOptions { max_in_flight: 2, ..ServerOptions::default() };
-    let lab = Lab::new(script.client(), settings).await;
+    let lab = script.lab_with(settings).await;
     let kind = config_maps();
     let mut watch = lab.server.watch(&kind, &ListQuery::default());
     let mut watching = watch.next();

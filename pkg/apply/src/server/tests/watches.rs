@@ -6,9 +6,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::{
     ApiError, ApplyRequest, ListQuery, WatchEvent,
-    testing::{
-        MANAGER, Reply, SandboxLab, ScriptedServer, TEST_TIMEOUT, config_map, config_maps, object, value,
-    },
+    testing::{Lab, MANAGER, Reply, ScriptedServer, TEST_TIMEOUT, config_map, config_maps, object, value},
 };
 
 type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
@@ -36,8 +34,8 @@ fn ours() -> ListQuery {
 
 #[tokio::test]
 async fn a_watch_reports_existing_objects_and_every_change() {
-    let sandbox = SandboxLab::start().await;
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let sandbox = Lab::start().await;
+    let (server, kind) = (&sandbox.server, &config_maps());
     server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
     let mut watch = server.watch(kind, &ours());
     assert_eq!(reported(&mut watch, 1).await, ["is a 1"]);
@@ -49,9 +47,9 @@ async fn a_watch_reports_existing_objects_and_every_change() {
 
 #[tokio::test]
 async fn a_watch_resumes_without_duplicate_events() {
-    let sandbox = SandboxLab::start().await;
-    sandbox.inject_fault("drop-watch,resource=configmaps");
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let sandbox = Lab::start().await;
+    sandbox.fixture.inject_fault("drop-watch,resource=configmaps");
+    let (server, kind) = (&sandbox.server, &config_maps());
     let mut watch = server.watch(kind, &ours());
     let writes = async {
         for number in 1..=4 {
@@ -124,7 +122,7 @@ async fn a_watch_survives_temporary_errors_and_ends_with_others() {
     let last = script.received().pop().unwrap();
     assert!(last.contains("resourceVersion=42"), "{last}");
     assert_data_eq!(
-        lab.retries().join(
+        lab.events.take_retries().join(
             "
 "
         ),
@@ -138,8 +136,8 @@ no answer from the API server: no data received within 30s
 
 #[tokio::test]
 async fn a_watch_of_metadata_reads_metadata_only() {
-    let sandbox = SandboxLab::start().await;
-    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let sandbox = Lab::start().await;
+    let (server, kind) = (&sandbox.server, &config_maps());
     let list = ListQuery { metadata_only: true, ..ours() };
     let mut watch = server.watch(kind, &list);
     server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();

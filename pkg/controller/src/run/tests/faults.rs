@@ -51,8 +51,8 @@ async fn a_watch_whose_changes_are_forgotten_lists_again() {
     let changed = AtomicU64::new(0);
     lab.run_until(async |lab: &Lab| {
         if are_ready(lab).await && changed.fetch_add(1, Ordering::SeqCst) == 0 {
-            lab.fixture.sandbox().faults().add(Fault::parse("500,verb=watch,times=1").unwrap());
-            lab.fixture.sandbox().faults().add(Fault::parse("drop-watch,times=1").unwrap());
+            lab.fixture.inject_fault("500,verb=watch,times=1");
+            lab.fixture.inject_fault("drop-watch,times=1");
             for number in 0..40 {
                 let map = format!(
                     "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: foreign-{number}, namespace: ns}}}}"

@@ -32,11 +32,7 @@ impl Link {
                 client.send(request).await.map_err(BoxError::from)
             }
         });
-        let connection = ConnectionOptions {
-            credentials: Credentials::Client(kube::Client::new(service, "default")),
-            impersonation: None,
-            user_agent: "controller".to_owned(),
-        };
+        let connection = ConnectionOptions::of_client(kube::Client::new(service, "default"), "controller");
         let options = ServerOptions { retry_for: Duration::from_secs(10), ..ServerOptions::default() };
         Server::connect(connection, options).await.unwrap()
     }

@@ -4,7 +4,7 @@ use manifest::Object;
 use snapbox::{assert_data_eq, str};
 
 use super::{super::record::VERSION_ANNOTATION, *};
-use crate::tests::objects;
+use crate::testing::objects;
 
 const WANTED: &str = "v1.21.1";
 

@@ -17,7 +17,7 @@ use support::{
 use crate::delete::*;
 use crate::{
     InitRequest, NotReady, UnfinishedPolicy, init, plan_init,
-    tests::{NEW_VERSION, Releases, asked, cluster, components, core, docker, installed, namespace_of},
+    testing::{NEW_VERSION, Releases, asked, cluster, components, core, docker, installed, namespace_of},
 };
 
 const CLUSTER_ROLE: Kind =
@@ -60,7 +60,7 @@ fn only(id: &ProviderId) -> DeleteRequest {
 
 /// Installs providers beside an external cert-manager, so that the test does not install one.
 async fn install(fixture: &Fixture) -> ManagementCluster {
-    fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+    fixture.apply(&crate::testing::cert_manager("v1.21.1")).await;
     let cluster = cluster(fixture).await;
     install_on(&cluster).await;
     cluster
@@ -133,7 +133,7 @@ async fn forget_records(fixture: &Fixture) {
 async fn a_deletion_leaves_only_earlier_objects() {
     for is_recorded in [true, false] {
         let fixture = lab().await;
-        fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+        fixture.apply(&crate::testing::cert_manager("v1.21.1")).await;
         let cluster = cluster(&fixture).await;
         let before = objects_on(&cluster).await;
         install_on(&cluster).await;
@@ -194,8 +194,7 @@ async fn objects_without_controllers_are_a_warning() {
     );
     assert_eq!(plan_delete(&cluster, &only(&docker())).await.unwrap().warnings, [""; 0]);
 
-    let forbidden = sandbox::Fault::parse("403,resource=cluster.x-k8s.io/clusters").unwrap();
-    fixture.sandbox().faults().add(forbidden);
+    fixture.inject_fault("403,resource=cluster.x-k8s.io/clusters");
     let mut plan = plan_delete(&cluster, &only(&core())).await.unwrap();
     assert_data_eq!(
         plan.warnings.join("\n"),
@@ -254,7 +253,7 @@ async fn missing_permissions_are_reported_together_before_any_deletion() {
         "forbid,verb=delete,resource=namespaces",
         "forbid,verb=delete,resource=apiextensions.k8s.io/customresourcedefinitions",
     ] {
-        fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
+        fixture.inject_fault(fault);
     }
     let before = objects_on(&cluster).await;
     let missing = async |request: &DeleteRequest| match run(&cluster, request).await.unwrap_err() {
@@ -306,8 +305,7 @@ async fn an_unknown_contract_is_rejected() {
 async fn an_interrupted_deletion_is_completed_by_a_rerun() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;
-    let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
-    let fault = fixture.sandbox().faults().add(fault);
+    let fault = fixture.inject_fault("403,verb=delete,resource=services");
     let error = run(&cluster, &everything()).await.unwrap_err();
     assert_data_eq!(error.to_string(), str!["cannot delete `infrastructure-docker`"]);
     let record =
@@ -358,7 +356,7 @@ async fn shared_namespaces_stay_and_deleted_foreign_objects_are_reported() {
 #[tokio::test]
 async fn providers_in_one_namespace_are_deleted_with_it() {
     let fixture = lab().await;
-    fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+    fixture.apply(&crate::testing::cert_manager("v1.21.1")).await;
     let cluster = cluster(&fixture).await;
     let before = objects_on(&cluster).await;
     let releases = Releases::empty().with(&core(), NEW_VERSION, &unlike_others(&core())).with(
@@ -397,8 +395,7 @@ async fn undeleted_objects_are_reported_and_the_provider_is_uninstalled() {
 async fn kept_objects_are_still_recorded_after_an_interruption() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;
-    let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
-    let fault = fixture.sandbox().faults().add(fault);
+    let fault = fixture.inject_fault("403,verb=delete,resource=services");
     run(&cluster, &only(&docker())).await.unwrap_err();
     fixture.sandbox().faults().remove(fault);
     let more = DeleteRequest { providers: only(&docker()).providers, ..everything() };

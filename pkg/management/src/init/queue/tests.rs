@@ -4,7 +4,7 @@ use snapbox::{assert_data_eq, str};
 use super::*;
 use crate::{
     UnfinishedPolicy, WaitOptions,
-    tests::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, control_plane, core, docker, installed},
+    testing::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, control_plane, core, docker, installed},
 };
 
 fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitRequest {

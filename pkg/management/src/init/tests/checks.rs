@@ -136,7 +136,7 @@ async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     run(&cluster, &releases, &small_request("")).await.unwrap();
-    let older = crate::tests::metadata(NEW_VERSION, "v1beta1");
+    let older = crate::testing::metadata(NEW_VERSION, "v1beta1");
     let releases = releases.with_file(&core(), NEW_VERSION, "metadata.yaml", &older);
     let found = problems(&cluster, &releases, &request(&[(bootstrap(), "")])).await;
     assert_data_eq!(

@@ -72,8 +72,8 @@ async fn all_missing_permissions_are_reported_before_any_write() {
     for work in [Work::Init, Work::Upgrade] {
         let start = Start::of(work).await;
         let (fixture, _folder) = start.again().await;
-        inject_fault(&fixture, "forbid,verb=patch,resource=apps/deployments");
-        inject_fault(&fixture, "forbid,verb=create,resource=services");
+        fixture.inject_fault("forbid,verb=patch,resource=apps/deployments");
+        fixture.inject_fault("forbid,verb=create,resource=services");
         let before = state(&fixture).await;
         let reported = start
             .run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered))

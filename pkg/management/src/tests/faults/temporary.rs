@@ -33,7 +33,7 @@ async fn weathered(work: Work) {
     for faults in PASSING {
         let (fixture, _folder) = start.again().await;
         for fault in faults {
-            inject_fault(&fixture, fault);
+            fixture.inject_fault(fault);
         }
         let result = start.run(work, &ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered)).await;
         result.unwrap_or_else(|reported| panic!("{work:?}, {faults:?}: {reported}"));

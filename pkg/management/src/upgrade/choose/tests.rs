@@ -4,7 +4,7 @@ use api::{ProviderId, ReleaseSeries};
 use snapbox::{assert_data_eq, str};
 
 use super::*;
-use crate::{WaitOptions, tests::upgrade_to_contract};
+use crate::{WaitOptions, testing::upgrade_to_contract};
 
 /// Parses `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version,
 /// releases, series.

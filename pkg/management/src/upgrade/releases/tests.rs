@@ -4,7 +4,7 @@ use snapbox::{assert_data_eq, str};
 use super::*;
 use crate::{
     UpgradeItem,
-    tests::{NEW_VERSION, OLD_VERSION, Releases as Repository, components, docker, installed, metadata},
+    testing::{NEW_VERSION, OLD_VERSION, Releases as Repository, components, docker, installed, metadata},
 };
 
 const PRE: &str = "v1.15.0-rc.0";

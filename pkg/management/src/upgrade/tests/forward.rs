@@ -126,7 +126,7 @@ async fn an_unwritable_journal_prevents_every_change() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         let mut plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
-        lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+        lab.fixture.inject_fault(fault);
         let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), &mut plan).await;
         assert!(
             matches!(refused, Err(LifecycleError::Upgrade(UpgradeError::WriteJournal { .. }))),

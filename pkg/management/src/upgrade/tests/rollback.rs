@@ -234,7 +234,7 @@ async fn stopped_at(
     work: impl Future<Output = Result<Option<NotReady>, LifecycleError>>,
 ) {
     let fault = format!("403,verb=patch,resource=apps/deployments,namespace={}", namespace_of(id));
-    lab.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());
+    lab.fixture.inject_fault(&fault);
     work.await.unwrap_err();
     lab.fixture.sandbox().faults().clear();
 }
@@ -283,7 +283,7 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
     let changes_machines =
         |request: &OutgoingRequest<'_>| request.method == "PATCH" && request.path.contains(MACHINES);
     let wire = ScriptedConnection::pausing_before(&lab.fixture, &moment, changes_machines);
-    let cluster = crate::tests::cluster_behind(&wire).await;
+    let cluster = crate::testing::cluster_behind(&wire).await;
     let late = lab.fixture.apply(
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",

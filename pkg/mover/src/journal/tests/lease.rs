@@ -110,7 +110,7 @@ async fn a_journal_deleted_during_a_run_stops_it_and_stays_deleted() {
 async fn source_is_unfinished_until_the_target_is_finished() {
     let lab = Lab::start().await;
     let mut held = take(&lab, started_journal(), &keeper("1")).await.unwrap();
-    support::scripted_connection::inject_fault(&lab.target, "403,verb=patch,resource=configmaps");
+    lab.target.inject_fault("403,verb=patch,resource=configmaps");
     held.finish(&MoveReport::default()).await.unwrap_err();
     assert_eq!(both(&lab).await.map(|kept| kept.unwrap().phase), [MovePhase::Pausing; 2]);
 }
@@ -162,7 +162,7 @@ async fn a_lost_answer_does_not_look_like_another_run() {
     let lab = Lab::start().await;
     let mut held = take(&lab, started_journal(), &keeper("1")).await.unwrap();
     for fixture in [&lab.source, &lab.target] {
-        support::scripted_connection::inject_fault(fixture, "cut-after,verb=patch,times=2");
+        fixture.inject_fault("cut-after,verb=patch,times=2");
     }
     held.update(|journal| journal.phase = MovePhase::Creating).await.unwrap();
     assert_eq!(both(&lab).await, [Some(held.journal.clone()), Some(held.journal.clone())]);

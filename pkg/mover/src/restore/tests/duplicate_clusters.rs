@@ -13,9 +13,9 @@ use super::{everything, restore};
 use crate::{
     BackupProvider, ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore,
     restore::{RestoreOptions, SavedObjects, restore_objects},
-    run::tests::fixtures::{World, runtime},
     save::tests::{Files, as_saved, save},
-    tests::lab::Lab,
+    testing::Lab,
+    testing::move_world::{World, runtime},
 };
 
 /// Requests only Cluster `c`, and maps the namespace `team` to `tests`.

@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use super::fixtures::{State, World, keeper, plan_and_execute, request, state};
-use crate::{MoveError, MoveRoute, abort_move, tests::lab::Lab};
+use crate::testing::move_world::{State, World, keeper, plan_and_execute, request, state};
+use crate::{MoveError, MoveRoute, abort_move, testing::Lab};
 
 /// The result of aborting an interrupted move.
 enum AbortKind {

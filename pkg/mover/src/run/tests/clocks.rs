@@ -10,11 +10,13 @@ use apply::LeaseRequest;
 use support::scripted_connection::PausePoint;
 
 use super::{
-    fixtures::{World, state},
     phases::{InterruptionPoint, before_and_after},
     second_run::under_leases_of,
 };
-use crate::tests::{lab::Lab, lease_request};
+use crate::testing::{
+    Lab, lease_request,
+    move_world::{World, state},
+};
 
 const HOUR: Duration = Duration::from_hours(1);
 

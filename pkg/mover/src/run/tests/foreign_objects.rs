@@ -15,10 +15,10 @@ use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 
 use serde_json::{Value, json};
 
-use super::fixtures::{execute, install_providers, keeper, move_lab, plan_and_execute, request};
+use crate::testing::move_world::{execute, install_providers, keeper, move_lab, plan_and_execute, request};
 use crate::{
     ClusterChoice, DifferencePolicy, JournalStore, MoveError, MoveOutcome, MoveRequest, MoveRoute,
-    execute_move, find_move_journal, plan_move, tests::lab::Lab,
+    execute_move, find_move_journal, plan_move, testing::Lab,
 };
 
 const TO_MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
@@ -79,7 +79,7 @@ async fn moved_with(
     };
     let source =
         ScriptedConnection::pausing_before(&lab.source, &moment, move |_| is_due.load(Ordering::Relaxed));
-    let (source, target) = (crate::tests::cluster_behind(&source).await, lab.lines().target().await);
+    let (source, target) = (crate::testing::cluster_behind(&source).await, lab.lines().target().await);
     let plan = Box::pin(plan_move(&source, Some(&target), request)).await?;
     let route = MoveRoute { source: &source, target: &target };
     let work = Box::pin(execute_move(route, request, plan, &keeper));
@@ -163,7 +163,7 @@ async fn existing_object_changed_after_the_check_is_kept() {
     let target = ScriptedConnection::pausing_before(&lab.target, &moment, |request| {
         request.path.ends_with("/configmaps/config")
     });
-    let (source, target) = (lab.lines().source().await, crate::tests::cluster_behind(&target).await);
+    let (source, target) = (lab.lines().source().await, crate::testing::cluster_behind(&target).await);
     let request = request();
     let another = json!({"data": {"from": "another"}});
     let change = lab.target.merge(kind::CONFIG_MAP, "team/config", &another);
@@ -308,7 +308,7 @@ async fn pauses_are_recorded_in_the_journal_first() {
         let pauses = request.method == "PATCH" && request.path.contains("/clusters/");
         if pauses { RequestOutcome::AnswerLost } else { RequestOutcome::Answered }
     });
-    let (cluster, target) = (crate::tests::cluster_behind(&source).await, lab.lines().target().await);
+    let (cluster, target) = (crate::testing::cluster_behind(&source).await, lab.lines().target().await);
     let ended = source.run_until_broken(plan_and_execute(&cluster, &target, &request(), "1")).await;
     assert!(ended.is_none(), "{ended:?}");
     let journal = find_move_journal(Some(&lab.lines().source().await), None).await.unwrap().unwrap();

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::fixtures::{State, World, move_lab, plan_and_execute, request, state};
+use crate::testing::move_world::{State, World, move_lab, plan_and_execute, request, state};
 
 /// Revisions of both clusters from which a move was already resumed.
 type Seen = Mutex<HashSet<(u64, u64)>>;

@@ -3,11 +3,16 @@
 use support::scripted_connection::PausePoint;
 
 use super::{
-    fixtures::{State, World, state},
     phases::{InterruptionPoint, abort, assert_no_twins, before_and_after, delete_journals, move_again},
     second_run::under_leases,
 };
-use crate::{JournalError, MoveError, tests::lab::Lab};
+use crate::{
+    JournalError, MoveError,
+    testing::{
+        Lab,
+        move_world::{State, World, state},
+    },
+};
 
 /// Fails unless the same command completes the move, with every object once.
 async fn assert_completed(lab: &Lab, moved: &State, when: &str) {

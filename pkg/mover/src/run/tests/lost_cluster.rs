@@ -4,13 +4,14 @@ use api::output::MovePhase;
 use std::time::Duration;
 use support::fixture::Fixture;
 
-use super::{
-    fixtures::{StartedWorld, State, World, install_providers, keeper, side_state, state},
-    phases::{InterruptionPoint, abort, before_and_after, move_again},
-};
+use super::phases::{InterruptionPoint, abort, before_and_after, move_again};
 use crate::{
     JournalError, MoveError, MoveSide, abort_without_target, complete_without_source,
-    tests::{lab::Lab, objects},
+    testing::{
+        Lab,
+        move_world::{StartedWorld, State, World, install_providers, keeper, side_state, state},
+        objects,
+    },
 };
 
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -101,7 +102,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
 
 /// Returns the phase of the unfinished move whose journal is on a cluster.
 async fn journal_phase(fixture: &Fixture) -> Option<MovePhase> {
-    let cluster = crate::tests::cluster(fixture).await;
+    let cluster = crate::testing::cluster(fixture).await;
     let journal = crate::find_move_journal(Some(&cluster), None).await.unwrap()?;
     journal.is_unfinished().then_some(journal.phase)
 }

@@ -14,8 +14,8 @@ use support::{
     scripted_connection::{RequestOutcome, ScriptedConnection},
 };
 
-use super::fixtures::{World, plan_and_execute, request};
-use crate::{MoveRequest, tests::lease_request};
+use crate::testing::move_world::{World, plan_and_execute, request};
+use crate::{MoveRequest, testing::lease_request};
 
 /// Maximum number of objects that one step of a move deletes: objects of a Cluster that own nothing.
 const MOST_IN_A_BATCH: u64 = 14;
@@ -35,7 +35,7 @@ async fn lost_at_deletion(number: u64, world: &World) -> u64 {
         RequestOutcome::Answered
     });
     let (here, there) =
-        (crate::tests::cluster_behind(&source).await, crate::tests::cluster_behind(&target).await);
+        (crate::testing::cluster_behind(&source).await, crate::testing::cluster_behind(&target).await);
     let leases = [
         Lease::acquire(here.server(), &lease_request("1")).await.unwrap(),
         Lease::acquire(there.server(), &lease_request("1")).await.unwrap(),

@@ -15,8 +15,8 @@ use support::{
     request_counter::RequestCounter,
 };
 
-use super::fixtures::{install_providers, plan_and_execute, request};
-use crate::tests::lab::Lab;
+use crate::testing::Lab;
+use crate::testing::move_world::{install_providers, plan_and_execute, request};
 
 const MACHINE: &str = "team/a-machine-0";
 

@@ -13,9 +13,9 @@ use support::{kind, scripted_connection::OutgoingRequest};
 
 use serde_json::Value;
 
-use super::fixtures::{StartedWorld, State, World, keeper, move_lab, request, state};
+use crate::testing::move_world::{StartedWorld, State, World, keeper, move_lab, request, state};
 use crate::{
-    JournalStore, MoveError, MoveJournal, MoveRoute, abort_move, execute_move, plan_move, tests::lab::Lab,
+    JournalStore, MoveError, MoveJournal, MoveRoute, abort_move, execute_move, plan_move, testing::Lab,
 };
 
 const PATIENCE: Duration = Duration::from_mins(10);

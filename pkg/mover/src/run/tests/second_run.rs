@@ -11,13 +11,10 @@ use apply::{Lease, LeaseRequest};
 use inventory::ManagementCluster;
 use serde_json::Value;
 
-use super::fixtures::{State, World, keeper, plan_and_execute, request, runtime, state};
+use crate::testing::move_world::{State, World, keeper, plan_and_execute, request, runtime, state};
 use crate::{
     MoveError, MoveRoute, abort_move,
-    tests::{
-        lab::{Lab, LabConnections},
-        lease_request, objects,
-    },
+    testing::{Lab, LabConnections, lease_request, objects},
 };
 
 /// Distance between tested writes. With 1, every write is tested.

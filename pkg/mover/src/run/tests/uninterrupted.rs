@@ -10,10 +10,10 @@ use support::{
     request_counter::RequestCounter,
 };
 
-use super::fixtures::{World, install_providers, keeper, move_lab, request, state};
+use crate::testing::move_world::{World, install_providers, keeper, move_lab, request, state};
 use crate::{
     ClusterChoice, MoveRequest, MoveRoute, execute_move, find_move_journal, find_move_report, plan_move,
-    tests::lab::Lab,
+    testing::Lab,
 };
 
 /// Number of kinds in the test world.

@@ -15,7 +15,7 @@ use support::{
 };
 use tokio::time::Instant;
 
-use super::fixtures::{World, move_lab, plan_and_execute, request, state};
+use crate::testing::move_world::{World, move_lab, plan_and_execute, request, state};
 
 /// Duration of an outage.
 const AWAY: Duration = Duration::from_secs(30);
@@ -47,7 +47,7 @@ async fn a_target_outage_of_30_seconds_is_survived_in_every_phase() {
         let when = format!("away since {method} {part}");
         let (source, begun) = (started.lab.lines().source().await, Instant::now());
         let outcome =
-            plan_and_execute(&source, &crate::tests::cluster_behind(&target).await, &request(), "1").await;
+            plan_and_execute(&source, &crate::testing::cluster_behind(&target).await, &request(), "1").await;
         outcome.unwrap_or_else(|error| panic!("{when}: {error:?}"));
         assert!(begun.elapsed() >= AWAY, "{when}");
         let found = state(&started.lab).await;
@@ -76,7 +76,7 @@ async fn an_expired_list_is_restarted() {
         }
     });
     let target = lab.lines().target().await;
-    plan_and_execute(&crate::tests::cluster_behind(&source).await, &target, &request(), "1").await.unwrap();
+    plan_and_execute(&crate::testing::cluster_behind(&source).await, &target, &request(), "1").await.unwrap();
     assert!(behind.load(Ordering::Relaxed) >= 2, "nothing was listed anew");
     state(lab).await.check("forgotten");
     let come = lab.target.list(kind::KUBEADM_CONFIG_TEMPLATE).await;

@@ -9,11 +9,14 @@ use support::{
 };
 use workload::{BLOCK_MOVE, MOVE_MARK};
 
-use super::{
-    fixtures::{World, execute, install_providers, move_lab, plan_and_execute, request, state},
-    phases::InterruptionPoint,
+use super::phases::InterruptionPoint;
+use crate::{
+    MoveError, plan_move,
+    testing::{
+        Lab,
+        move_world::{World, execute, install_providers, move_lab, plan_and_execute, request, state},
+    },
 };
-use crate::{MoveError, plan_move, tests::lab::Lab};
 
 #[tokio::test(start_paused = true)]
 async fn user_changes_between_two_runs_are_kept() {
@@ -69,8 +72,7 @@ async fn a_rejected_object_stops_the_move_before_any_deletion() {
     let started = world.start().await;
     let lab = &started.lab;
     lab.target.create([object(kind::NAMESPACE, "team")]).await;
-    let refusal = sandbox::Fault::parse("403,verb=create,resource=cluster.x-k8s.io/machines").unwrap();
-    lab.target.sandbox().faults().add(refusal);
+    lab.target.inject_fault("403,verb=create,resource=cluster.x-k8s.io/machines");
     let before = state(lab).await;
     let MoveError::ObjectFailures { action, failures } = move_lab(lab, &request(), "1").await.unwrap_err()
     else {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Repository, open, tests::lab::text};
+use crate::{Repository, open, testing::text};
 
 fn repository(lab: &Lab, query: &str, context: &RepositoryContext) -> Box<dyn Repository> {
     let url = format!("git+file://{}//deploy/c.yaml{query}", lab.forge.repository("r").display());

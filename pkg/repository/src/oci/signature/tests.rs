@@ -14,7 +14,7 @@ use crate::{
     Error,
     oci::tests::{HOST, at, blob, manifest, put},
     open,
-    tests::lab::{settings, with_key},
+    testing::{settings, with_key},
 };
 
 /// The bytes before the raw key in a `PUBLIC KEY`. Source: RFC 5480 and RFC 8410.

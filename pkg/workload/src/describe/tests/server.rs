@@ -1,7 +1,6 @@
 //! Tests against a server: the number of requests, and unreadable objects.
 
 use api::output::PartRole;
-use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
@@ -12,7 +11,7 @@ use support::{
 };
 
 use crate::describe::*;
-use crate::tests::cluster;
+use crate::testing::cluster;
 
 async fn lab(machines: usize) -> Fixture {
     let fixture = Fixture::start().await;
@@ -88,7 +87,7 @@ async fn a_forbidden_kind_is_shown_with_the_reason() {
         "403,resource=cluster.x-k8s.io/machinedeployments",
         "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters",
     ] {
-        fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+        fixture.inject_fault(fault);
     }
     let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     let reported = unreadable(&tree.root);
@@ -123,10 +122,7 @@ async fn a_missing_control_plane_keeps_its_machines() {
 #[tokio::test]
 async fn a_cluster_is_described_without_permission_to_list_definitions() {
     let fixture = lab(1).await;
-    fixture
-        .sandbox()
-        .faults()
-        .add(Fault::parse("403,resource=apiextensions.k8s.io/customresourcedefinitions").unwrap());
+    fixture.inject_fault("403,resource=apiextensions.k8s.io/customresourcedefinitions");
     let tree = described(&fixture, &request()).await;
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
     assert_eq!(count(&tree.root, PartRole::ClusterInfrastructure), 1);

@@ -1,6 +1,4 @@
 //! Events of a changing cluster, and of a server that becomes unreachable. Time is paused, so pauses take no real time.
-
-use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
@@ -11,7 +9,7 @@ use support::{
 };
 
 use super::*;
-use crate::tests::cluster;
+use crate::testing::cluster;
 
 /// The time limit for every event, including pauses for an unreachable server.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -42,10 +40,6 @@ async fn reported(news: &mut News) -> String {
 async fn say(fixture: &Fixture, available: &str) {
     let condition = json!({"type": "Available", "status": available, "reason": "Said"});
     fixture.merge_status(CLUSTER, "team/one", &json!({"status": {"conditions": [condition]}})).await;
-}
-
-fn strike(fixture: &Fixture, fault: &str) {
-    fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
 }
 
 // Row: D-170
@@ -93,10 +87,10 @@ async fn changes_outside_the_tree_are_not_reported() {
 async fn an_unreachable_server_is_reported_once_and_again_on_recovery() {
     let (fixture, mut news) = lab().await;
     assert_eq!(reported(&mut news).await, "Healthy");
-    strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
+    fixture.inject_fault("503,resource=cluster.x-k8s.io/clusters,times=7");
     assert!(reported(&mut news).await.starts_with("away: "));
     assert_eq!(reported(&mut news).await, "back");
-    strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
+    fixture.inject_fault("503,resource=cluster.x-k8s.io/clusters,times=7");
     say(&fixture, "False").await;
     assert!(reported(&mut news).await.starts_with("away: "));
     assert_eq!(reported(&mut news).await, "Unhealthy");
@@ -105,7 +99,7 @@ async fn an_unreachable_server_is_reported_once_and_again_on_recovery() {
 #[tokio::test(start_paused = true)]
 async fn an_unwatchable_kind_is_polled() {
     let (fixture, mut news) = lab().await;
-    strike(&fixture, "403,verb=watch");
+    fixture.inject_fault("403,verb=watch");
     assert_eq!(reported(&mut news).await, "Healthy");
     say(&fixture, "False").await;
     assert_eq!(reported(&mut news).await, "Unhealthy");
@@ -114,8 +108,8 @@ async fn an_unwatchable_kind_is_polled() {
 #[tokio::test(start_paused = true)]
 async fn broken_and_expired_watches_are_restarted() {
     let (fixture, mut news) = lab().await;
-    strike(&fixture, "drop-watch");
-    strike(&fixture, "410,verb=watch,times=3");
+    fixture.inject_fault("drop-watch");
+    fixture.inject_fault("410,verb=watch,times=3");
     for (message, health) in
         [("True", "Healthy"), ("False", "Unhealthy"), ("True", "Healthy"), ("False", "Unhealthy")]
     {

@@ -9,7 +9,7 @@ use support::{
 };
 
 use super::{DrawingFormat, draw, owner_graph, page, text};
-use crate::{Scope, discover::discover, tests as testing};
+use crate::{Scope, discover::discover, testing};
 
 #[tokio::test]
 async fn drawings_contain_no_secret_data() {

@@ -1,7 +1,7 @@
 //! Management clusters in a sandbox.
 
 use api::ProviderId;
-use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use provider::InstalledProvider;
 pub(crate) use support::small_providers::{NEW_VERSION, components, core, docker, objects};
 use support::{fixture::Fixture, small_providers::namespace_of};
@@ -19,11 +19,7 @@ pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
 
 /// Returns a management cluster behind a client, which may reach the sandbox through a proxy.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
-    let connection = ConnectionOptions {
-        credentials: Credentials::Client(client),
-        impersonation: None,
-        user_agent: "capstan-test".to_owned(),
-    };
+    let connection = ConnectionOptions::of_client(client, "capstan-test");
     let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
     ManagementCluster::new(server, EventSink::none())
 }

@@ -3,7 +3,7 @@
 use support::binary::TestEnvironment;
 
 use crate::{
-    releases::{self, CONFIG, ROOT},
+    testing::releases::{self, CONFIG, ROOT},
     world,
 };
 

@@ -1,6 +1,6 @@
 //! A management cluster on a sandbox.
 
-use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
+use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 use support::fixture::Fixture;
 
@@ -11,11 +11,7 @@ pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
 
 /// Returns a management cluster behind a client, which may include a service in front of a sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
-    let connection = ConnectionOptions {
-        credentials: Credentials::Client(client),
-        impersonation: None,
-        user_agent: "capstan-test".to_owned(),
-    };
+    let connection = ConnectionOptions::of_client(client, "capstan-test");
     let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
     ManagementCluster::new(server, EventSink::none())
 }

@@ -1,4 +1,4 @@
-//! Fixtures for the tests of pure modules.
+//! A model of a server and of a record, for tests of pure functions.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
 
+use super::object;
 use crate::{
     ApiKind, ApplyOptions, ApplyPlan, ApplySet, DesiredSet, InvalidObject, ItemPhase, LiveObjects,
     MissingNamespacePolicy, ObjectKey, Observation, OwnershipMarks, PlanError, PlanStep, Policies,
@@ -53,11 +54,6 @@ pub(crate) fn kinds() -> ServedKinds {
         });
     }
     kinds
-}
-
-/// Returns an object from JSON.
-pub(crate) fn object(value: Value) -> Object {
-    value.try_into().unwrap()
 }
 
 /// Returns the object `apps/v1 Deployment ns/name` with annotations.

@@ -6,14 +6,14 @@ use std::{
 };
 
 use apply::{
-    ApiError, ApplyOptions, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, ConnectionOptions,
-    Credentials, DesiredSet, Engine, EngineError, EngineOutcome, Event, EventSink, GroupKind, ItemPhase,
-    MissingNamespacePolicy, ObjectKey, OwnershipMarks, PatchTarget, PlannedSet, Policies, PruneTiming,
-    ReadByName, RunOptions, Server, ServerOptions, WriteError, build_desired_set,
+    ApiError, ApplyOptions, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, ConnectionOptions, Engine,
+    EngineError, EngineOutcome, Event, EventSink, GroupKind, ItemPhase, MissingNamespacePolicy, ObjectKey,
+    OwnershipMarks, PatchTarget, PlannedSet, Policies, PruneTiming, ReadByName, RunOptions, Server,
+    ServerOptions, WriteError,
 };
 use futures::future::BoxFuture;
 use manifest::{Value, YamlLimits, read_stream};
-use sandbox::{Fault, audit::AuditEntry};
+use sandbox::audit::AuditEntry;
 use serde_json::json;
 use support::{fixture::Fixture, kind::Kind, request_counter::RequestCounter};
 
@@ -114,12 +114,6 @@ impl Lab {
         Engine { server: &self.server, marks: &self.marks, options: &self.options }
     }
 
-    pub(crate) async fn desired(&self, yaml: &str) -> DesiredSet {
-        let objects = read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
-        let kinds = self.server.kinds().await.unwrap();
-        build_desired_set(objects, &kinds, &self.marks, &self.options).unwrap()
-    }
-
     /// Observes, plans and applies, like a caller.
     pub(crate) async fn apply(&mut self, yaml: &str) -> Result<EngineOutcome, EngineError> {
         let mut planned = self.planned(yaml, ReadByName::Applied).await?;
@@ -137,10 +131,8 @@ impl Lab {
 
     /// Observes and plans.
     pub(crate) async fn planned(&self, yaml: &str, by_name: ReadByName) -> Result<PlannedSet, EngineError> {
-        let desired = self.desired(yaml).await;
-        let live = self.engine().observe(&self.set, &desired, by_name).await?;
-        let planned = self.engine().plan(self.set.clone(), desired, live);
-        planned.map_err(|objects| EngineError::Plan { objects })
+        let objects = read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
+        self.engine().plan_objects(self.set.clone(), objects, by_name).await
     }
 
     /// Applies, and fails unless the run is complete.
@@ -169,10 +161,6 @@ impl Lab {
         let record = self.fixture.get(support::kind::CONFIG_MAP, "default/record").await;
         let text = record.as_ref().and_then(|record| record["data"]["set"].as_str());
         self.set = text.map_or_else(ApplySet::default, |text| serde_json::from_str(text).unwrap());
-    }
-
-    pub(crate) fn strike(&self, fault: &str) {
-        self.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     }
 
     pub(crate) fn count(&self) -> RequestCounter {
@@ -214,11 +202,7 @@ impl Lab {
 }
 
 pub(crate) async fn connect(fixture: &Fixture, settings: ServerOptions) -> Server {
-    let connection = ConnectionOptions {
-        credentials: Credentials::Client(fixture.client()),
-        impersonation: None,
-        user_agent: "engine-test/1".to_owned(),
-    };
+    let connection = ConnectionOptions::of_client(fixture.client(), "engine-test/1");
     Server::connect(connection, settings).await.unwrap().without_lease()
 }
 

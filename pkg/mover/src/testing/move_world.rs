@@ -22,7 +22,7 @@ use workload::{DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 use crate::{
     ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome, MovePlan,
     MoveRequest, MoveRoute, execute_move, plan_move,
-    tests::{NEW_VERSION, core, docker, lab::Lab},
+    testing::{Lab, NEW_VERSION, core, docker},
 };
 
 /// The state of both clusters before a move. Any number of labs can start from this state.
@@ -83,7 +83,7 @@ impl World {
 }
 
 /// Installs the kinds of Cluster API, two providers and an identity.
-pub(super) async fn install_providers(fixture: &Fixture) {
+pub(crate) async fn install_providers(fixture: &Fixture) {
     install(fixture).await;
     fixture.create([provider(&core(), NEW_VERSION), provider(&docker(), NEW_VERSION)]).await;
     fixture.create([object(kind::AWS_CLUSTER_STATIC_IDENTITY, "account")]).await;

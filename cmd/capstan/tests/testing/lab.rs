@@ -8,10 +8,7 @@ use std::{
 
 use support::binary::{RunOutput, TestEnvironment};
 
-use crate::{
-    sandbox::{Sandboxes, send},
-    small_providers::with_small_providers,
-};
+use crate::testing::{Sandboxes, send, with_small_providers};
 
 /// Small providers and a running sandbox named `lab`.
 pub(crate) struct Lab(Sandboxes);

@@ -1,0 +1,17 @@
+//! Parts that several tests share: providers, sandboxes and management clusters for the binary.
+
+mod cluster_pair;
+mod lab;
+mod management;
+pub(crate) mod releases;
+mod sandboxes;
+mod small_providers;
+
+pub(crate) use cluster_pair::ClusterPair;
+#[cfg(unix)]
+pub(crate) use lab::Lab;
+#[cfg(unix)]
+pub(crate) use management::Management;
+#[cfg(unix)]
+pub(crate) use sandboxes::{CONFIG_MAP, CONFIG_MAPS, Sandboxes, send, signal};
+pub(crate) use small_providers::with_small_providers;
