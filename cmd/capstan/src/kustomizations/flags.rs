@@ -8,7 +8,7 @@ use super::{
     fetch::Fetcher,
     overlay::{LazyKustomization, LockCheck, MissingOverlay},
 };
-use crate::{Failure, session::Session, settings::CUSTOMISATION};
+use crate::{Failure, session::Session, settings::CUSTOMISATION, ui::Messages};
 
 /// Kustomizations over the components of providers, for this run alone.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -71,10 +71,10 @@ impl RunOverlays {
     }
 
     /// Warns about unused kustomizations of the command line.
-    pub(crate) fn warn_unused(&self, session: &Session) {
+    pub(crate) fn warn_unused(&self, messages: &Messages) {
         for (id, layer) in self.requested.iter().filter(|(_, layer)| !layer.is_used()) {
             let place = layer.location();
-            session.messages().warning(format!(
+            messages.warning(format!(
                 "the kustomization `{place}` had no effect: this run rendered no components of `{id}`"
             ));
         }

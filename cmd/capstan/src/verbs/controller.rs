@@ -113,7 +113,7 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
         settings::controller_cluster(&args.kube, EventSink::new(move |event| events.server(event)), session)?;
     let mut endpoints = session.block_on(open_endpoints(addresses))?;
     let mut lease = if args.leader_elect {
-        let request = args.lease_request(shard, session)?;
+        let request = args.lease_request(shard, session.environment())?;
         let waiting = |event: &ControllerEvent| log.controller(event);
         let commands = ManagementCluster::lease_name();
         Some(session.block_on(acquire_shard(cluster.server(), &request, shard, &commands, waiting))?)
@@ -194,8 +194,7 @@ impl Controller {
         })
     }
 
-    fn lease_request(&self, shard: Shard, session: &Session) -> Result<LeaseRequest, Failure> {
-        let environment = session.environment();
+    fn lease_request(&self, shard: Shard, environment: &Environment) -> Result<LeaseRequest, Failure> {
         let namespace = self.kube.namespace(self.namespace.as_deref(), environment)?;
         Ok(settings::lease_request(shard.lease_name(&namespace), "controller", environment))
     }

@@ -3,7 +3,7 @@ use jiff::Timestamp;
 use workload::{DrawingFormat, MoveAnnotations, PageOrigin, Scope, UnknownCluster, discover};
 
 use crate::{
-    Failure,
+    Environment, Failure,
     session::Session,
     settings::{self, ServerFlags, to_json, to_yaml},
     ui::{sanitize, write_file_atomically},
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
         GraphFormat::Text => sanitize(&workload::draw(&graph, DrawingFormat::Text(fates))).into_owned(),
         GraphFormat::Dot => sanitize(&workload::draw(&graph, DrawingFormat::Dot)).into_owned(),
         GraphFormat::Mermaid => sanitize(&workload::draw(&graph, DrawingFormat::Mermaid)).into_owned(),
-        GraphFormat::Html => workload::draw_page(&graph, &args.page_origin(&cluster, session)),
+        GraphFormat::Html => workload::draw_page(&graph, &args.page_origin(&cluster, session.environment())),
         GraphFormat::Json => to_json(&graph)?,
         GraphFormat::Yaml => to_yaml(&graph)?,
     };
@@ -95,10 +95,10 @@ fn unknown_cluster(error: &UnknownCluster) -> Failure {
 }
 
 impl Graph {
-    fn page_origin(&self, cluster: &ManagementCluster, session: &Session) -> PageOrigin {
+    fn page_origin(&self, cluster: &ManagementCluster, environment: &Environment) -> PageOrigin {
         let name = match &self.server.kube.sandbox {
             Some(sandbox) => format!("sandbox {sandbox}"),
-            None => match self.server.kube.context(session.environment()) {
+            None => match self.server.kube.context(environment) {
                 Ok(context) => format!("context {}", context.name),
                 // The service account of a pod has no context.
                 Err(_) => String::new(),
@@ -123,7 +123,7 @@ impl Graph {
             let of_cluster = self.cluster.as_deref().and_then(|cluster| cluster.split_once('/'));
             let namespace = match of_cluster {
                 Some((namespace, _)) => namespace.to_owned(),
-                None => self.namespace_of_context(session)?,
+                None => self.namespace_of_context(session.environment())?,
             };
             scope.namespaces.insert(namespace);
         }
@@ -131,9 +131,9 @@ impl Graph {
     }
 
     /// Returns the namespace of the context. `default` in a pod without a kubeconfig.
-    fn namespace_of_context(&self, session: &Session) -> Result<String, Failure> {
+    fn namespace_of_context(&self, environment: &Environment) -> Result<String, Failure> {
         const DEFAULT: &str = "default";
-        match self.server.kube.context(session.environment()) {
+        match self.server.kube.context(environment) {
             Ok(context) => Ok(context.namespace.unwrap_or_else(|| DEFAULT.to_owned())),
             Err(settings::KubeconfigError::NotFound { .. }) => Ok(DEFAULT.to_owned()),
             Err(error) => Err(error.into()),

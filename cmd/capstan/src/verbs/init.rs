@@ -153,7 +153,7 @@ fn install(
     };
     let done =
         lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), &args.lease, session)?;
-    install.sources.overlays().warn_unused(session);
+    install.sources.overlays().warn_unused(session.messages());
     if let Some(infrastructures) = &done.first_infrastructure {
         let events = session.cluster_events(args.pace.progress);
         events.show_closing_text(closing_text(session, infrastructures));

@@ -13,7 +13,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFlag},
-    ui::{NarrowingStep, format_count, table, write_file_atomically},
+    ui::{Messages, NarrowingStep, format_count, table, write_file_atomically},
     verbs::provider_flags::SeveralProviders,
 };
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     }
     session.print(format, &report(&path, &found), report_text)?;
     if args.check {
-        return check_lock(&found, unknown.len(), &path, session);
+        return check_lock(&found, unknown.len(), &path, session.messages());
     }
     refuse_changes(&found)?;
     lock.providers.extend(found.into_iter().map(|found| (found.label, found.entry)));
@@ -131,7 +131,7 @@ fn check_lock(
     found: &[GatheredProvider],
     unknown: usize,
     path: &Path,
-    session: &Session,
+    messages: &Messages,
 ) -> Result<(), Failure> {
     let changed: Vec<&str> =
         found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
@@ -141,7 +141,7 @@ fn check_lock(
             .hint("everything else matches the lock; omit `--digests` to verify without registries"));
     }
     if changed.is_empty() {
-        session.messages().status(format!("everything matches the lock `{}`", path.display()));
+        messages.status(format!("everything matches the lock `{}`", path.display()));
         return Ok(());
     }
     let message = format!("{} from the lock `{}`", provider_count(changed.len()), path.display());

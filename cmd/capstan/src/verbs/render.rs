@@ -14,6 +14,7 @@ use crate::{
     kustomizations::{FileNames, KustomizationFlags, RunScope},
     session::Session,
     settings::OutputFormat,
+    ui::Messages,
     verbs::{
         lifecycle::ReleaseSources,
         provenance::{Provenance, ProvenanceFlag},
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let sources = Sources { trace: provenance.trace(), ..owned.sources() };
     let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;
-    owned.overlays().warn_unused(session);
+    owned.overlays().warn_unused(session.messages());
     let Some(folder) = &args.output_dir else {
         let objects = parts.into_iter().flat_map(|part| part.objects).collect();
         return print::print_objects(objects, format, provenance, None, session);
@@ -96,8 +97,12 @@ const CUSTOM_RESOURCES: &str = "custom-resources";
 
 fn write_part(folder: &Path, part: RenderedPart, session: &Session) -> Result<(), Failure> {
     let (custom, objects) = custom_resources(part.objects);
-    write_folder(folder, &objects, session)?;
-    if custom.is_empty() { Ok(()) } else { write_folder(&folder.join(CUSTOM_RESOURCES), &custom, session) }
+    write_folder(folder, &objects, session.messages())?;
+    if custom.is_empty() {
+        Ok(())
+    } else {
+        write_folder(&folder.join(CUSTOM_RESOURCES), &custom, session.messages())
+    }
 }
 
 /// Splits objects into those whose kind is defined among them, and the others.
@@ -118,7 +123,7 @@ fn is_definition(object: &Object) -> bool {
 
 /// Writes a folder of files. Warns about other files in the folder, but never deletes them, because they may belong
 /// to the user.
-fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<(), Failure> {
+fn write_folder(folder: &Path, objects: &[Object], messages: &Messages) -> Result<(), Failure> {
     let cannot = || format!("cannot write `{}`", folder.display());
     fs::create_dir_all(folder).with_context(cannot)?;
     let files = files(objects);
@@ -130,7 +135,7 @@ fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<
         let name = entry.with_context(cannot)?.file_name().to_string_lossy().into_owned();
         let is_ours = name.strip_suffix(".yaml").is_some_and(|stem| stem != "kustomization");
         if is_ours && !files.contains_key(&name) {
-            session.messages().warning(format!(
+            messages.warning(format!(
                 "`{}` is no longer part of the output; delete the file unless it is yours",
                 folder.join(&name).display()
             ));

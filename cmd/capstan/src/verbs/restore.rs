@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     };
     let source = args.source.kube().as_ref().map(connect).transpose()?;
     let target = connect(&args.server.kube)?;
-    summarize(&manifest, session);
+    summarize(&manifest, session.messages());
     let from = RestoreSource { name: args.file.display().to_string(), objects: &objects };
     let options = RestoreOptions { paused: args.paused, source: source.as_ref() };
     let how = RestoreSettings { format, dry_run: args.dry_run, progress: args.server.pace.progress, options };

@@ -215,7 +215,7 @@ fn write(
     let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
     let saved = saving.execute(plan, &mut keep, "re-run the same command to resume them", session)?;
-    saved.warn_disappeared(session);
+    saved.warn_disappeared(session.messages());
     let created = about.created.clone();
     let (out, index) = archive.finish(about, saved.left_out).map_err(|error| failed(&error))?;
     let file = out.finish().and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));

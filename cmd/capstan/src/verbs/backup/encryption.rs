@@ -10,7 +10,7 @@ use mover::{
     Passphrase, Recipient, RequiredKey,
 };
 
-use crate::{Failure, failure::Kind, session::Session, ui::ask_secret};
+use crate::{Environment, Failure, failure::Kind, session::Session, ui::ask_secret};
 
 /// The variable with the passphrase, read before any prompt.
 const PASSPHRASE: &str = "CAPSTAN_BACKUP_PASSPHRASE";
@@ -127,11 +127,12 @@ impl DecryptionFlags {
                 Ok(ArchiveKeys::Identities(identities))
             }
             RequiredKey::Passphrase => {
-                let passphrase = match (&self.passphrase_file, passphrase_from_environment(session)) {
-                    (Some(file), _) => read_passphrase(file)?,
-                    (None, Some(passphrase)) => passphrase,
-                    (None, None) => prompt_passphrase("passphrase of the backup", session)?,
-                };
+                let passphrase =
+                    match (&self.passphrase_file, passphrase_from_environment(session.environment())) {
+                        (Some(file), _) => read_passphrase(file)?,
+                        (None, Some(passphrase)) => passphrase,
+                        (None, None) => prompt_passphrase("passphrase of the backup", session)?,
+                    };
                 Ok(ArchiveKeys::Passphrase(passphrase))
             }
             RequiredKey::None | RequiredKey::Recipients => Ok(ArchiveKeys::None),
@@ -158,12 +159,12 @@ fn read_passphrase(file: &Path) -> Result<Passphrase, Failure> {
     Ok(passphrase)
 }
 
-fn passphrase_from_environment(session: &Session) -> Option<Passphrase> {
-    session.environment().text(PASSPHRASE).map(|text| Passphrase::new(text.to_owned()))
+fn passphrase_from_environment(environment: &Environment) -> Option<Passphrase> {
+    environment.text(PASSPHRASE).map(|text| Passphrase::new(text.to_owned()))
 }
 
 fn new_passphrase(session: &Session) -> Result<Passphrase, Failure> {
-    if let Some(passphrase) = passphrase_from_environment(session) {
+    if let Some(passphrase) = passphrase_from_environment(session.environment()) {
         return Ok(passphrase);
     }
     let first = prompt_passphrase("passphrase for the backup", session)?;

@@ -10,7 +10,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{OutputFlag, OutputFormat},
-    ui::{NarrowingStep, format_count, sanitize_line, table},
+    ui::{Messages, NarrowingStep, format_count, sanitize_line, table},
 };
 
 /// Show the contents of a backup
@@ -69,7 +69,7 @@ pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failu
 
 pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     let (format, manifest, backup) = args.input.verify(session)?;
-    summarize(&manifest, session);
+    summarize(&manifest, session.messages());
     session.messages().status(format!("verified `{}`: {}", backup.file, contents_summary(&backup)));
     session.print(format, &backup, |_, _| String::new())
 }
@@ -140,8 +140,8 @@ fn add<const N: usize>(
 }
 
 /// Shows the origin of a backup and warns about missing objects.
-pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) {
-    let (about, messages) = (&manifest.origin, session.messages());
+pub(in crate::verbs) fn summarize(manifest: &BackupManifest, messages: &Messages) {
+    let about = &manifest.origin;
     let paused = if about.at_rest { "with Clusters paused" } else { "without a pause" };
     let (address, created) = (sanitize_line(&about.source.address), sanitize_line(&about.created));
     messages.status(format!("backup of {address} at {created}, {paused}"));

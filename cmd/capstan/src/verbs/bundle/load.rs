@@ -18,7 +18,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFlag},
-    ui::{format_count, write_file_atomically},
+    ui::{Messages, format_count, write_file_atomically},
 };
 
 /// Load a bundle into a folder or a registry
@@ -118,8 +118,8 @@ fn load_to_folder(
     let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;
-    site::write_kustomizations(bundle, folder, existing, session)?;
-    write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session)?;
+    site::write_kustomizations(bundle, folder, existing, session.messages())?;
+    write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session.messages())?;
     Ok(BundleLoad { target: folder.display().to_string(), contents, configuration })
 }
 
@@ -166,7 +166,7 @@ fn write_configuration(
     path: &Path,
     configuration: &str,
     existing: ExistingContent,
-    session: &Session,
+    messages: &Messages,
 ) -> Result<(), Failure> {
     let stamp = |text: &str| format!("{GENERATED_HEADER}{}\n", Digest::of(text.as_bytes()));
     let is_ours =
@@ -175,7 +175,7 @@ fn write_configuration(
         && let Ok(there) = fs::read_to_string(path)
         && !is_ours(&there)
     {
-        session.messages().warning(format!(
+        messages.warning(format!(
             "kept `{}`, which you changed; print the new configuration with `-o yaml`, or replace it with `--force`",
             path.display()
         ));

@@ -17,8 +17,9 @@ use serde_json::json;
 
 use super::create::CollectedRelease;
 use crate::{
-    Environment, Failure, WithContext as _, kustomizations::files_read_by_overlay, session::Session,
-    ui::write_file_atomically,
+    Environment, Failure, WithContext as _,
+    kustomizations::files_read_by_overlay,
+    ui::{Messages, write_file_atomically},
 };
 
 /// The name of the configuration in a bundle, and in a folder with a loaded bundle.
@@ -215,14 +216,14 @@ pub(super) fn write_kustomizations(
     bundle: &Archive,
     folder: &Path,
     existing: ExistingContent,
-    session: &Session,
+    messages: &Messages,
 ) -> Result<(), Failure> {
     for file in kustomization_files(bundle) {
         let (path, bytes) = (folder.join(&file.name), bundle.read_setting(&file.name)?);
         match fs::read(&path) {
             Ok(there) if there == bytes => continue,
             Ok(_) if existing == ExistingContent::Refuse => {
-                session.messages().warning(format!(
+                messages.warning(format!(
                     "kept `{}`, which differs from the bundle; replace it with `--force`",
                     path.display()
                 ));

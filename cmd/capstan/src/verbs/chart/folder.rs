@@ -6,18 +6,17 @@ use repository::RepositoryContext;
 use transport::disk::read_limited;
 
 use crate::{
-    Failure, WithContext as _,
+    Environment, Failure, WithContext as _,
     failure::Foreign as _,
     kustomizations::{DiskTree, tree_path},
-    session::Session,
 };
 
 /// The maximum size of an archive.
 const MAX_ARCHIVE_BYTES: u64 = 100 << 20;
 
 /// Loads a chart from a folder or from a `.tgz` archive.
-pub(super) fn load(place: &str, session: &Session) -> Result<Chart, Failure> {
-    let path = session.environment().resolve(place);
+pub(super) fn load(place: &str, environment: &Environment) -> Result<Chart, Failure> {
+    let path = environment.resolve(place);
     let context = || format!("cannot load chart `{place}`");
     if path.is_dir() {
         let files = read_files(&path).with_context(context)?;

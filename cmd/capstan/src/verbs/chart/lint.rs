@@ -9,7 +9,7 @@ use super::{
     folder::{read_files, read_packed},
     values::ValueFlags,
 };
-use crate::{Failure, WithContext as _, session::Session, settings::OutputFlag};
+use crate::{Environment, Failure, WithContext as _, session::Session, settings::OutputFlag};
 
 /// The name of the release that templates see, as in Helm.
 const RELEASE: &str = "test-release";
@@ -61,11 +61,11 @@ pub(crate) struct Lint {
 
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let options = args.options(session)?;
+    let options = args.options(session.environment())?;
     let values = args.values.read(Trace::Off, session)?;
     let mut charts: Vec<(String, Result<Vec<ChartFile>, Failure>)> = Vec::new();
     for place in args.places() {
-        charts.push((place.clone(), read_chart(&place, session)));
+        charts.push((place.clone(), read_chart(&place, session.environment())));
     }
     if args.with_subcharts {
         let subcharts: Vec<_> = charts
@@ -88,8 +88,7 @@ impl Lint {
         if self.charts.is_empty() { vec![".".to_owned()] } else { self.charts.clone() }
     }
 
-    fn options(&self, session: &Session) -> Result<RenderOptions, Failure> {
-        let environment = session.environment();
+    fn options(&self, environment: &Environment) -> Result<RenderOptions, Failure> {
         let namespace = self.namespace.as_deref().or_else(|| environment.text("HELM_NAMESPACE"));
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or("default");
         Ok(RenderOptions {
@@ -126,8 +125,8 @@ impl Lint {
 }
 
 /// Reads the files of a folder or an archive.
-fn read_chart(place: &str, session: &Session) -> Result<Vec<ChartFile>, Failure> {
-    let path = session.environment().resolve(place);
+fn read_chart(place: &str, environment: &Environment) -> Result<Vec<ChartFile>, Failure> {
+    let path = environment.resolve(place);
     let context = || format!("cannot load chart `{place}`");
     if path.is_dir() {
         return read_files(&path).with_context(context);

@@ -53,7 +53,7 @@ impl SourceFlags {
             if self.dependency_update && path.is_dir() {
                 return dependencies::load(chart, &path, session);
             }
-            return folder::load(chart, session);
+            return folder::load(chart, session.environment());
         }
         let context = || format!("cannot load chart `{}`", transport::address::redact_text(chart));
         let range = VersionRange::parse(&self.version, self.devel)?;

@@ -10,7 +10,7 @@ use super::{
     values::ValueFlags,
 };
 use crate::{
-    Failure, WithContext as _,
+    Environment, Failure, WithContext as _,
     session::Session,
     settings::OutputFormat,
     verbs::provenance::{Provenance, ProvenanceFlag},
@@ -150,10 +150,10 @@ struct IgnoredFlags {
 pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure> {
     let (name, place) = args.name_and_chart()?;
     args.check_flags()?;
-    let output = args.print.output(&name, session)?;
+    let output = args.print.output(&name, session.environment())?;
     let trace = output.provenance.trace();
     let cluster = args.cluster.connect(session)?;
-    let mut options = RenderOptions { trace, ..args.options(&name, session)? };
+    let mut options = RenderOptions { trace, ..args.options(&name, session.environment())? };
     if let Some(cluster) = &cluster {
         options.capabilities = cluster.capabilities(session)?.unwrap_or(options.capabilities);
     }
@@ -216,8 +216,7 @@ impl Template {
         Ok(Release::generated_name(chart, Timestamp::now()))
     }
 
-    fn options(&self, name: &str, session: &Session) -> Result<RenderOptions, Failure> {
-        let environment = session.environment();
+    fn options(&self, name: &str, environment: &Environment) -> Result<RenderOptions, Failure> {
         let namespace = self.namespace.as_deref().or_else(|| environment.text("HELM_NAMESPACE"));
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or("default");
         let release = Release { is_upgrade: self.is_upgrade, ..Release::new(name, namespace) };
@@ -234,7 +233,7 @@ impl Template {
 
 impl PrintFlags {
     /// Returns the requested form of the output.
-    fn output(&self, release: &str, session: &Session) -> Result<TemplateOutput, Failure> {
+    fn output(&self, release: &str, environment: &Environment) -> Result<TemplateOutput, Failure> {
         let format = OutputFormat::parse(&self.output)?;
         let provenance = self.provenance.parse(format)?;
         let kustomization = self.kustomization.clone().filter(|place| !place.is_empty());
@@ -257,7 +256,7 @@ impl PrintFlags {
         } else {
             folder.to_owned()
         };
-        let folder = OutputFolder { path: session.environment().resolve(&name), name };
+        let folder = OutputFolder { path: environment.resolve(&name), name };
         Ok(TemplateOutput { kustomization, format, provenance, folder: Some(folder) })
     }
 

@@ -179,7 +179,7 @@ impl ApplyRun<'_> {
             }
             lifecycle::check_unchanged(saved, &now)?;
         }
-        warn_suspended(&plan, session);
+        warn_suspended(&plan, session.messages());
         Ok((hub, plan))
     }
 

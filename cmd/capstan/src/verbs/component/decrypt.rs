@@ -29,7 +29,7 @@ pub(crate) struct Decrypt {
 /// Source: component-operator, which decrypts the files of a source in the same way. Differs: it ignores the MAC.
 pub(super) fn run(args: &Decrypt, session: &mut Session) -> Result<(), Failure> {
     let keys = read_keys(&args.keys, session)?;
-    let content = read_file(&args.file, session)?;
+    let content = read_file(&args.file, session.environment())?;
     if !sops::is_encrypted(&content) {
         return session.printer().write(content);
     }
@@ -47,7 +47,7 @@ fn read_keys(folder: &str, session: &Session) -> Result<DecryptionKeys, Failure>
     for entry in path.read_dir().map_err(cannot)? {
         let name = entry.map_err(cannot)?.file_name().to_string_lossy().into_owned();
         if DecryptionKeys::is_key_file(&name) {
-            let content = Zeroizing::new(read_file(&format!("{folder}/{name}"), session)?);
+            let content = Zeroizing::new(read_file(&format!("{folder}/{name}"), session.environment())?);
             files.push((name, content));
         }
     }

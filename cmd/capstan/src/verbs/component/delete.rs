@@ -94,7 +94,12 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
 impl Delete {
     fn keys(&self, session: &mut Session) -> Result<Vec<ComponentKey>, Failure> {
         if self.files.is_empty() {
-            return component_keys(&self.names, self.namespace.as_deref(), &self.server.kube, session);
+            return component_keys(
+                &self.names,
+                self.namespace.as_deref(),
+                &self.server.kube,
+                session.environment(),
+            );
         }
         let namespace = self.server.kube.namespace(self.namespace.as_deref(), session.environment())?;
         let found = read_components(&self.files, &namespace, session)?;

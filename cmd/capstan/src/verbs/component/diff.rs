@@ -52,7 +52,7 @@ pub(super) fn run(args: &Diff, session: &mut Session) -> Result<(), Failure> {
         let hub = Hub::open(&cluster).await?;
         Box::pin(inputs.batch(&hub).plan(PlanPurpose::Show)).await.map_err(Failure::from)
     })?;
-    warn_suspended(&plan, session);
+    warn_suspended(&plan, session.messages());
     let is_text = format == OutputFormat::Text;
     let diffs = if args.full || !is_text { DiffDetail::Full } else { DiffDetail::Summary };
     let report = report("component diff", plan.plans(), diffs, false);

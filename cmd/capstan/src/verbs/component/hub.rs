@@ -3,7 +3,7 @@
 use component::{ComponentKey, ComponentRuns, ComponentStore, StoredComponents, Targets};
 use inventory::ManagementCluster;
 
-use crate::{Failure, session::Session, settings::KubeFlags};
+use crate::{Environment, Failure, settings::KubeFlags};
 
 /// The cluster of Components.
 pub(super) struct Hub {
@@ -55,12 +55,12 @@ pub(super) fn component_keys(
     names: &[String],
     namespace: Option<&str>,
     kube: &KubeFlags,
-    session: &Session,
+    environment: &Environment,
 ) -> Result<Vec<ComponentKey>, Failure> {
     let own = if names.iter().all(|name| name.contains('/')) {
         String::new()
     } else {
-        kube.namespace(namespace, session.environment())?
+        kube.namespace(namespace, environment)?
     };
     let key = |name: &String| match name.split_once('/') {
         Some((namespace, name)) => ComponentKey { namespace: namespace.to_owned(), name: name.to_owned() },

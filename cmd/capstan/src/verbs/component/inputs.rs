@@ -9,7 +9,7 @@ use super::{
     source::{SourceFlag, absolute, read_given},
     values::{ValueFlags, read_values},
 };
-use crate::{Failure, session::Session, settings::KubeFlags};
+use crate::{Failure, session::Session, settings::KubeFlags, ui::Messages};
 
 /// The flags that name Components.
 #[derive(clap::Args)]
@@ -39,11 +39,11 @@ impl InputFlags {
 
     /// Returns the request, with absolute paths.
     pub(super) fn request(&self, kube: &KubeFlags, session: &Session) -> Result<SavedComponents, Failure> {
-        let path = |place: String| if place == "-" { place } else { absolute(&place, session) };
+        let path = |place: String| if place == "-" { place } else { absolute(&place, session.environment()) };
         Ok(SavedComponents {
             files: self.files.places()?.into_iter().map(path).collect(),
             source: self.source.resolved(session),
-            values: self.values.files().iter().map(|file| absolute(file, session)).collect(),
+            values: self.values.files().iter().map(|file| absolute(file, session.environment())).collect(),
             namespace: kube.namespace(self.namespace.as_deref(), session.environment())?,
         })
     }
@@ -81,10 +81,8 @@ impl Inputs {
 }
 
 /// Warns about suspended Components.
-pub(super) fn warn_suspended(plan: &BatchPlan, session: &Session) {
+pub(super) fn warn_suspended(plan: &BatchPlan, messages: &Messages) {
     for component in plan.suspended() {
-        session
-            .messages()
-            .warning(format!("Component `{component}` is suspended: its objects stay as they are"));
+        messages.warning(format!("Component `{component}` is suspended: its objects stay as they are"));
     }
 }

@@ -13,7 +13,7 @@ use transport::{
     disk::read_limited,
 };
 
-use crate::{Failure, WithContext as _, session::Session};
+use crate::{Environment, Failure, WithContext as _, session::Session};
 
 /// The most bytes of an archive, and of all files of a folder.
 const MAX_BYTES: u64 = 256 << 20;
@@ -45,13 +45,13 @@ impl SourceFlag {
     pub(super) fn resolved(&self, session: &Session) -> Option<String> {
         let place = self.source.as_deref()?;
         let is_url = place.contains("://");
-        Some(if is_url { place.to_owned() } else { absolute(place, session) })
+        Some(if is_url { place.to_owned() } else { absolute(place, session.environment()) })
     }
 }
 
 /// Returns the absolute path of a file or folder.
-pub(super) fn absolute(place: &str, session: &Session) -> String {
-    session.environment().resolve(place).display().to_string()
+pub(super) fn absolute(place: &str, environment: &Environment) -> String {
+    environment.resolve(place).display().to_string()
 }
 
 /// Reads a source that replaces those of Components.

@@ -41,7 +41,8 @@ pub(crate) struct Status {
 
 pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let keys = component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session)?;
+    let keys =
+        component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let components = session.block_on(async {
         let hub = Hub::open(&cluster).await?;

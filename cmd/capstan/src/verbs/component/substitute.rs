@@ -28,7 +28,7 @@ pub(crate) struct Substitute {
 
 /// Source: component-operator, drone/envsubst v1.0.3.
 pub(super) fn run(args: &Substitute, session: &mut Session) -> Result<(), Failure> {
-    let text = String::from_utf8(read_file(&args.file, session)?)
+    let text = String::from_utf8(read_file(&args.file, session.environment())?)
         .map_err(|_| Failure::user(format!("`{}` is not valid UTF-8", args.file)))?;
     let variables = read_variables(&args.vars, session)?;
     let cannot = || Failure::user(format!("cannot substitute the variables in `{}`", args.file));

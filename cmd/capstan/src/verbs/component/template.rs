@@ -37,7 +37,7 @@ pub(crate) struct Template {
 }
 
 pub(super) fn run(args: &Template, session: &mut Session) -> Result<(), Failure> {
-    let content = read_file(&args.file, session)?;
+    let content = read_file(&args.file, session.environment())?;
     let name = Path::new(&args.file).file_name().and_then(|name| name.to_str()).unwrap_or("template");
     let tree: MemoryTree = [(format!("/{name}"), content)].into_iter().collect();
     let mut request = RenderRequest::new(&tree, &args.name, &args.namespace);

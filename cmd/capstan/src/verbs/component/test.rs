@@ -14,7 +14,7 @@ use super::{
     values::read_values,
 };
 use crate::{
-    Failure,
+    Environment, Failure,
     failure::Kind,
     session::Session,
     ui::{format_count, write_file_atomically},
@@ -68,7 +68,7 @@ struct Case {
 }
 
 pub(super) fn run(args: &Test, session: &mut Session) -> Result<(), Failure> {
-    let folders = find_cases(&args.folder, session)?;
+    let folders = find_cases(&args.folder, session.environment())?;
     let source = args.source.read(session)?;
     let (mut cases, mut problems) = (Vec::new(), Vec::new());
     for folder in &folders {
@@ -121,14 +121,14 @@ pub(super) fn run(args: &Test, session: &mut Session) -> Result<(), Failure> {
 /// Returns the folders with a Component, in the order of their names.
 /// # Errors
 /// All folders without a case in them. A test that tests nothing must not pass.
-fn find_cases(root: &str, session: &Session) -> Result<Vec<PathBuf>, Failure> {
+fn find_cases(root: &str, environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
     let (mut cases, mut barren, mut pending) = (Vec::new(), Vec::new(), vec![PathBuf::from(root)]);
     for searched in 0.. {
         let Some(folder) = pending.pop() else { break };
         if searched == MAX_FOLDERS {
             return Err(Failure::user(format!("`{root}` has more than {MAX_FOLDERS} folders")));
         }
-        let path = session.environment().resolve(&folder);
+        let path = environment.resolve(&folder);
         if path.join(COMPONENT).is_file() {
             cases.push(folder);
             continue;

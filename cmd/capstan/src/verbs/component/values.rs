@@ -6,7 +6,7 @@ use manifest::{YamlLimits, type_name, yaml};
 use repository::RepositoryContext;
 use serde_json::{Map, Value};
 
-use crate::{Failure, session::Session};
+use crate::{Environment, Failure, session::Session};
 
 /// Flags that set values.
 #[derive(clap::Args)]
@@ -47,14 +47,14 @@ pub(super) fn read_values(files: &[String], session: &Session) -> Result<Map<Str
 }
 
 /// Reads a file that a flag names, up to the limit of files.
-pub(super) fn read_file(file: &str, session: &Session) -> Result<Vec<u8>, Failure> {
-    let path = session.environment().resolve(file);
+pub(super) fn read_file(file: &str, environment: &Environment) -> Result<Vec<u8>, Failure> {
+    let path = environment.resolve(file);
     Ok(repository::read_file(&RepositoryContext::default(), &path)?.bytes.into())
 }
 
 /// Reads the first document of a file.
 pub(super) fn read_yaml(file: &str, session: &Session) -> Result<Value, Failure> {
-    let text = read_file(file, session)?;
+    let text = read_file(file, session.environment())?;
     yaml::read_value(&String::from_utf8_lossy(&text), &YamlLimits::default())
         .map_err(|error| Failure::user(format!("cannot read `{file}`: line {}: {}", error.line, error.kind)))
 }
@@ -70,7 +70,7 @@ pub(super) fn capabilities(
         capabilities.kube_version = KubeVersion::parse(kube_version)?;
     }
     if let Some(file) = api_versions {
-        let text = read_file(file, session)?;
+        let text = read_file(file, session.environment())?;
         let text = String::from_utf8_lossy(&text);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         capabilities.api_versions = lines.map(str::to_owned).collect();

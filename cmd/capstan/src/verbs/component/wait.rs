@@ -51,7 +51,8 @@ pub(crate) struct Wait {
 pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let timeout = args.timeout.as_deref().map(parse_duration).transpose()?.unwrap_or(DEFAULT_TIMEOUT);
-    let keys = component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session)?;
+    let keys =
+        component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let components = session.block_on(async {
         let hub = Hub::open(&cluster).await?;

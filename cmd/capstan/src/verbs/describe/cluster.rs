@@ -12,7 +12,7 @@ use super::{
     watch::{ClusterWatch, WatchEnd},
 };
 use crate::{
-    Failure,
+    Environment, Failure,
     cli::switch,
     failure::Kind,
     session::Session,
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     if args.tree.current_conditions.is_some() {
         session.messages().warning("`--v1beta2` is deprecated; it will be removed with contract v1beta1");
     }
-    let request = args.request(format, session);
+    let request = args.request(format, session.environment());
     if args.watch {
         return watch(
             args,
@@ -200,9 +200,9 @@ fn watch(args: &DescribeCluster, watching: &ClusterWatch<'_>, session: &mut Sess
 }
 
 impl DescribeCluster {
-    fn request(&self, format: OutputFormat, session: &Session) -> DescribeRequest {
+    fn request(&self, format: OutputFormat, environment: &Environment) -> DescribeRequest {
         let given = self.namespace.clone().filter(|namespace| !namespace.is_empty());
-        let of_context = || self.server.kube.context(session.environment()).ok()?.namespace;
+        let of_context = || self.server.kube.context(environment).ok()?.namespace;
         let namespace = given.or_else(of_context).unwrap_or_else(|| "default".to_owned());
         let conditions = match self.tree.current_conditions {
             Some(false) => ConditionSet::V1Beta1,

@@ -16,6 +16,7 @@ use crate::{
     kustomizations::KustomizationOverlay,
     session::Session,
     settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat, PaceFlags},
+    ui::Messages,
     verbs::{provenance::ProvenanceFlag, provider_flags},
 };
 
@@ -315,7 +316,7 @@ fn render(
         }
         Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
         Err(failure) => {
-            warn_about_classes(context, &rendered.added_classes, &failure, session);
+            warn_about_classes(context, &rendered.added_classes, &failure, session.messages());
             Ok(rendered)
         }
     }
@@ -325,10 +326,10 @@ fn warn_about_classes(
     context: &KubeContext,
     classes: &[provider::ClusterClassName],
     failure: &Failure,
-    session: &Session,
+    messages: &Messages,
 ) {
     for class in classes {
-        session.messages().warning(format!(
+        messages.warning(format!(
             "the output includes ClusterClass `{}/{}`, which may already exist in context `{}`: {}",
             class.namespace,
             class.name,

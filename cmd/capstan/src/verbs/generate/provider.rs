@@ -116,7 +116,7 @@ fn build(
         trace,
     };
     let components = build_components(&input)?;
-    layers.warn_unused(session);
+    layers.warn_unused(session.messages());
     Ok(components)
 }
 

@@ -4,6 +4,7 @@ use crate::{
     Failure, WithContext as _,
     session::Session,
     settings::{KubeFlags, OutputFlag, OutputFormat},
+    ui::Messages,
     verbs::{image_digests::ImageDigests, lifecycle::ReleaseSources, provider_flags::SeveralProviders},
 };
 use api::output::{ImageList, ListedImage, ListedImagePlace};
@@ -85,7 +86,7 @@ pub(super) fn run(
     }
     add_cert_manager(&sources, session, &mut images)
         .with_context(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
-    warn_unlisted(&images, format, session);
+    warn_unlisted(&images, format, session.messages());
     let context = session.repositories()?;
     let mut list = list(&images, context.release_settings().lock.as_deref());
     if args.digests {
@@ -125,14 +126,14 @@ fn text(list: &ImageList, images: &Images, args: &ListImages) -> String {
 }
 
 /// Warns about images that the text, which matches clusterctl, does not list.
-fn warn_unlisted(images: &Images, format: OutputFormat, session: &Session) {
+fn warn_unlisted(images: &Images, format: OutputFormat, messages: &Messages) {
     if format != OutputFormat::Text {
         return;
     }
     for (image, uses) in images.iter().filter(|(_, uses)| !uses.is_listed) {
         let places = uses.places.iter().map(|it| format!("{} of `{}`", it.place, it.object));
         let places: Vec<String> = places.collect();
-        session.messages().warning(format!("the list does not include `{image}`: {}", places.join(", ")));
+        messages.warning(format!("the list does not include `{image}`: {}", places.join(", ")));
     }
 }
 

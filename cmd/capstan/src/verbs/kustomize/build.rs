@@ -9,6 +9,7 @@ use crate::{
     kustomizations::{self, FileNames, KustomizationBuild, distinct_problems},
     session::Session,
     settings::OutputFormat,
+    ui::Messages,
     verbs::{
         generate::print::write_objects,
         provenance::{self, Provenance, ProvenanceFlag},
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
     let KustomizationBuild { result, names, hints, .. } = kustomizations::build(place, &options, session)?;
     match result {
         Ok(output) => {
-            warn(&output, &names, session);
+            warn(&output, &names, session.messages());
             match provenance {
                 Provenance::Off | Provenance::Comments => write(&output, &args.output, session),
                 Provenance::Json => write_text(provenance::report(&output.objects)?, &args.output, session),
@@ -90,9 +91,9 @@ impl Build {
     }
 }
 
-fn warn(output: &BuildOutput, names: &FileNames, session: &Session) {
+fn warn(output: &BuildOutput, names: &FileNames, messages: &Messages) {
     for warning in distinct_problems(&output.warnings) {
-        session.messages().warning(names.problem_text(warning));
+        messages.warning(names.problem_text(warning));
     }
 }
 

@@ -11,7 +11,7 @@ use manifest::yaml::{self, YamlLimits};
 
 use super::{CURRENT_FOLDER, build::LoadFlags};
 use crate::{
-    Failure, WithContext as _,
+    Environment, Failure, WithContext as _,
     failure::Kind,
     kustomizations::{self, FileNames, KustomizationBuild, distinct_problems},
     session::Session,
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let here = [CURRENT_FOLDER.to_owned()];
     let mut places = if args.places.is_empty() { here.to_vec() } else { args.places.clone() };
     if args.recursive {
-        let below = places.iter().map(|place| find_kustomizations(place, session));
+        let below = places.iter().map(|place| find_kustomizations(place, session.environment()));
         places = below.collect::<Result<Vec<_>, Failure>>()?.concat();
     }
     let (mut kustomizations, mut hints) = (Vec::new(), Vec::new());
@@ -149,8 +149,8 @@ fn count_text(count: usize, what: &str) -> String {
 
 /// Returns the sorted kustomization folders in a folder and below, relative to the given name.
 /// Skips hidden folders, and components, which can only be built as part of another kustomization.
-pub(super) fn find_kustomizations(place: &str, session: &Session) -> Result<Vec<String>, Failure> {
-    let top = session.environment().resolve(place);
+pub(super) fn find_kustomizations(place: &str, environment: &Environment) -> Result<Vec<String>, Failure> {
+    let top = environment.resolve(place);
     let (mut found, mut open) = (Vec::new(), vec![(top, PathBuf::from(place))]);
     while let Some((path, name)) = open.pop() {
         if is_buildable(&path) {

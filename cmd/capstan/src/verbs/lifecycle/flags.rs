@@ -10,7 +10,7 @@ use api::{
 use management::{DiffDetail, LifecyclePlan, ProvidersRequest, WaitOptions};
 
 use crate::{
-    Failure, WithContext as _,
+    Environment, Failure, WithContext as _,
     session::Session,
     settings::{OutputFlag, OutputFormat, PLAN, WAITING},
     suggested_commands::quoted,
@@ -190,9 +190,11 @@ impl PlanFlags {
         let plan = SavedPlan::parse(&file.bytes).with_context(cannot)?;
         let made_for = plan.request.command();
         if made_for != command {
-            return Err(wrong_command(&plan.request)
-                .with_context(cannot())
-                .hint(execute_hint(made_for, path, session)));
+            return Err(wrong_command(&plan.request).with_context(cannot()).hint(execute_hint(
+                made_for,
+                path,
+                session.environment(),
+            )));
         }
         Ok(Some(plan))
     }
@@ -206,14 +208,14 @@ impl PlanFlags {
         let plan = plan()?;
         let text = crate::settings::to_json(&plan)?;
         write_private_file(&session.environment().resolve(path), text.as_bytes())?;
-        let next = execute_hint(plan.request.command(), path, session);
+        let next = execute_hint(plan.request.command(), path, session.environment());
         session.messages().status(format!("saved the plan; {next}"));
         Ok(())
     }
 }
 
-fn execute_hint(command: &str, plan: &Path, session: &Session) -> String {
-    let plan = quoted(&plan.display().to_string(), session.environment().home());
+fn execute_hint(command: &str, plan: &Path, environment: &Environment) -> String {
+    let plan = quoted(&plan.display().to_string(), environment.home());
     format!("execute it with `capstan {command} --plan {plan}`")
 }
 

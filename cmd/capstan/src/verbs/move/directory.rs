@@ -17,7 +17,12 @@ use super::{
     save::{self, SaveRun},
     staging::{STAGING, Staging},
 };
-use crate::{Failure, session::Session, suggested_commands::quoted, ui::format_count};
+use crate::{
+    Failure,
+    session::Session,
+    suggested_commands::quoted,
+    ui::{Messages, format_count},
+};
 
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
@@ -108,7 +113,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     flags.check_restoring()?;
     let format = flags.how.format()?;
     let request = flags.restore_request(session)?;
-    let files = read_files(path, session)?;
+    let files = read_files(path, session.messages())?;
     let objects = SavedObjects::read(files).map_err(MoveError::from)?;
     let target = flags.restore_target(session)?;
     let from = RestoreSource { name: path.display().to_string(), objects: &objects };
@@ -128,7 +133,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
 }
 
 /// Reads the files of a folder. Skips hidden files and other extensions with a warning.
-fn read_files(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
+fn read_files(path: &Path, messages: &Messages) -> Result<Vec<SavedFile>, Failure> {
     let entries = fs::read_dir(path).map_err(|error| Failure::io("read", path, &error))?;
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in entries {
@@ -143,7 +148,7 @@ fn read_files(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure>
                 .hint("re-run the command that writes the save"));
         }
         if name.starts_with('.') {
-            session.messages().warning(format!("skipped the hidden file `{name}`"));
+            messages.warning(format!("skipped the hidden file `{name}`"));
             continue;
         }
         let is_file = fs::metadata(&path).map_err(|error| Failure::io("read", &path, &error))?.is_file();
@@ -152,9 +157,7 @@ fn read_files(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure>
                 .hint("use the folder that directly contains the files of the save"));
         }
         if !path.extension().is_some_and(|ending| EXTENSIONS.iter().any(|known| ending == *known)) {
-            session
-                .messages()
-                .warning(format!("skipped `{name}`: the extension is none of {}", EXTENSIONS.join(", ")));
+            messages.warning(format!("skipped `{name}`: the extension is none of {}", EXTENSIONS.join(", ")));
             continue;
         }
         let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;

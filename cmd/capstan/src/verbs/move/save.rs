@@ -8,7 +8,7 @@ use inventory::ManagementCluster;
 use mover::{LeftOutObject, MovePlan, MoveRequest, SaveFormat, SaveMode, SavedObject, StoreSavedFn};
 
 use super::{journal_file::journal_store_under_lease, text};
-use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
+use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat, ui::Messages};
 
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct SaveRun<'a> {
@@ -90,7 +90,7 @@ impl SaveRun<'_> {
 
     /// Prints the result of every object for scripts. clusterctl prints nothing here.
     pub(in crate::verbs) fn report(&self, done: &SaveResult, session: &mut Session) -> Result<(), Failure> {
-        done.warn_disappeared(session);
+        done.warn_disappeared(session.messages());
         let moved =
             |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
         let objects = done.objects.iter().map(moved).collect();
@@ -101,9 +101,9 @@ impl SaveRun<'_> {
 
 impl SaveResult {
     /// Warns about objects that disappeared during the save.
-    pub(in crate::verbs) fn warn_disappeared(&self, session: &Session) {
+    pub(in crate::verbs) fn warn_disappeared(&self, messages: &Messages) {
         for LeftOutObject { object, why } in &self.disappeared {
-            session.messages().warning(format!("skipped {object}: {why}"));
+            messages.warning(format!("skipped {object}: {why}"));
         }
     }
 }

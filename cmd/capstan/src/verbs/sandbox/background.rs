@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::start::Start;
 use crate::{
-    Failure,
+    Environment, Failure,
     failure::Kind,
     sandboxes::{SandboxFolder, SandboxProcess},
     session::Session,
@@ -62,7 +62,7 @@ fn spawn(args: &Start, folder: &SandboxFolder, log: File, session: &Session) -> 
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["sandbox", "start", "--foreground", "--color=never"])
-        .args(args.background_args(session))
+        .args(args.background_args(session.environment()))
         // The process must not block the removal of the current folder.
         .current_dir(folder.path())
         .stdin(Stdio::null())
@@ -97,10 +97,10 @@ fn read_log_from(folder: &SandboxFolder, length: u64) -> io::Result<String> {
 
 impl Start {
     /// Returns the flags for the new process. Merging and messages stay in this process.
-    fn background_args(&self, session: &Session) -> Vec<OsString> {
+    fn background_args(&self, environment: &Environment) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.name.clone().into()];
         if let Some(dir) = &self.data_dir {
-            words.extend(["--data-dir".into(), session.environment().resolve(dir).into()]);
+            words.extend(["--data-dir".into(), environment.resolve(dir).into()]);
         }
         if self.in_memory {
             words.push("--in-memory".into());

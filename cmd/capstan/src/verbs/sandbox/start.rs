@@ -7,11 +7,12 @@ use sandbox::{ControllerSwitches, Fault, ServiceWebhooks};
 
 use super::{background, foreground};
 use crate::{
-    Failure,
+    Environment, Failure,
     failure::Kind,
     sandboxes::{SandboxFolder, SandboxProcess, SandboxSettings, SandboxesFolder},
     session::Session,
     settings::merge_kubeconfig,
+    ui::Messages,
 };
 
 /// The time limit for another process that starts the same sandbox.
@@ -89,7 +90,7 @@ pub(super) struct StartPlan {
 
 pub(crate) fn run(args: &Start, session: &mut Session) -> Result<(), Failure> {
     let folder = SandboxesFolder::of(session.environment())?.folder(&args.name)?;
-    let plan = args.plan(&folder, session)?;
+    let plan = args.plan(&folder, session.environment())?;
     if folder.is_running()? {
         return handle_running(args, &folder, session);
     }
@@ -109,7 +110,7 @@ fn start_in_background(args: &Start, folder: &SandboxFolder, session: &mut Sessi
     let Some(process) = background::start(args, folder, session)? else {
         return handle_running(args, folder, session);
     };
-    report_running(folder, &process, session);
+    report_running(folder, &process, session.messages());
     show_access(args, folder, session)?;
     session.show_result(format!("started sandbox `{}`", folder.name()));
     Ok(())
@@ -125,15 +126,15 @@ pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), 
             folder.remove_unless_started();
         }
         if let Some(process) = started? {
-            report_running(&folder, &process, session);
+            report_running(&folder, &process, session.messages());
             return Ok(());
         }
     }
     session.block_on(wait_until_ready(&folder)).map(|_| ())
 }
 
-fn report_running(folder: &SandboxFolder, process: &SandboxProcess, session: &Session) {
-    session.messages().status(format!(
+fn report_running(folder: &SandboxFolder, process: &SandboxProcess, messages: &Messages) {
+    messages.status(format!(
         "sandbox `{}` serves at {} (process {})",
         folder.name(),
         process.server,
@@ -227,14 +228,14 @@ impl Start {
     }
 
     /// Parses every flag, and adds the settings of the last start.
-    fn plan(&self, folder: &SandboxFolder, session: &Session) -> Result<StartPlan, Failure> {
+    fn plan(&self, folder: &SandboxFolder, environment: &Environment) -> Result<StartPlan, Failure> {
         let faults = self.fault.iter().map(|text| {
             Fault::parse(text)
                 .map_err(|why| Failure::user(format!("cannot read the fault `{text}`")).cause(why))
         });
         let last = folder.settings()?;
         let data_dir = match (&self.data_dir, self.in_memory, &last) {
-            (Some(dir), _, _) => Some(session.environment().resolve(dir)),
+            (Some(dir), _, _) => Some(environment.resolve(dir)),
             (None, true, _) => None,
             (None, false, Some(last)) => last.data_dir.clone(),
             (None, false, None) => Some(folder.data()),

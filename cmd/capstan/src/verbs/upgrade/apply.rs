@@ -100,7 +100,7 @@ impl Apply {
         let change = Upgrade { sources, request };
         let server = (&self.server.kube, &self.server.pace);
         let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
-        change.sources.overlays().warn_unused(session);
+        change.sources.overlays().warn_unused(session.messages());
         if let Some(result) = &done.result {
             session.show_cluster_result(self.server.pace.progress, result);
         }
