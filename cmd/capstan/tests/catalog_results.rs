@@ -214,3 +214,45 @@ fn a_watched_catalog_is_compiled_after_each_change_until_ctrl_c() {
     signal("INT", child.id().into());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+// Row: D-495
+#[test]
+fn only_changed_files_are_written_again() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let world = example();
+    let run = format!("catalog compile {GREEN}");
+    world.run_expecting_success(&run);
+    let identity = |path: &str| {
+        let found = fs::metadata(world.current_dir().join(path)).unwrap();
+        (found.ino(), found.mtime(), found.mtime_nsec())
+    };
+    let unchanged = [
+        "compiled/web/web/10_secret.yaml",
+        "catalog/manifests/web/10_secret.yaml",
+        "catalog/manifests/monitoring/monitoring/templates/config.yaml",
+        "catalog/refs/t-acme/c-green/web/password",
+    ];
+    let changed = ["compiled/web/web/20_deployment.yaml", "catalog/manifests/web/20_deployment.yaml"];
+    let before = (unchanged.map(identity), changed.map(identity));
+    world.write("catalog/manifests/gone/x.yaml", "kind: Old\n");
+    world.write("compiled/web/gone.yaml", "kind: Old\n");
+    edit(&world, "dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 4");
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "  - storage as storage-fast\n", "");
+    edit(&world, "inventory/classes/t-acme/c-green.yml", "applications:\n", "");
+    world.run_expecting_success(&run);
+    assert_eq!(unchanged.map(identity), before.0);
+    for (path, old) in changed.into_iter().zip(before.1) {
+        assert_ne!(identity(path), old, "{path}");
+        assert!(world.read(path).contains("replicas: 4"), "{path}");
+    }
+    let manifests = folder::files(&world.current_dir().join("catalog/manifests"));
+    let gone = |path: &str| path.contains("gone") || path.contains("storage-fast");
+    assert!(!manifests.iter().any(|(path, _)| gone(path)), "{manifests:?}");
+    assert!(!world.current_dir().join("compiled/web/gone.yaml").exists());
+    // A failed compilation changes nothing.
+    edit(&world, "dependencies/web/component/main.jsonnet", "\n{\n", "\n{ assert false,\n");
+    let all = files(&world);
+    assert_eq!(world.run_line(&run).status, 1);
+    assert!(all == files(&world));
+}

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! nodes ─► target ─► inputs in order: search paths ─► jsonnet, jinja2, helm, … ─► files of a temporary folder
-//! all targets succeeded ─► `compiled/TARGET` is replaced
+//! all targets succeeded ─► the files of `compiled/TARGET` that differ are replaced
 //! ```
 //!
 //! Source: Kapitan 0.36 as Commodore 1.35 uses it. Differs: all failed targets are reported, no file is written

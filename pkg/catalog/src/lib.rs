@@ -7,6 +7,7 @@
 //! | `component` | one component without a cluster |
 //! | `cookiecutter` | templates of whole folders |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
+//! | `folder_update` | folders that are changed to a wanted content |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
@@ -29,6 +30,7 @@ pub mod component;
 mod cookiecutter;
 pub mod dependencies;
 mod error;
+mod folder_update;
 mod hints;
 mod jinja;
 mod jsonnet;

@@ -11,8 +11,8 @@ use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies};
 use crate::component::{ARGOCD_LIBRARY, ComponentError};
 use crate::dependencies::{Dependency, discover_packages, link};
 use crate::error::CatalogError;
+use crate::folder_update::{UnlistedPolicy, WantedFolder};
 use crate::references::{References, collect};
-use crate::repository::copy_folder;
 use crate::run::{CompileRun, Prepared, components_of_instances};
 use crate::step::Step;
 use crate::working_folder::write_file;
@@ -147,7 +147,12 @@ impl CompileRun<'_> {
             results: None,
         })?;
         self.postprocess_instances(&workspace.instances, prepared)?;
-        copy_folder(&folder.compiled(), &request.package.join("compiled"))?;
+        if folder.compiled().is_dir() {
+            let mut wanted = WantedFolder::default();
+            wanted.add_copy(&folder.compiled()).map_err(CatalogError::from)?;
+            let to = request.package.join("compiled");
+            wanted.update(&to, request.package, UnlistedPolicy::Keep).map_err(CatalogError::from)?;
+        }
         let messages = compiled.messages.into_iter();
         Ok(messages
             .flat_map(|(target, all)| all.into_iter().map(move |text| format!("{target}: {text}")))

@@ -2,16 +2,14 @@
 
 mod catalog;
 mod checkout;
-mod copy;
 mod diff;
 mod message;
 mod objects;
 mod text_diff;
 
 pub use catalog::{CatalogChanges, CatalogCheckout};
-pub(crate) use catalog::{INDENT, author_or_known, clean_manifests, copy_manifests, staged_changes};
+pub(crate) use catalog::{INDENT, author_or_known, copy_manifests, staged_changes};
 pub use diff::{DiffPolicy, is_hidden};
 pub use message::CompileReport;
 
 pub(crate) use checkout::{ConfigCheckout, check_local_work, check_out_config};
-pub(crate) use copy::copy_folder;

@@ -25,12 +25,13 @@ pub(crate) use render::render_all;
 
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
+use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
 use crate::postprocess::{PostprocessError, PostprocessRequest, postprocess};
 use crate::reclass::Node;
 use crate::references::ReferenceFile;
 use crate::repository::{CatalogCheckout, CompileReport, ConfigCheckout};
 use crate::step::{Step, StepSink};
-use crate::working_folder::{WorkingFolder, create_folder, empty_folder, write_file};
+use crate::working_folder::WorkingFolder;
 
 /// The choices of a compilation.
 #[derive(Clone, Debug, Default)]
@@ -115,12 +116,14 @@ pub(crate) fn components_of_instances(instances: &BTreeMap<String, Dependency>) 
 }
 
 impl<'a> CompileRun<'a> {
-    /// Deletes the manifests of the catalog.
-    ///
-    /// # Errors
-    /// A file cannot be deleted.
-    pub fn clean_catalog(&self) -> Result<(), CatalogError> {
-        crate::repository::clean_manifests(self.folder, self.report)
+    /// Reports that the catalog gets new manifests. They change at the end, and only where they differ.
+    pub fn report_catalog(&self) {
+        self.report(Step::CleanCatalog);
+        let manifests = self.folder.manifests();
+        if !manifests.is_dir() {
+            let text = format!("Skipping cleaning, catalog directory {} doesn't exist", manifests.display());
+            self.report(Step::Notice(text));
+        }
     }
 
     /// Replaces the files of references to secrets in the catalog.
@@ -128,10 +131,11 @@ impl<'a> CompileRun<'a> {
     /// # Errors
     /// A file cannot be written.
     pub fn write_references(&self, files: &[ReferenceFile]) -> Result<(), CatalogError> {
-        let folder = self.folder.references();
-        create_folder(&folder)?;
-        empty_folder(&folder)?;
-        files.iter().try_for_each(|file| write_file(&folder.join(&file.path), &file.content))
+        let mut wanted = WantedFolder::default();
+        for file in files {
+            wanted.add(PathBuf::from(&file.path), WantedEntry::Content(file.content.as_bytes(), None));
+        }
+        Ok(wanted.update(&self.folder.references(), self.folder.root(), UnlistedPolicy::KeepHidden)?)
     }
 
     /// Runs the filters of all instances on their compiled files.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::folder_update::FolderUpdateError;
 use crate::jsonnet::JsonnetError;
 use crate::references::ReferenceError;
 use crate::yaml::YamlError;
@@ -21,6 +22,12 @@ pub enum CompileError {
         /// The reason.
         source: io::Error,
     },
+}
+
+impl From<FolderUpdateError> for CompileError {
+    fn from(error: FolderUpdateError) -> Self {
+        Self::Output { path: error.path, source: error.source }
+    }
 }
 
 fn target_list(targets: &[TargetError]) -> String {

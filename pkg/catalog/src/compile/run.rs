@@ -14,6 +14,7 @@ use super::error::{CompileError, InputError, TargetError};
 use super::output_tree::OutputTree;
 use super::target;
 use super::tools::{ToolClient, Tools, line};
+use crate::folder_update::{UnlistedPolicy, WantedFolder};
 use crate::reclass::Node;
 use crate::references::References;
 use crate::results::{CachedTarget, CurrentFacts, OutputFiles, Reads, ResultCache};
@@ -97,6 +98,11 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
             Err(error) => failed.push(TargetError { target: target.clone(), error }),
         }
     }
+    let written = if failed.is_empty() {
+        write_all(request, temporary.path(), &report.rendered, &kept)
+    } else {
+        Ok(())
+    };
     if let Some(cache) = &cache
         && !report.rendered.is_empty()
     {
@@ -106,10 +112,7 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
     if !failed.is_empty() {
         return Err(CompileError::Targets(failed));
     }
-    for target in request.targets {
-        replace(&temporary.path().join(COMPILED).join(target), &request.output.join(COMPILED).join(target))?;
-    }
-    Ok(report)
+    written.map(|()| report)
 }
 
 /// A compiled target.
@@ -122,6 +125,27 @@ struct CompiledTarget {
 }
 
 type TargetResult = Result<CompiledTarget, InputError>;
+
+/// Writes the files of all targets: those of compiled targets, and the results of earlier runs for all others.
+fn write_all(
+    request: &CompileRequest<'_>,
+    temporary: &Path,
+    rendered: &[String],
+    results: &BTreeMap<String, CachedTarget>,
+) -> Result<(), CompileError> {
+    let compiled = request.output.join(COMPILED);
+    for target in request.targets {
+        let to = compiled.join(target);
+        match results.get(target).filter(|_| !rendered.contains(target)) {
+            Some(earlier) => {
+                clear_place(&to)?;
+                earlier.files.wanted().update(&to, temporary, UnlistedPolicy::Delete)?;
+            }
+            None => move_folder(&temporary.join(COMPILED).join(target), &to, temporary)?,
+        }
+    }
+    Ok(())
+}
 
 /// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
 fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResult> {
@@ -158,6 +182,28 @@ fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResul
     (0..targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
 }
 
+/// Moves a compiled folder to its place. Files that did not change stay as they are.
+fn move_folder(from: &Path, to: &Path, temporary: &Path) -> Result<(), CompileError> {
+    if !clear_place(to)? {
+        return fs::rename(from, to).map_err(output_error(to));
+    }
+    let mut wanted = WantedFolder::default();
+    wanted.add_moved(from)?;
+    Ok(wanted.update(to, temporary, UnlistedPolicy::Delete)?)
+}
+
+/// Creates the folders around the place of a folder, and deletes a file or link there. Returns true if there is a folder.
+fn clear_place(place: &Path) -> Result<bool, CompileError> {
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent).map_err(output_error(parent))?;
+    }
+    match fs::symlink_metadata(place) {
+        Ok(found) if found.is_dir() => Ok(true),
+        Ok(_) => fs::remove_file(place).map(|()| false).map_err(output_error(place)),
+        Err(_) => Ok(false),
+    }
+}
+
 /// The part of a run that its threads share.
 struct Work<'a> {
     inventory: &'a BTreeMap<String, Value>,
@@ -175,7 +221,6 @@ impl Work<'_> {
         if let Some(earlier) = self.cache.and_then(|cache| cache.get(target))
             && earlier.facts.iter().all(|(fact, digest)| self.current.holds(fact, digest))
         {
-            earlier.files.write(&folder).map_err(InputError::write(&folder))?;
             let messages = earlier.messages.clone();
             return Ok(CompiledTarget { messages, is_rendered: false, result: Some(earlier.clone()) });
         }
@@ -226,16 +271,4 @@ pub(crate) fn node_value(node: &Node) -> Value {
 fn output_error(path: &Path) -> impl FnOnce(io::Error) -> CompileError {
     let path = path.to_owned();
     move |source| CompileError::Output { path, source }
-}
-
-/// Moves a compiled folder to its place.
-fn replace(from: &Path, to: &Path) -> Result<(), CompileError> {
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent).map_err(output_error(parent))?;
-    }
-    match fs::remove_dir_all(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(output_error(to)(error)),
-        _ => {}
-    }
-    fs::rename(from, to).map_err(output_error(to))
 }

@@ -28,6 +28,9 @@ pub(super) fn write_files(
             Value::Array(documents) => write_documents(documents, YamlStyle::CATALOG),
             other => write_document(other, YamlStyle::CATALOG),
         };
+        if fs::read(&path).is_ok_and(|present| present == text.as_bytes()) {
+            continue;
+        }
         let failed = |error| PostprocessError::Io { verb: "write", path: path.clone(), error };
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use repository::git::{GitAuthor, GitRemote, StagedChange};
 
 use super::checkout::FIRST_BRANCH;
-use super::copy::copy_folder;
 use super::diff::{DiffPolicy, FileChange, diff_text, indented};
 use crate::dependencies::Fetcher;
 use crate::error::CatalogError;
+use crate::folder_update::{UnlistedPolicy, WantedFolder};
 use crate::step::{Step, StepSink};
-use crate::working_folder::{WorkingFolder, empty_folder};
+use crate::working_folder::WorkingFolder;
 
 /// The author of commits if Git knows no user.
 const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
@@ -135,27 +135,19 @@ impl CatalogCheckout {
     }
 }
 
-/// Deletes the manifests of a catalog.
-pub(crate) fn clean_manifests(folder: &WorkingFolder, report: StepSink<'_>) -> Result<(), CatalogError> {
-    report(Step::CleanCatalog);
-    let manifests = folder.manifests();
-    if !manifests.is_dir() {
-        let text = format!("Skipping cleaning, catalog directory {} doesn't exist", manifests.display());
-        report(Step::Notice(text));
-    }
-    empty_folder(&manifests)
-}
-
 /// Copies the compiled files of all instances into a catalog, in the order of their names. If two instances have a file
-/// with the same path, the later one has precedence.
+/// with the same path, the later one has precedence. Deletes all other manifests, except for hidden ones.
 pub(crate) fn copy_manifests<'a>(
     folder: &WorkingFolder,
     instances: impl IntoIterator<Item = &'a String>,
 ) -> Result<(), CatalogError> {
-    for instance in instances {
-        copy_folder(&folder.compiled().join(instance), &folder.manifests())?;
+    let mut wanted = WantedFolder::default();
+    for compiled in instances.into_iter().map(|instance| folder.compiled().join(instance)) {
+        if compiled.is_dir() {
+            wanted.add_copy(&compiled)?;
+        }
     }
-    Ok(())
+    Ok(wanted.update(&folder.manifests(), folder.root(), UnlistedPolicy::KeepHidden)?)
 }
 
 /// Stages all files of a worktree, and returns the changes to the last commit.
@@ -232,7 +224,7 @@ mod tests {
         copy_manifests(&folder, &names).unwrap();
         assert_eq!(fs::read_to_string(folder.manifests().join("sub/x.yaml")).unwrap(), "later");
         fs::write(folder.manifests().join(".keep"), "").unwrap();
-        clean_manifests(&folder, &|_| {}).unwrap();
+        copy_manifests(&folder, &[]).unwrap();
         let left: Vec<_> =
             fs::read_dir(folder.manifests()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, [".keep"]);

@@ -188,13 +188,13 @@ fn add(hash: &mut Sha256, part: &[u8]) {
 
 /// Returns the permissions of a file.
 #[cfg(unix)]
-pub(super) fn mode_of(metadata: &fs::Metadata) -> u32 {
+pub(crate) fn mode_of(metadata: &fs::Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
     metadata.permissions().mode() & 0o777
 }
 
 /// Returns the permissions of a file, which this system does not keep.
 #[cfg(not(unix))]
-pub(super) fn mode_of(_: &fs::Metadata) -> u32 {
+pub(crate) fn mode_of(_: &fs::Metadata) -> u32 {
     0
 }

@@ -17,6 +17,7 @@ use transport::Store;
 
 use super::fact::{Fact, mode_of};
 use super::files;
+use crate::folder_update::{WantedEntry, WantedFolder};
 
 /// The maximum size of an entry.
 const MAX_BYTES: u64 = 256 << 20;
@@ -150,34 +151,17 @@ impl OutputFiles {
         Ok(())
     }
 
-    /// Writes the files into a folder.
-    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
+    /// Returns the files as the wanted content of a folder.
+    pub(crate) fn wanted(&self) -> WantedFolder<'_> {
+        let mut wanted = WantedFolder::default();
         for path in &self.folders {
-            fs::create_dir_all(folder.join(path))?;
+            wanted.add(path.into(), WantedEntry::Folder);
         }
         for (path, (mode, content)) in &self.files {
-            let path = folder.join(path);
-            fs::write(&path, content)?;
-            set_mode(&path, *mode)?;
+            wanted.add(path.into(), WantedEntry::Content(content, Some(*mode)));
         }
-        Ok(())
+        wanted
     }
-}
-
-#[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let permissions = fs::metadata(path)?.permissions();
-    if permissions.mode() & 0o777 == mode {
-        return Ok(());
-    }
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]
@@ -218,7 +202,8 @@ mod tests {
     fn files_are_written_as_they_were_read() {
         let folder = tempfile::tempdir().unwrap();
         let files = target().files;
-        files.write(&folder.path().join("a")).unwrap();
-        assert_eq!(OutputFiles::read(&folder.path().join("a")).unwrap(), files);
+        let to = folder.path().join("a");
+        files.wanted().update(&to, folder.path(), crate::folder_update::UnlistedPolicy::Delete).unwrap();
+        assert_eq!(OutputFiles::read(&to).unwrap(), files);
     }
 }

@@ -178,7 +178,7 @@ impl<'a> Compilation<'a> {
         let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
         let references = catalog::references::collect(&parameters, &instances, CLUSTER_TARGET)?;
         run.write_references(&references)?;
-        run.clean_catalog()?;
+        run.report_catalog();
         (run.report)(Step::Compile);
         let targets: Vec<String> = instances.keys().cloned().collect();
         if self.options.fetch_dependencies {
