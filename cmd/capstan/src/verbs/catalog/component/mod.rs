@@ -3,6 +3,7 @@
 mod automerge;
 mod compile;
 mod delete;
+mod features;
 mod new;
 mod sync;
 mod update;

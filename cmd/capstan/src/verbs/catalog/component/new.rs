@@ -3,14 +3,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use catalog::scaffold::DependencyKind;
 
 use super::automerge::AutomergeFlags;
+use super::features::{AUTOMERGE_PATCH_V0, FeatureFlags};
 use crate::verbs::catalog::template_flags::{CommandVariables, TemplateFlags, letter, prefix};
 use crate::{Failure, session::Session};
 
 /// Create a component from a template
 ///
-/// Commits the files of a template of cookiecutter as the first commit of a new repository. Hooks of the template do not
-/// run. The flags are those of `commodore component new`; six more, such as `--add-automerge-minor-allow-depname NAME`,
-/// select dependencies by name or `pattern`.
+/// Commits the files of a template of cookiecutter as the first commit of a new repository. The flags are those of
+/// `commodore component new`; six more, such as `--add-automerge-minor-allow-depname NAME`, select dependencies by name or
+/// `pattern`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog component new cert-manager --lib
@@ -23,19 +24,8 @@ pub(crate) struct New {
     #[command(flatten)]
     template: TemplateFlags,
 
-    /// Add a template library
-    #[arg(long, overrides_with = "no_lib")]
-    lib: bool,
-
-    #[arg(long, hide = true, overrides_with = "lib")]
-    no_lib: bool,
-
-    /// Add filters of compiled files
-    #[arg(long, overrides_with = "no_pp")]
-    pp: bool,
-
-    #[arg(long, hide = true, overrides_with = "pp")]
-    no_pp: bool,
+    #[command(flatten)]
+    features: FeatureFlags,
 
     /// Leave out the matrix of test cases
     #[arg(long, overrides_with = "matrix_tests")]
@@ -50,13 +40,6 @@ pub(crate) struct New {
 
     #[arg(long, hide = true, overrides_with = "no_automerge_patch")]
     automerge_patch: bool,
-
-    /// Also merge patch updates of v0 versions
-    #[arg(long, overrides_with = "no_automerge_patch_v0")]
-    automerge_patch_v0: bool,
-
-    #[arg(long, hide = true, overrides_with = "automerge_patch_v0")]
-    no_automerge_patch_v0: bool,
 
     /// Do not release merged updates
     #[arg(long, overrides_with = "autorelease")]
@@ -79,20 +62,20 @@ impl New {
     fn values(&self, session: &Session) -> BTreeMap<String, String> {
         let variables = CommandVariables::new(prefix(DependencyKind::Component), session.environment());
         let switch = |flags, name, default| variables.switch(flags, name, default);
-        let v0 = switch((self.automerge_patch_v0, self.no_automerge_patch_v0), "AUTOMERGE_PATCH_V0", false);
+        let features =
+            self.features.choices(&variables).map(|(name, choice)| (name, choice.unwrap_or(false)));
+        let v0 = features.contains(&(AUTOMERGE_PATCH_V0, true));
         let patch = switch((self.automerge_patch, self.no_automerge_patch), "AUTOMERGE_PATCH", true);
         let has_matrix = switch((self.matrix_tests, self.no_matrix_tests), "MATRIX_TESTS", true);
         let has_cases = self.template.test_cases(&variables).len() > 1;
         let mut values: BTreeMap<String, String> = [
-            ("add_lib", letter(switch((self.lib, self.no_lib), "LIB", false))),
-            ("add_pp", letter(switch((self.pp, self.no_pp), "PP", false))),
             ("add_matrix", letter(has_matrix || has_cases)),
             ("automerge_patch", letter(patch || v0)),
-            ("automerge_patch_v0", letter(v0)),
             ("auto_release", letter(switch((self.autorelease, self.no_autorelease), "AUTORELEASE", true))),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        values.extend(features.map(|(name, is_on)| (name.to_owned(), letter(is_on))));
         for (name, patterns) in self.patterns.patterns(&variables) {
             let patterns: BTreeSet<String> = patterns.into_iter().collect();
             values.insert(name.to_owned(), patterns.into_iter().collect::<Vec<_>>().join(";"));
