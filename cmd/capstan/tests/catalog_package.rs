@@ -101,3 +101,26 @@ text: large
 "#]]
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn runs_in_one_folder_of_a_package_wait_for_each_other() {
+    let (_forge, world) = package_lab();
+    std::os::unix::fs::symlink(".", world.current_dir().join("here")).unwrap();
+    let outputs: Vec<_> = std::thread::scope(|scope| {
+        let runs: Vec<_> = ["work", "./work", "here/work", "package-mine/../work"]
+            .map(|folder| {
+                let line = format!(
+                    "catalog package compile package-mine tests/defaults.yml -f facts.yml --tmp-dir {folder}"
+                );
+                let world = &world;
+                scope.spawn(move || world.run_line(&line))
+            })
+            .into();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    for output in outputs {
+        assert_eq!(output.status, 0, "{output}");
+    }
+    assert!(world.read("package-mine/compiled/one/one.yaml").contains("text: large"));
+}

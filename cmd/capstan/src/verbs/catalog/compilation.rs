@@ -13,7 +13,7 @@ use catalog::{CLUSTER_TARGET, CatalogError, Step, WorkingFolder};
 use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
-use super::{lieutenant::LieutenantFlags, tools::SessionTools};
+use super::{folder_lock::lock_folder, lieutenant::LieutenantFlags, tools::SessionTools};
 use crate::{Environment, Failure, session::Session, ui::format_count};
 
 /// The flags that select a working folder and the source of a cluster.
@@ -133,19 +133,9 @@ impl<'a> Compilation<'a> {
         })
     }
 
-    /// Waits until no other run compiles in the working folder. Without a cache on this machine, there is no lock.
+    /// Waits until no other run compiles in the working folder.
     pub(super) fn lock(&self, session: &Session) -> Result<Option<KeyLock>, Failure> {
-        let context = session.repositories()?;
-        let Some(store) = context.store() else { return Ok(None) };
-        let root = self.folder.root();
-        // Another run may name the same folder in another way.
-        let folder = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()).display().to_string();
-        let messages = session.messages().clone();
-        let waits = || messages.status(format!("waiting for another run in the working folder `{folder}`"));
-        session.block_on(async {
-            let locked = store.lock_with(&format!("catalog folder {folder}"), waits).await;
-            Ok::<_, Failure>(locked.map_err(|error| context.report_store_error(&error)).ok())
-        })
+        lock_folder(self.folder.root(), session)
     }
 
     /// Fetches everything that the catalog needs, or finds it in the working folder.

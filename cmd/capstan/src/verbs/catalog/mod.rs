@@ -7,6 +7,7 @@ mod compile;
 mod component;
 mod explain;
 mod fetch_token;
+mod folder_lock;
 mod inventory;
 mod inventory_folder;
 mod lieutenant;

@@ -4,7 +4,12 @@ use catalog::WorkingFolder;
 use catalog::package::PackageRequest;
 use catalog::run::{CompileOptions, CompileRun};
 
-use crate::verbs::catalog::{compile::Lines, temporary_folder::temporary_folder, tools::SessionTools};
+use crate::verbs::catalog::{
+    compile::Lines,
+    folder_lock::{lock_folder, real_path},
+    temporary_folder::temporary_folder,
+    tools::SessionTools,
+};
 use crate::{Failure, session::Session};
 
 /// Compile a package without a cluster
@@ -75,7 +80,8 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
     let values = args.values.iter().map(canonical).collect::<Result<Vec<_>, _>>()?;
     let temporary = temporary_folder(session)?;
     let root = match &args.tmp_dir {
-        Some(folder) => session.environment().resolve(folder),
+        // Links of the hierarchy are relative, so that they need a path without links.
+        Some(folder) => real_path(&session.environment().resolve(folder)),
         None => temporary.path().to_owned(),
     };
     let request = PackageRequest {
@@ -84,6 +90,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
         values: &values,
         local: args.local,
     };
+    let _lock = lock_folder(&root, session)?;
     compile_package(&request, &WorkingFolder::new(&root), args, lines, session)?;
     if args.keep_dir && args.tmp_dir.is_none() {
         let folder = temporary.keep();

@@ -1,0 +1,51 @@
+//! The lock of a working folder.
+
+use std::path::{Path, PathBuf};
+
+use transport::store::KeyLock;
+
+use crate::{Failure, session::Session};
+
+/// Waits until no other run changes a working folder. Without a cache on this machine, there is no lock.
+pub(super) fn lock_folder(root: &Path, session: &Session) -> Result<Option<KeyLock>, Failure> {
+    let context = session.repositories()?;
+    let Some(store) = context.store() else { return Ok(None) };
+    // Another run may name the same folder in another way.
+    let folder = real_path(root).display().to_string();
+    let messages = session.messages().clone();
+    let waits = || messages.status(format!("waiting for another run in the working folder `{folder}`"));
+    session.block_on(async {
+        let locked = store.lock_with(&format!("catalog folder {folder}"), waits).await;
+        Ok::<_, Failure>(locked.map_err(|error| context.report_store_error(&error)).ok())
+    })
+}
+
+/// Returns a path without links. Its last folders may be missing.
+pub(super) fn real_path(path: &Path) -> PathBuf {
+    let real = |ancestor: &Path| Some((ancestor.canonicalize().ok()?, path.strip_prefix(ancestor).ok()?));
+    // A path that ends with a separator differs as text.
+    let join = |(real, rest): (PathBuf, &Path)| real.components().chain(rest.components()).collect();
+    path.ancestors().find_map(real).map_or_else(|| path.to_owned(), join)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_folder_has_the_same_path_as_later() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        std::fs::create_dir(root.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("link")).unwrap();
+        let expected = real.join("a/work/x").display().to_string();
+        let paths = ["link/work/x", "a/../link/work/x", "link/./work/x/"].map(|path| root.path().join(path));
+        for path in &paths {
+            assert_eq!(real_path(path).display().to_string(), expected);
+        }
+        std::fs::create_dir_all(root.path().join("a/work/x")).unwrap();
+        for path in &paths {
+            assert_eq!(real_path(path).display().to_string(), expected);
+        }
+    }
+}
