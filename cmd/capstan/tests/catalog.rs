@@ -10,15 +10,15 @@ use support::{
 const API: &str = "api.syn.example.org";
 
 /// The repositories and the API of one cluster.
-struct Lab {
-    forge: GitForge,
-    host: FakeHost,
-    world: TestEnvironment,
+pub(crate) struct Lab {
+    pub(crate) forge: GitForge,
+    pub(crate) host: FakeHost,
+    pub(crate) world: TestEnvironment,
 }
 
 impl Lab {
     /// Creates a cluster with the component `one` and its instance `two`.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let forge = GitForge::new();
         let path = |name: &str| forge.repository(name).display().to_string();
         let defaults = "parameters: {one: {=_metadata: {multi_instance: true}, text: none}}";

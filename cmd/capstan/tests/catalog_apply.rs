@@ -1,6 +1,8 @@
 //! Tests of `catalog apply` on a sandbox, with the example of the guide.
 #![cfg(unix)]
 
+use std::time::Duration;
+
 use snapbox::{assert_data_eq, str};
 use support::{
     fixture::Fixture,
@@ -9,7 +11,7 @@ use support::{
 
 use crate::{
     catalog_cluster::{GREEN, copy_example, edit},
-    testing::Management,
+    testing::{Management, signal},
 };
 
 const STORAGE_CLASS: Kind =
@@ -252,4 +254,27 @@ async fn an_interrupted_apply_is_completed_by_the_same_command() {
         assert!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_some());
         assert!(lab.run(&apply).stderr.contains("nothing to change"), "{skip}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_ends_an_apply_that_can_be_resumed() {
+    let lab = lab().await;
+    let faults = lab.fixture.sandbox().faults();
+    faults.replace([sandbox::Fault::parse("latency:300s,verb=write,resource=deployments").unwrap()]);
+    let apply = format!("catalog apply {GREEN} --skip-references");
+    let child = lab.spawn(&apply);
+    while lab.fixture.get(kind::CONFIG_MAP, "web/web-alerts").await.is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    signal("INT", child.id().into());
+    let output = lab.world().to_output(&child.wait_with_output().unwrap());
+    assert_eq!(output.status, 130, "{output}");
+    let last = output.stderr.lines().next_back().unwrap_or_default();
+    assert_eq!(last, "hint: re-run the same command to resume", "{output}");
+    assert!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_none());
+    faults.replace([]);
+    let resumed = lab.run(&apply);
+    assert_eq!(resumed.status, 0, "{resumed}");
+    assert!(lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_some());
+    assert!(lab.run(&apply).stderr.contains("nothing to change"));
 }

@@ -12,6 +12,7 @@ mod catalog_component;
 mod catalog_hierarchies;
 mod catalog_login;
 mod catalog_package;
+mod catalog_remote;
 mod catalog_results;
 mod catalog_sync;
 mod catalog_updates;

@@ -1,0 +1,179 @@
+//! Tests of `catalog plan` and `catalog compile --watch` with the API and with Git repositories.
+
+use snapbox::{assert_data_eq, str};
+
+use crate::catalog::Lab;
+
+/// A component with one object for each instance.
+const PROGRAM: &str = "local kap = import 'lib/kapitan.libjsonnet'; local p = kap.inventory().parameters;
+{ [p._instance]: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: p._instance }, data: { text: p.one.text } } }";
+
+/// Creates the repositories of a cluster whose catalog has two objects.
+fn lab() -> Lab {
+    let lab = Lab::new();
+    lab.forge.commit("one", &[("component/main.jsonnet", PROGRAM)]);
+    lab.forge.git("one", &["tag", "-f", "v1.0.0"]);
+    lab
+}
+
+#[test]
+fn a_plan_compares_with_the_repository_of_the_catalog() {
+    let lab = lab();
+    let log = || lab.forge.git("catalog", &["log", "--all", "--format=%s"]);
+    let empty = log();
+    assert_data_eq!(
+        lab.world.screens(["catalog plan c-1"]),
+        str![[r#"
+$ capstan catalog plan c-1
+exit 0
+--- stdout
+ACTION    KIND        OBJECT    FIELDS
+create    ConfigMap   one
+create    ConfigMap   two
+--- stderr
+done in [..]: 2 to create; no object unchanged
+
+"#]]
+    );
+    assert_eq!(log(), empty);
+    lab.world.run_expecting_success("catalog compile c-1 --push");
+    let pushed = log();
+    let tenant = "applications: [one as three]\nparameters: {one: {text: new}, three: {text: own}}\n";
+    assert_eq!(lab.world.run_line("catalog plan c-1 --exit-status").status, 0);
+    lab.forge.commit("tenant", &[("c-1.yml", tenant)]);
+    assert_data_eq!(
+        lab.world.screens(["catalog plan c-1 --exit-status --diff", "catalog plan c-1 --local -o yaml"]),
+        str![[r#"
+$ capstan catalog plan c-1 --exit-status --diff
+exit 3
+--- stdout
+ACTION    KIND        OBJECT    FIELDS
+update    ConfigMap   one       .data.text
+    @@ -1,6 +1,6 @@
+     apiVersion: v1
+     data:
+    -  text: base
+    +  text: new
+     kind: ConfigMap
+     metadata:
+       name: one
+create    ConfigMap   three
+    @@ -0,0 +1,6 @@
+    +apiVersion: v1
+    +data:
+    +  text: own
+    +kind: ConfigMap
+    +metadata:
+    +  name: three
+delete    ConfigMap   two
+    @@ -1,6 +0,0 @@
+    -apiVersion: v1
+    -data:
+    -  text: own
+    -kind: ConfigMap
+    -metadata:
+    -  name: two
+--- stderr
+error: the catalog differs from its last version
+
+$ capstan catalog plan c-1 --local -o yaml
+exit 0
+--- stdout
+changes: true
+files: []
+objects:
+- action: update
+  diff: |
+    @@ -1,6 +1,6 @@
+     apiVersion: v1
+     data:
+    -  text: base
+    +  text: new
+     kind: ConfigMap
+     metadata:
+       name: one
+  fields:
+  - .data.text
+  object:
+    group: ""
+    kind: ConfigMap
+    name: one
+- action: create
+  diff: |
+    @@ -0,0 +1,6 @@
+    +apiVersion: v1
+    +data:
+    +  text: own
+    +kind: ConfigMap
+    +metadata:
+    +  name: three
+  object:
+    group: ""
+    kind: ConfigMap
+    name: three
+- action: delete
+  diff: |
+    @@ -1,6 +0,0 @@
+    -apiVersion: v1
+    -data:
+    -  text: own
+    -kind: ConfigMap
+    -metadata:
+    -  name: two
+  object:
+    group: ""
+    kind: ConfigMap
+    name: two
+unchanged: 0
+
+"#]]
+    );
+    assert_eq!(log(), pushed);
+    // Nothing of the plan is staged, and a push has all of it.
+    lab.world.run_expecting_success("catalog compile c-1 --push");
+    assert_eq!(lab.world.run_line("catalog plan c-1 --exit-status").status, 0);
+    assert_eq!(
+        lab.forge.git("catalog", &["ls-tree", "-r", "--name-only", "master"]),
+        "manifests/one.yaml\nmanifests/three.yaml"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watched_catalog_of_the_api_is_compiled_without_requests() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    let lab = lab();
+    let mut command = lab.world.command(["catalog", "compile", "c-1", "--watch"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(errors.any(|line| line == "watching classes and components; Ctrl-C ends"));
+    let requests = lab.host.received().len();
+    for (file, from, to, compiled) in [
+        ("inventory/classes/t-1/c-1.yml", "text: own", "text: new", "compiled 1 of 2 instances in "),
+        ("dependencies/two/component/main.jsonnet", "text: p", "words: p", "compiled 1 of 2 instances in "),
+    ] {
+        crate::catalog_cluster::edit(&lab.world, file, from, to);
+        let line = lines.find(|line| line.starts_with("compiled ")).unwrap();
+        assert!(line.starts_with(compiled), "{line}");
+    }
+    assert_data_eq!(
+        lab.world.read("catalog/manifests/two.yaml"),
+        str![[r#"
+apiVersion: v1
+data:
+  words: new
+kind: ConfigMap
+metadata:
+  name: two
+
+"#]]
+    );
+    assert_eq!(lab.host.received().len(), requests);
+    crate::sandbox::signal("INT", child.id().into());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(lab.forge.git("catalog", &["log", "--all", "--format=%s"]), "");
+}
