@@ -68,7 +68,7 @@ Adding component my-thing...
      Added file notes
 Component my-thing successfully added 🎉
 --- stderr
-warning: hook `hooks/post_gen_project.py` of the template is a program and did not run: check the files that it would change
+warning: hook `hooks/post_gen_project.py` of the template did not run: check the files that it would change, or allow it with `--allow-external`, if you trust the template
 
 $ capstan catalog component compile my-thing -o out
 exit 0
@@ -92,7 +92,7 @@ Adding component my-thing...
      Added file notes
 Component my-thing successfully added 🎉
 --- stderr
-warning: hook `hooks/post_gen_project.py` of the template is a program and did not run: check the files that it would change
+warning: hook `hooks/post_gen_project.py` of the template did not run: check the files that it would change, or allow it with `--allow-external`, if you trust the template
 
 $ capstan catalog component delete my-thing
 exit 1

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Source: cookiecutter 2 generate.py, prompt.py and extensions.py.
-//! Differs: hooks of a template are programs and do not run; the user's defaults in `~/.cookiecutterrc` are not read.
+//! Differs: the caller runs the hooks of a template, which are programs; the user's defaults in `~/.cookiecutterrc` are not read.
 
 mod engine;
 mod error;
@@ -17,6 +17,6 @@ mod tests;
 mod variables;
 
 pub use error::CookiecutterError;
-pub(crate) use files::{hooks, matches_path, render};
+pub(crate) use files::{hooks, matches_path, project_name, read_folder, render, render_hook};
 pub(crate) use ordered::OrderedMap;
 pub(crate) use variables::variables;

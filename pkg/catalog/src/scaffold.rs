@@ -7,6 +7,7 @@
 mod create;
 mod delete;
 mod github;
+mod hooks;
 mod kind;
 mod merge;
 mod sync;
@@ -15,6 +16,7 @@ mod update;
 
 pub use create::{CreatedDependency, NewDependency, create};
 pub use delete::{DeletableComponent, find_component};
+pub use hooks::{HookCall, HookRunner};
 pub use kind::{DependencyKind, check_slug};
 pub use sync::{SyncRequest, SyncResult, read_repositories, sync};
 pub use update::{DependencyUpdate, ListChange, UpdateOutcome, ValueChanges, update};
@@ -35,4 +37,6 @@ pub struct ScaffoldRun<'a> {
     pub context: &'a RepositoryContext,
     /// The receiver of steps.
     pub report: StepSink<'a>,
+    /// Runs the hooks of templates. Without it, they do not run.
+    pub hooks: Option<&'a dyn HookRunner>,
 }

@@ -34,6 +34,10 @@ pub enum CookiecutterError {
     TooMany { limit: usize },
     #[error("its files are larger than {limit_mib} MiB")]
     TooLarge { limit_mib: u64 },
+    #[error("hook `{hook}` failed: {reason}")]
+    Hook { hook: String, reason: String },
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
     #[error("cannot read `{}`", path.display())]
     Disk { path: PathBuf, source: io::Error },
 }

@@ -54,7 +54,48 @@ pub(crate) fn render(folder: &Path, variables: &OrderedMap) -> Result<Vec<NewFil
     Ok(files.into_values().map(|(_, file)| file).collect())
 }
 
-/// Returns the hooks of a template, which do not run.
+/// Returns the name of the new folder.
+pub(crate) fn project_name(folder: &Path, variables: &OrderedMap) -> Result<String, CookiecutterError> {
+    let root = template_folder(folder)?;
+    let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let engine = Engine::new(variables, Vec::new())?;
+    let rendered = engine
+        .render(&name, &name, &variables.to_value())
+        .map_err(|reason| CookiecutterError::Text { path: name.clone(), reason })?;
+    project_path(&rendered)?.ok_or(CookiecutterError::Escapes { path: rendered })
+}
+
+/// Renders a hook of a template.
+pub(crate) fn render_hook(
+    folder: &Path,
+    hook: &str,
+    variables: &OrderedMap,
+) -> Result<Vec<u8>, CookiecutterError> {
+    let (content, _) = read(&folder.join(hook))?;
+    let failed = |reason| CookiecutterError::Text { path: hook.to_owned(), reason };
+    let text = String::from_utf8(content).map_err(|_| failed("it is not valid UTF-8".to_owned()))?;
+    let engine = Engine::new(variables, vec![folder.to_owned(), folder.join("templates")])?;
+    engine.render(hook, &text, &variables.to_value()).map(String::into_bytes).map_err(failed)
+}
+
+/// Reads all files of a folder, except for those of Git. They are sorted by path.
+pub(crate) fn read_folder(folder: &Path) -> Result<Vec<NewFile>, CookiecutterError> {
+    let mut paths = Vec::new();
+    list(folder, "", MAX_DEPTH, &mut paths)?;
+    let (mut files, mut total) = (BTreeMap::new(), 0);
+    for path in paths.into_iter().filter(|path| !path.starts_with(".git/")) {
+        let (content, is_executable) = read(&folder.join(&path))?;
+        total += content.len() as u64;
+        if total > MAX_BYTES {
+            return Err(CookiecutterError::TooLarge { limit_mib: MAX_BYTES >> 20 });
+        }
+        let path = project_path(&path)?.unwrap_or_default();
+        files.insert(path.clone(), NewFile { path, content, is_executable });
+    }
+    Ok(files.into_values().collect())
+}
+
+/// Returns the hooks of a template, sorted.
 pub(crate) fn hooks(folder: &Path) -> Vec<String> {
     let names = ["pre_prompt", "pre_gen_project", "post_gen_project"];
     let entries = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten();

@@ -40,7 +40,7 @@ pub struct NewDependency<'a> {
 pub struct CreatedDependency {
     /// The folder of the component or package.
     pub folder: PathBuf,
-    /// The hooks of the template, which did not run.
+    /// The hooks of the template that did not run.
     pub hooks: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ pub async fn create(
         (run.report)(Step::Text(format!("{INDENT}Added file {}", file.path)));
     }
     (run.report)(Step::Text(format!("{} {name} successfully added 🎉", new.kind.title())));
-    Ok(CreatedDependency { folder, hooks: checkout.hooks() })
+    Ok(CreatedDependency { folder, hooks: checkout.skipped_hooks() })
 }
 
 impl NewDependency<'_> {

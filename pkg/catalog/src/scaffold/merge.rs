@@ -9,7 +9,6 @@ use repository::git::{MergedFile, NewFile};
 
 use crate::cookiecutter::matches_path;
 use crate::error::CatalogError;
-use crate::working_folder::create_folder;
 
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +115,10 @@ impl MergePlan {
     pub(super) fn apply(&self, folder: &Path) -> Result<(), CatalogError> {
         for change in &self.changes {
             match change {
-                FileChange::Write(file) => write(&folder.join(&file.path), file)?,
+                FileChange::Write(file) => {
+                    let path = folder.join(&file.path);
+                    write_file(&path, file).map_err(|error| CatalogError::disk("write", &path, error))?;
+                }
                 FileChange::Delete(path) => {
                     let path = folder.join(path);
                     fs::remove_file(&path).map_err(|error| CatalogError::disk("delete", &path, error))?;
@@ -127,16 +129,14 @@ impl MergePlan {
     }
 }
 
-fn write(path: &Path, file: &NewFile) -> Result<(), CatalogError> {
+/// Writes a file and its folders. It is replaced as a whole.
+pub(super) fn write_file(path: &Path, file: &NewFile) -> std::io::Result<()> {
     let folder = transport::disk::folder_of(path);
-    create_folder(folder)?;
-    let written = || -> std::io::Result<()> {
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(&file.content)?;
-        set_mode(temporary.as_file(), file.is_executable)?;
-        temporary.persist(path).map(|_| ()).map_err(|failed| failed.error)
-    };
-    written().map_err(|error| CatalogError::disk("write", path, error))
+    fs::create_dir_all(folder)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(&file.content)?;
+    set_mode(temporary.as_file(), file.is_executable)?;
+    temporary.persist(path).map(|_| ()).map_err(|failed| failed.error)
 }
 
 #[cfg(unix)]

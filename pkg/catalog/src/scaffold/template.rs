@@ -7,10 +7,12 @@ use repository::git::{GitCommit, GitRemote, LocalChangesPolicy, NewFile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ScaffoldRun;
+use super::hooks::HookedTemplate;
+use super::{HookRunner, ScaffoldRun};
 use crate::cookiecutter::{self, CookiecutterError, OrderedMap};
 use crate::dependencies::{Fetcher, unknown_version};
 use crate::error::CatalogError;
+use crate::step::Step;
 
 /// The file that names the template and the values of a component or package.
 pub(super) const CRUFT_FILE: &str = ".cruft.json";
@@ -25,7 +27,8 @@ pub(super) struct Template<'a> {
 }
 
 /// A checked-out commit of a template.
-pub(super) struct TemplateCheckout {
+pub(super) struct TemplateCheckout<'a> {
+    run: ScaffoldRun<'a>,
     folder: PathBuf,
     url: String,
     commit: GitCommit,
@@ -57,31 +60,51 @@ impl<'a> Template<'a> {
         &self,
         commit: &GitCommit,
         name: &str,
-    ) -> Result<TemplateCheckout, CatalogError> {
+    ) -> Result<TemplateCheckout<'a>, CatalogError> {
         let folder = self.run.temporary.root().join(name);
         let checked_out = self.remote.worktree(commit, &folder, LocalChangesPolicy::Refuse).await;
         checked_out.map_err(|error| CatalogError::fetch(self.context.as_str(), error))?;
-        Ok(TemplateCheckout { folder, url: self.url.clone(), commit: commit.clone() })
+        Ok(TemplateCheckout { run: self.run, folder, url: self.url.clone(), commit: commit.clone() })
     }
 }
 
-impl TemplateCheckout {
-    /// Renders the files of the template.
+impl TemplateCheckout<'_> {
+    /// Renders the files of the template, with its hooks if they may run.
     pub(super) fn render(&self, values: &BTreeMap<String, String>) -> Result<RenderedTemplate, CatalogError> {
         let render = || -> Result<RenderedTemplate, CookiecutterError> {
             let mut variables = cookiecutter::variables(&self.folder, values)?;
             variables.set("_template", self.url.as_str());
             variables.set("_commit", self.commit.as_str());
-            let mut files = cookiecutter::render(&self.folder, &variables)?;
+            let mut files = match self.run.hooks {
+                None => cookiecutter::render(&self.folder, &variables)?,
+                Some(runner) => self.render_with_hooks(runner, &variables)?,
+            };
             files.retain(|file| file.path != CRUFT_FILE);
             Ok(RenderedTemplate { files, variables })
         };
         render().map_err(|source| CatalogError::Template { url: self.url.clone(), source: Box::new(source) })
     }
 
-    /// The hooks of the template, which do not run.
-    pub(super) fn hooks(&self) -> Vec<String> {
-        cookiecutter::hooks(&self.folder)
+    fn render_with_hooks(
+        &self,
+        runner: &dyn HookRunner,
+        variables: &OrderedMap,
+    ) -> Result<Vec<NewFile>, CookiecutterError> {
+        let scratch = self.run.temporary.root();
+        let (files, output) = HookedTemplate { template: &self.folder, scratch, runner }.render(variables)?;
+        if !output.trim_end().is_empty() {
+            (self.run.report)(Step::Text(output.trim_end().to_owned()));
+        }
+        Ok(files)
+    }
+
+    /// The hooks of the template that did not run.
+    pub(super) fn skipped_hooks(&self) -> Vec<String> {
+        let mut hooks = cookiecutter::hooks(&self.folder);
+        if self.run.hooks.is_some() {
+            hooks.retain(|hook| hook.starts_with("hooks/pre_prompt"));
+        }
+        hooks
     }
 }
 
@@ -105,7 +128,7 @@ pub(super) struct CruftContext {
 }
 
 impl CruftFile {
-    pub(super) fn new(checkout: &TemplateCheckout, version: &str, variables: OrderedMap) -> Self {
+    pub(super) fn new(checkout: &TemplateCheckout<'_>, version: &str, variables: OrderedMap) -> Self {
         Self {
             template: checkout.url.clone(),
             commit: checkout.commit.as_str().to_owned(),
@@ -119,7 +142,7 @@ impl CruftFile {
     /// Returns the content after an update.
     pub(super) fn updated(
         &self,
-        checkout: &TemplateCheckout,
+        checkout: &TemplateCheckout<'_>,
         version: Option<&str>,
         variables: OrderedMap,
     ) -> Self {

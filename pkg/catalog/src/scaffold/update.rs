@@ -39,7 +39,7 @@ pub struct UpdateOutcome {
     pub name: String,
     /// True if files changed.
     pub is_changed: bool,
-    /// The hooks of the template, which did not run.
+    /// The hooks of the template that did not run.
     pub hooks: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ pub async fn update(
     let (before, after) = (old.render(&cruft.values())?, new.render(&values)?);
     let name = values.get("name").cloned().unwrap_or_default();
     let mut plan = merge(update, run, &remote, &cruft, (before.files, after.files)).await?;
-    let mut outcome = UpdateOutcome { name, is_changed: false, hooks: new.hooks() };
+    let mut outcome = UpdateOutcome { name, is_changed: false, hooks: new.skipped_hooks() };
     let updated = cruft.updated(&new, version, after.variables);
     if update.ignore_template_commit && plan.is_empty() && updated.is_same_except_for_commit(&cruft) {
         (run.report)(Step::Notice("No changes.".to_owned()));

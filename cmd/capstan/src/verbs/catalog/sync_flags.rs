@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use api::output::ErrorKind;
-use catalog::scaffold::{DependencyKind, ScaffoldRun, SyncRequest, SyncResult, read_repositories, sync};
+use catalog::scaffold::{
+    DependencyKind, HookRunner, ScaffoldRun, SyncRequest, SyncResult, read_repositories, sync,
+};
 use catalog::{Step, WorkingFolder};
 use transport::Secret;
 
-use super::template_flags::author;
+use super::template_flags::{HookFlag, author};
 use super::{compile::Lines, temporary_folder::temporary_folder};
 use crate::{Failure, session::Session, ui::format_count};
 
@@ -50,6 +52,9 @@ pub(super) struct SyncFlags {
     /// Branch, tag or hash of the template; implies `--dry-run` [default: that of each repository]
     #[arg(long, value_name = "REVISION")]
     template_version: Option<String>,
+
+    #[command(flatten)]
+    hooks: HookFlag,
 }
 
 impl SyncFlags {
@@ -111,7 +116,14 @@ impl SyncFlags {
         let folder = WorkingFolder::new(temporary.path());
         let (context, author) = (session.repositories()?, author(session));
         let report = |step| lines.add(&step);
-        let run = ScaffoldRun { folder: &folder, temporary: &folder, context: &context, report: &report };
+        let hooks = self.hooks.runner(session);
+        let run = ScaffoldRun {
+            folder: &folder,
+            temporary: &folder,
+            context: &context,
+            report: &report,
+            hooks: hooks.as_ref().map(|hooks| hooks as &dyn HookRunner),
+        };
         let request = SyncRequest {
             kind,
             repository: name,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use catalog::WorkingFolder;
-use catalog::scaffold::{CreatedDependency, DependencyKind, NewDependency, ScaffoldRun, create};
+use catalog::scaffold::{CreatedDependency, DependencyKind, HookRunner, NewDependency, ScaffoldRun, create};
 use repository::git::GitAuthor;
 
-use super::{compile::Lines, temporary_folder::temporary_folder};
+use super::{compile::Lines, temporary_folder::temporary_folder, tools::SessionHooks};
 use crate::{Environment, Failure, session::Session};
 
 /// The holder of the copyright without a flag.
@@ -56,6 +56,24 @@ pub(super) struct TemplateFlags {
     /// Branch, tag or hash of the template [default: main]
     #[arg(long, value_name = "REVISION")]
     template_version: Option<String>,
+
+    #[command(flatten)]
+    hooks: HookFlag,
+}
+
+/// The permission of the hooks of templates.
+#[derive(clap::Args)]
+pub(super) struct HookFlag {
+    /// Run the hooks of the template, which are programs
+    #[arg(long)]
+    allow_external: bool,
+}
+
+impl HookFlag {
+    /// Returns what runs the hooks. None if they may not run.
+    pub(super) fn runner<'s>(&self, session: &'s Session) -> Option<SessionHooks<'s>> {
+        self.allow_external.then_some(SessionHooks(session))
+    }
 }
 
 /// The environment variables of a command, such as `COMMODORE_COMPONENT_NEW_OWNER`.
@@ -107,7 +125,8 @@ impl<'s> CommandVariables<'s> {
 pub(super) fn warn_of_hooks(hooks: &[String], session: &Session) {
     for hook in hooks {
         session.messages().warning(format!(
-            "hook `{hook}` of the template is a program and did not run: check the files that it would change"
+            "hook `{hook}` of the template did not run: check the files that it would change, or allow it with \
+             `--allow-external`, if you trust the template"
         ));
     }
 }
@@ -206,8 +225,14 @@ impl TemplateFlags {
         };
         let context = session.repositories()?;
         let report = |step| lines.add(&step);
-        let run =
-            ScaffoldRun { folder: &folder, temporary: &temporary_paths, context: &context, report: &report };
+        let hooks = self.hooks.runner(session);
+        let run = ScaffoldRun {
+            folder: &folder,
+            temporary: &temporary_paths,
+            context: &context,
+            report: &report,
+            hooks: hooks.as_ref().map(|hooks| hooks as &dyn HookRunner),
+        };
         session.block_on(create(&new, run))
     }
 

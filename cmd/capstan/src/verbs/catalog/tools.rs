@@ -1,11 +1,13 @@
 //! The work of the program for targets of a catalog.
 
 use std::{
+    io::ErrorKind,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 use catalog::compile::{KustomizationOutput, ProgramCall, ToolError, Tools};
+use catalog::scaffold::{HookCall, HookRunner};
 use chart::ChartFile;
 use kustomize::BuildOptions;
 
@@ -16,6 +18,8 @@ use crate::{
     verbs::chart::read_chart_files,
 };
 
+/// The interpreter of hooks in Python.
+const PYTHON: &str = "python3";
 /// The maximum number of characters that are shown of the standard error of a program.
 const MAX_ERROR: usize = 2_000;
 
@@ -61,20 +65,57 @@ impl Tools for SessionTools<'_> {
                 hints: vec!["allow them with `--allow-external`, if you trust the component".to_owned()],
             });
         };
-        let environment = self.session.environment();
-        let inherited =
-            ["HOME", "PATH"].into_iter().filter_map(|name| Some((name, environment.get(name)?.to_owned())));
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(&call.command_line).current_dir(folder).stdin(Stdio::null());
-        command.env_clear().envs(inherited).envs(call.variables.iter().cloned());
+        command.arg("-c").arg(&call.command_line).current_dir(folder);
+        limit_environment(&mut command, self.session).envs(call.variables.iter().cloned());
         let ended = command.output().map_err(|error| fail(format!("cannot start `/bin/sh`: {error}")))?;
-        if ended.status.success() {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(&ended.stderr);
-        let text: String = text.trim().chars().take(MAX_ERROR).collect();
-        Err(fail(if text.is_empty() { ended.status.to_string() } else { text }))
+        if ended.status.success() { Ok(()) } else { Err(fail(problem_of(&ended))) }
     }
+}
+
+/// Runs the hooks of templates, with the variables `HOME` and `PATH`.
+pub(super) struct SessionHooks<'a>(pub(super) &'a Session);
+
+impl HookRunner for SessionHooks<'_> {
+    fn run_hook(&self, call: &HookCall) -> Result<String, ToolError> {
+        let fail = |reason: String| ToolError { reason, hints: Vec::new() };
+        let is_python = call.program.extension().is_some_and(|extension| extension == "py");
+        let mut command = if is_python {
+            let mut python = Command::new(PYTHON);
+            python.arg(&call.program);
+            python
+        } else {
+            Command::new(&call.program)
+        };
+        limit_environment(command.current_dir(&call.folder), self.0);
+        let ended = command.output().map_err(|error| match error.kind() {
+            ErrorKind::NotFound if is_python => {
+                fail(format!("it needs `{PYTHON}`, which is not on the PATH"))
+            }
+            ErrorKind::NotFound => fail("the interpreter of its first line does not exist".to_owned()),
+            _ => fail(format!("{error}; its first line must name an interpreter, such as `#!/bin/sh`")),
+        })?;
+        if ended.status.success() {
+            Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
+        } else {
+            Err(fail(problem_of(&ended)))
+        }
+    }
+}
+
+/// Gives a foreign program nothing but `HOME` and `PATH`.
+fn limit_environment<'c>(command: &'c mut Command, session: &Session) -> &'c mut Command {
+    let environment = session.environment();
+    let inherited =
+        ["HOME", "PATH"].into_iter().filter_map(|name| Some((name, environment.get(name)?.to_owned())));
+    command.stdin(Stdio::null()).env_clear().envs(inherited)
+}
+
+/// Returns the standard error of a failed program, or else its status.
+fn problem_of(ended: &Output) -> String {
+    let text = String::from_utf8_lossy(&ended.stderr);
+    let text: String = text.trim().chars().take(MAX_ERROR).collect();
+    if text.is_empty() { ended.status.to_string() } else { text }
 }
 
 fn tool_error(failure: &Failure) -> ToolError {

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use catalog::scaffold::{
-    DependencyKind, DependencyUpdate, ListChange, ScaffoldRun, UpdateOutcome, ValueChanges, update,
+    DependencyKind, DependencyUpdate, HookRunner, ListChange, ScaffoldRun, UpdateOutcome, ValueChanges,
+    update,
 };
 use catalog::{Step, WorkingFolder};
 
-use super::template_flags::{CommandVariables, author, letter, warn_of_hooks};
+use super::template_flags::{CommandVariables, HookFlag, author, letter, warn_of_hooks};
 use super::{compile::Lines, temporary_folder::temporary_folder};
 use crate::{Failure, session::Session};
 
@@ -54,6 +55,9 @@ pub(super) struct UpdateFlags {
     /// Test case to remove; repeatable
     #[arg(long, value_name = "CASE")]
     remove_test_case: Vec<String>,
+
+    #[command(flatten)]
+    hooks: HookFlag,
 }
 
 impl UpdateFlags {
@@ -102,8 +106,14 @@ impl UpdateFlags {
         let temporary = WorkingFolder::new(temporary.path());
         let context = session.repositories()?;
         let report = |step| lines.add(&step);
-        let run =
-            ScaffoldRun { folder: &temporary, temporary: &temporary, context: &context, report: &report };
+        let hooks = self.hooks.runner(session);
+        let run = ScaffoldRun {
+            folder: &temporary,
+            temporary: &temporary,
+            context: &context,
+            report: &report,
+            hooks: hooks.as_ref().map(|hooks| hooks as &dyn HookRunner),
+        };
         session.block_on(update(&request, run))
     }
 

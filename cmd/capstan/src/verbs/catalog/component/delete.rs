@@ -41,7 +41,13 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
     let context = session.repositories()?;
     let lines = Lines::default();
     let report = |step| lines.add(&step);
-    let run = ScaffoldRun { folder: &folder, temporary: &temporary, context: &context, report: &report };
+    let run = ScaffoldRun {
+        folder: &folder,
+        temporary: &temporary,
+        context: &context,
+        report: &report,
+        hooks: None,
+    };
     let component = session.block_on(find_component(&args.slug, run))?;
     if !args.force {
         if session.block_on(async { Ok::<_, Failure>(component.has_local_work().await) })? {

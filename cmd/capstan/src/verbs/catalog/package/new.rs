@@ -8,7 +8,7 @@ use crate::{Failure, session::Session};
 /// Create a package from a template
 ///
 /// Renders a template of cookiecutter in a Git repository, and commits its files as the first commit of a new repository,
-/// like `commodore package new`. Hooks of the template are programs and do not run.
+/// like `commodore package new`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog package new monitoring

@@ -6,7 +6,7 @@ use crate::{Failure, session::Session};
 /// Update a package from its template
 ///
 /// Merges the changes of the template since the last update into the files of the package, and commits them, like
-/// `commodore package update`. Hooks of the template are programs and do not run.
+/// `commodore package update`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog package update package-monitoring
