@@ -424,7 +424,7 @@ $ capstan catalog lint -l package
 exit 1
 --- stderr
 error: invalid value `package` for `--linter`
-hint: use components, packages or deprecated-parameters
+hint: use components, packages, deprecated-parameters, secrets, unknown-references, unused-dependencies, unused-parameters
 
 $ capstan catalog lint nowhere
 exit 1

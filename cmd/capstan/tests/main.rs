@@ -11,6 +11,7 @@ mod catalog_cluster;
 mod catalog_component;
 mod catalog_hierarchies;
 mod catalog_hooks;
+mod catalog_lint;
 mod catalog_login;
 mod catalog_package;
 mod catalog_remote;

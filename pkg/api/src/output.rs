@@ -38,7 +38,10 @@ pub use bundle::{
     LoadedContentState,
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
-pub use catalog::{CatalogFileChange, CatalogObjectChange, CatalogPlan, CatalogRunReport, UnresolvedObject};
+pub use catalog::{
+    CatalogFileChange, CatalogFinding, CatalogLint, CatalogObjectChange, CatalogPlan, CatalogRunReport,
+    UnresolvedObject,
+};
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
 pub use component::{
     ComponentList, ComponentObject, ComponentRunReport, ComponentSteps, ControllerRunReport, ListedComponent,

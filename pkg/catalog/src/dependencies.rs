@@ -20,7 +20,9 @@ pub(crate) use checks::{
     check_component_versions, check_instances, check_version_overrides, component_parameters,
     deprecation_notices,
 };
-pub(crate) use discover::{Applications, RESERVED_NAMES, discover_components, discover_packages};
+pub(crate) use discover::{
+    Applications, RESERVED_NAMES, discover_components, discover_packages, split_alias,
+};
 pub(crate) use fetch::{FetchRequest, Fetcher, commit_id, fetch_all, unknown_version};
 pub(crate) use jsonnetfile::render_jsonnetfile;
 pub(crate) use libraries::{install_aliases, link_libraries};

@@ -53,3 +53,5 @@ pub use error::{ClassError, InventoryError, RenderError, TargetProblem};
 pub use explain::{Explanation, ParameterChange, ParameterSource};
 pub use inventory::{Inventory, MissingClasses, Node};
 pub use problem::{Location, ParameterProblem, ProblemKind};
+
+pub(crate) use template::{Reference, references};

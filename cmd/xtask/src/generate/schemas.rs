@@ -60,6 +60,7 @@ fn output_schemas() -> Vec<OutputSchema> {
             "controller-run",
             "`controller install`, `controller uninstall`",
         ),
+        output_schema::<output::CatalogLint>("catalog-lint", "`catalog lint`"),
         output_schema::<output::CatalogPlan>("catalog-plan", "`catalog plan`"),
         output_schema::<output::CatalogRunReport>("catalog-run", "`catalog apply`"),
         output_schema::<output::ComponentList>(

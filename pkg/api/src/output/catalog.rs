@@ -72,3 +72,29 @@ pub struct UnresolvedObject {
     /// References, such as `?{vaultkv:path/to/secret/key:0123abcd}`.
     pub references: Vec<String>,
 }
+
+/// Result of `catalog lint -o json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogLint {
+    /// Findings in the order of the checks.
+    pub findings: Vec<CatalogFinding>,
+}
+
+/// One finding in a hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogFinding {
+    /// Kind of the finding: `invalid-component`, `invalid-package`, `removed-reference`, `secret`, `unknown-reference`,
+    /// `unused-component`, `unused-package` or `unused-parameter`.
+    pub code: String,
+    /// File with the finding.
+    pub file: String,
+    /// Line in the file, from 1; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// Description of the problem. It never contains the value of a secret.
+    pub message: String,
+    /// Next step.
+    pub advice: String,
+}

@@ -100,7 +100,7 @@ pub(crate) fn discover_components(applications: &[String]) -> Result<Application
 }
 
 /// Splits `component as alias`. An entry without alias is its own alias.
-fn split_alias(entry: &str) -> (&str, &str) {
+pub(crate) fn split_alias(entry: &str) -> (&str, &str) {
     match entry.split_once(ALIAS_SEPARATOR) {
         Some((component, alias)) if !alias.contains(ALIAS_SEPARATOR) => (component, alias),
         _ => (entry, entry),

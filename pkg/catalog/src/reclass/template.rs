@@ -53,6 +53,48 @@ pub(super) fn parse(text: &str) -> Parsed {
     Parsed::Template(Template { text: text.into(), form })
 }
 
+/// A reference as written, for checks that do not resolve it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// The path of the parameter. It ends before the first step that contains another reference.
+    pub(crate) path: String,
+    /// True if the whole path is known, and there is no default.
+    pub(crate) needs_value: bool,
+}
+
+/// Returns the references in a text, also those in other references. Empty for an invalid text.
+pub(crate) fn references(text: &str) -> Vec<Reference> {
+    let mut found = Vec::new();
+    match parse(text) {
+        Parsed::Plain(_) | Parsed::Template(Template { form: Form::Invalid, .. }) => {}
+        Parsed::Template(Template { form: Form::Text(parts), .. }) => add_references(&parts, &mut found),
+        Parsed::Template(Template { form: Form::Reference(path), .. }) => add_reference(&path, &mut found),
+    }
+    found
+}
+
+fn add_references(parts: &[Part], found: &mut Vec<Reference>) {
+    for part in parts {
+        if let Part::Reference(path) = part {
+            add_reference(path, found);
+        }
+    }
+}
+
+fn add_reference(parts: &[Part], found: &mut Vec<Reference>) {
+    let start = match parts.first() {
+        Some(Part::Text(start)) => start.as_str(),
+        _ => "",
+    };
+    let (path, needs_value) = match start.split_once("::") {
+        Some((path, _)) => (path, false),
+        None if parts.len() == 1 => (start, true),
+        None => (start.rsplit_once(':').map_or("", |(path, _)| path), false),
+    };
+    found.push(Reference { path: path.to_owned(), needs_value });
+    add_references(parts, found);
+}
+
 struct Scanner<'t> {
     rest: &'t str,
 }
@@ -185,6 +227,26 @@ mod tests {
             ("é${ü}", "é<ü>"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_are_listed_with_their_known_steps() {
+        for (text, expected) in [
+            ("a", ""),
+            ("\\${a}", ""),
+            ("${a", ""),
+            ("${a:b}", "a:b!"),
+            ("x${a}y${b:c}", "a! b:c!"),
+            ("${a::${b}}", "a b!"),
+            ("${a:b:${c}}", "a:b c!"),
+            ("${a:b${c}:d}", "a c!"),
+            ("${${c}:d}", " c!"),
+        ] {
+            let shown = references(text)
+                .into_iter()
+                .map(|Reference { path, needs_value }| path + if needs_value { "!" } else { "" });
+            assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{text}");
         }
     }
 
