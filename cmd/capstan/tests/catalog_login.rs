@@ -289,7 +289,7 @@ error: invalid value `soon` of COMMODORE_REQUEST_TIMEOUT: not a number of second
 fn ctrl_c_ends_a_login_and_keeps_no_token() {
     let lab = Lab::new();
     let login = lab.log_in();
-    crate::sandbox::signal("INT", login.child.id().into());
+    crate::testing::signal("INT", login.child.id().into());
     let (status, rest) = login.end();
     assert_eq!((status, rest.as_str()), (Some(130), "error: interrupted, nothing was written"));
     assert_eq!(lab.forms(), [""; 0]);

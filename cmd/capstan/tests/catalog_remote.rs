@@ -173,7 +173,7 @@ metadata:
 "#]]
     );
     assert_eq!(lab.host.received().len(), requests);
-    crate::sandbox::signal("INT", child.id().into());
+    crate::testing::signal("INT", child.id().into());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(lab.forge.git("catalog", &["log", "--all", "--format=%s"]), "");
 }

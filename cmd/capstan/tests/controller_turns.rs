@@ -14,7 +14,7 @@ use support::{fixture::Fixture, kind::CONFIG_MAP};
 use crate::{
     component_turns::COMPONENT,
     controller::{Controller, WEB},
-    management::Management,
+    testing::Management,
 };
 
 /// The time for a command to do what it must not do.
