@@ -1,11 +1,10 @@
 //! Differences of texts, in the unified format of Python's `difflib`.
 //!
-//! The matches of lines are those of Ratcliff and Obershelp: the longest common run of lines, and then the same on both
-//! sides of it. Lines that are frequent in a long text start no match.
+//! The longest run of equal lines splits a section of both texts in two, until sections have no line in common: these
+//! are the edits. Lines that are frequent in a long text begin no run.
 //! Source: Python 3.12, `difflib.unified_diff` and `SequenceMatcher` (measured behaviour).
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::ops::Range;
 
 /// The number of unchanged lines around a change.
@@ -13,218 +12,164 @@ const CONTEXT_LINES: usize = 3;
 /// The length of a text from which on frequent lines are ignored.
 const LONG_TEXT_LINES: usize = 200;
 
-/// A run of equal lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Match {
-    before: usize,
-    after: usize,
-    length: usize,
-}
-
-/// A changed or unchanged run of lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
+/// Lines of the text before the change and lines of the text after it.
+struct Section {
     before: Range<usize>,
     after: Range<usize>,
-    is_equal: bool,
 }
 
 /// Two texts as lines.
 pub(super) struct TextDiff<'t> {
     before: Vec<&'t str>,
     after: Vec<&'t str>,
-    matches: Vec<Match>,
+    /// The sections that differ, in order. Equal lines separate them.
+    edits: Vec<Section>,
 }
 
 impl<'t> TextDiff<'t> {
     /// Compares two texts. A final line break begins one more line.
     pub(super) fn new(before: &'t str, after: &'t str) -> Self {
         let (before, after): (Vec<_>, Vec<_>) = (before.split('\n').collect(), after.split('\n').collect());
-        let matches = Matcher::new(&before, &after).matches();
-        Self { before, after, matches }
+        let edits = Matcher::new(&before, &after).edits();
+        Self { before, after, edits }
     }
 
     /// Returns the share of equal lines, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "texts have fewer lines than a float has digits")]
     pub(super) fn ratio(&self) -> f64 {
-        let equal: usize = self.matches.iter().map(|found| found.length).sum();
-        2.0 * equal as f64 / (self.before.len() + self.after.len()) as f64
+        let changed: usize = self.edits.iter().map(|edit| edit.before.len()).sum();
+        2.0 * (self.before.len() - changed) as f64 / (self.before.len() + self.after.len()) as f64
     }
 
     /// Returns the lines of the unified format. None if the texts are equal.
     pub(super) fn unified(&self, before_name: &str, after_name: &str) -> Vec<String> {
         let mut lines = Vec::new();
-        for group in groups(self.pieces()) {
-            if lines.is_empty() {
-                lines.extend([format!("--- {before_name}"), format!("+++ {after_name}")]);
-            }
-            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            let mut header = "@@ -".to_owned();
-            push_range(&mut header, first.before.start..last.before.end);
-            header.push_str(" +");
-            push_range(&mut header, first.after.start..last.after.end);
-            header.push_str(" @@");
-            lines.push(header);
-            for piece in group {
-                if piece.is_equal {
-                    lines.extend(self.before[piece.before].iter().map(|line| format!(" {line}")));
-                } else {
-                    lines.extend(self.before[piece.before].iter().map(|line| format!("-{line}")));
-                    lines.extend(self.after[piece.after].iter().map(|line| format!("+{line}")));
-                }
-            }
+        if !self.edits.is_empty() {
+            lines.extend([format!("--- {before_name}"), format!("+++ {after_name}")]);
+        }
+        let is_near = |one: &Section, next: &Section| next.before.start - one.before.end <= 2 * CONTEXT_LINES;
+        for edits in self.edits.chunk_by(is_near) {
+            self.push_hunk(edits, &mut lines);
         }
         lines
     }
 
-    fn pieces(&self) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        let (mut before, mut after) = (0, 0);
-        let end = Match { before: self.before.len(), after: self.after.len(), length: 0 };
-        for found in self.matches.iter().copied().chain([end]) {
-            if before < found.before || after < found.after {
-                let piece =
-                    Piece { before: before..found.before, after: after..found.after, is_equal: false };
-                pieces.push(piece);
-            }
-            (before, after) = (found.before + found.length, found.after + found.length);
-            if found.length > 0 {
-                let piece = Piece { before: found.before..before, after: found.after..after, is_equal: true };
-                pieces.push(piece);
-            }
+    /// Adds edits with their header and the unchanged lines around them.
+    fn push_hunk(&self, edits: &[Section], lines: &mut Vec<String>) {
+        let (first, last) = (&edits[0], &edits[edits.len() - 1]);
+        let above = first.before.start.min(CONTEXT_LINES);
+        let below = (self.before.len() - last.before.end).min(CONTEXT_LINES);
+        let mut next = first.before.start - above;
+        let end = last.before.end + below;
+        let after = first.after.start - above..last.after.end + below;
+        lines.push(format!("@@ -{} +{} @@", line_range(&(next..end)), line_range(&after)));
+        let mut push =
+            |sign: char, part: &[&str]| lines.extend(part.iter().map(|line| format!("{sign}{line}")));
+        for edit in edits {
+            push(' ', &self.before[next..edit.before.start]);
+            push('-', &self.before[edit.before.clone()]);
+            push('+', &self.after[edit.after.clone()]);
+            next = edit.before.end;
         }
-        pieces
+        push(' ', &self.before[next..end]);
     }
 }
 
-/// Splits pieces into groups of changes with a few unchanged lines around them.
-fn groups(mut pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    if let Some(first) = pieces.first_mut().filter(|piece| piece.is_equal) {
-        let surplus = first.before.len().saturating_sub(CONTEXT_LINES);
-        (first.before.start, first.after.start) = (first.before.start + surplus, first.after.start + surplus);
+/// Returns the first line of a range and, except for one line, its length.
+fn line_range(range: &Range<usize>) -> String {
+    match range.len() {
+        1 => (range.start + 1).to_string(),
+        length => format!("{},{length}", range.start + 1),
     }
-    if let Some(last) = pieces.last_mut().filter(|piece| piece.is_equal) {
-        let surplus = last.before.len().saturating_sub(CONTEXT_LINES);
-        (last.before.end, last.after.end) = (last.before.end - surplus, last.after.end - surplus);
-    }
-    let (mut groups, mut group) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        if piece.is_equal && piece.before.len() > 2 * CONTEXT_LINES {
-            let end = Piece {
-                before: piece.before.start..piece.before.start + CONTEXT_LINES,
-                after: piece.after.start..piece.after.start + CONTEXT_LINES,
-                is_equal: true,
-            };
-            let start = Piece {
-                before: piece.before.end - CONTEXT_LINES..piece.before.end,
-                after: piece.after.end - CONTEXT_LINES..piece.after.end,
-                is_equal: true,
-            };
-            group.push(end);
-            groups.push(std::mem::replace(&mut group, vec![start]));
-        } else {
-            group.push(piece);
-        }
-    }
-    groups.push(group);
-    groups.retain(|group| group.iter().any(|piece| !piece.is_equal));
-    groups
 }
 
-fn push_range(out: &mut String, range: Range<usize>) {
-    let _ = match range.len() {
-        1 => write!(out, "{}", range.start + 1),
-        0 => write!(out, "{},0", range.start),
-        length => write!(out, "{},{length}", range.start + 1),
-    };
+/// Two texts whose lines are numbers; equal lines have the same number.
+struct Matcher {
+    before: Vec<usize>,
+    after: Vec<usize>,
+    /// The positions of each line in the text after the change. Frequent lines have none.
+    positions: Vec<Vec<usize>>,
 }
 
-struct Matcher<'t> {
-    before: &'t [&'t str],
-    after: &'t [&'t str],
-    /// The positions of each line in the text after the change, without frequent lines.
-    positions: HashMap<&'t str, Vec<usize>>,
-}
-
-impl<'t> Matcher<'t> {
-    fn new(before: &'t [&'t str], after: &'t [&'t str]) -> Self {
-        let mut positions: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (at, line) in after.iter().enumerate() {
-            positions.entry(line).or_default().push(at);
+impl Matcher {
+    fn new(before: &[&str], after: &[&str]) -> Self {
+        let mut numbers = HashMap::new();
+        let mut number = |line| {
+            let next = numbers.len();
+            *numbers.entry(line).or_insert(next)
+        };
+        let after: Vec<usize> = after.iter().copied().map(&mut number).collect();
+        let before: Vec<usize> = before.iter().copied().map(&mut number).collect();
+        let mut positions = vec![Vec::new(); numbers.len()];
+        for (at, &line) in after.iter().enumerate() {
+            positions[line].push(at);
         }
         if after.len() >= LONG_TEXT_LINES {
             let most = after.len() / 100 + 1;
-            positions.retain(|_, at| at.len() <= most);
+            positions.iter_mut().filter(|at| at.len() > most).for_each(Vec::clear);
         }
         Self { before, after, positions }
     }
 
-    /// Returns all matches in order. Neighbouring matches are joined.
-    fn matches(&self) -> Vec<Match> {
-        let mut open = vec![(0..self.before.len(), 0..self.after.len())];
-        let mut found = Vec::new();
-        while let Some((before, after)) = open.pop() {
-            let longest = self.longest(before.clone(), after.clone());
-            if longest.length == 0 {
-                continue;
-            }
-            let end = (longest.before + longest.length, longest.after + longest.length);
-            if before.start < longest.before && after.start < longest.after {
-                open.push((before.start..longest.before, after.start..longest.after));
-            }
-            if end.0 < before.end && end.1 < after.end {
-                open.push((end.0..before.end, end.1..after.end));
-            }
-            found.push(longest);
-        }
-        found.sort_by_key(|found| (found.before, found.after));
-        let mut joined: Vec<Match> = Vec::with_capacity(found.len());
-        for next in found {
-            match joined.last_mut() {
-                Some(last)
-                    if last.before + last.length == next.before && last.after + last.length == next.after =>
-                {
-                    last.length += next.length;
-                }
-                _ => joined.push(next),
+    /// Returns the sections without a common run, in order.
+    fn edits(&self) -> Vec<Section> {
+        let mut open = vec![Section { before: 0..self.before.len(), after: 0..self.after.len() }];
+        let mut edits = Vec::new();
+        while let Some(section) = open.pop() {
+            let Section { before, after } = &section;
+            if let Some(run) = self.longest_run(&section) {
+                // The section above the run is the next one.
+                open.push(Section { before: run.before.end..before.end, after: run.after.end..after.end });
+                open.push(Section {
+                    before: before.start..run.before.start,
+                    after: after.start..run.after.start,
+                });
+            } else if !before.is_empty() || !after.is_empty() {
+                edits.push(section);
             }
         }
-        joined
+        edits
     }
 
-    /// Returns the longest run of equal lines; of several, the first one.
-    fn longest(&self, before: Range<usize>, after: Range<usize>) -> Match {
-        let mut best = Match { before: before.start, after: after.start, length: 0 };
-        // The lengths of runs that end at the previous line, by their position in the text after the change.
-        let mut lengths: HashMap<usize, usize> = HashMap::new();
+    /// Returns the longest run of equal lines in a section; of several, the first one.
+    fn longest_run(&self, section: &Section) -> Option<Section> {
+        let Section { before, after } = section;
+        let (mut start, mut length) = ((before.start, after.start), 0);
         for at in before.clone() {
-            let mut next = HashMap::new();
-            let positions = self.positions.get(self.before[at]).map(Vec::as_slice).unwrap_or_default();
-            let start = positions.partition_point(|position| *position < after.start);
-            for &position in positions[start..].iter().take_while(|position| **position < after.end) {
-                let length = position.checked_sub(1).and_then(|at| lengths.get(&at)).unwrap_or(&0) + 1;
-                next.insert(position, length);
-                if length > best.length {
-                    best = Match { before: at + 1 - length, after: position + 1 - length, length };
+            let positions = &self.positions[self.before[at]];
+            let positions = &positions[positions.partition_point(|position| *position < after.start)..];
+            for &position in positions.iter().take_while(|position| **position < after.end) {
+                let is_inside = at > before.start && position > after.start;
+                if is_inside && self.begins_run(at - 1, position - 1) {
+                    continue; // the rest of a run
+                }
+                let pairs = (at..before.end).zip(position..after.end);
+                let run = pairs.take_while(|(one, other)| self.begins_run(*one, *other)).count();
+                if run > length {
+                    (start, length) = ((at, position), run);
                 }
             }
-            lengths = next;
         }
-        // Frequent lines may extend a match.
-        while best.before > before.start
-            && best.after > after.start
-            && self.before[best.before - 1] == self.after[best.after - 1]
-        {
-            best = Match { before: best.before - 1, after: best.after - 1, length: best.length + 1 };
-        }
-        while best.before + best.length < before.end
-            && best.after + best.length < after.end
-            && self.before[best.before + best.length] == self.after[best.after + best.length]
-        {
-            best.length += 1;
-        }
-        best
+        // Frequent lines extend a run.
+        let end = (start.0 + length, start.1 + length);
+        let above = common_suffix_len(&self.before[before.start..start.0], &self.after[after.start..start.1]);
+        let below = common_prefix_len(&self.before[end.0..before.end], &self.after[end.1..after.end]);
+        let run = Section { before: start.0 - above..end.0 + below, after: start.1 - above..end.1 + below };
+        (!run.before.is_empty()).then_some(run)
     }
+
+    /// True if two lines are equal and not frequent.
+    fn begins_run(&self, before: usize, after: usize) -> bool {
+        self.before[before] == self.after[after] && !self.positions[self.before[before]].is_empty()
+    }
+}
+
+fn common_prefix_len(one: &[usize], other: &[usize]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+fn common_suffix_len(one: &[usize], other: &[usize]) -> usize {
+    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
 #[cfg(test)]
