@@ -3,12 +3,12 @@
 //! Source: Helm 3.22 pkg/cli/values, pkg/strvals.
 
 mod assignment;
-mod literal;
+mod parse;
 
 pub use assignment::AssignmentError;
 
 use crate::value_tree::{Table, TableError, ValueTree, read_table};
-use assignment::{Form, Parser};
+use parse::{Assignments, Syntax};
 
 /// The values of a user, merged in the order of calls; later ones win.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ impl Values {
     /// # Errors
     /// `ValuesError::Assignment`.
     pub fn set(&mut self, text: &str) -> Result<(), ValuesError> {
-        self.assign("--set", text, Form::Typed)
+        self.assign("--set", text, Syntax::Typed)
     }
 
     /// Applies a value of `--set-string`: as `--set`, but every value is a string.
@@ -74,7 +74,7 @@ impl Values {
     /// # Errors
     /// `ValuesError::Assignment`.
     pub fn set_string(&mut self, text: &str) -> Result<(), ValuesError> {
-        self.assign("--set-string", text, Form::Text)
+        self.assign("--set-string", text, Syntax::Text)
     }
 
     /// Applies a value of `--set-json`: `a.b={"c": 1}`.
@@ -82,7 +82,7 @@ impl Values {
     /// # Errors
     /// `ValuesError::Assignment`.
     pub fn set_json(&mut self, text: &str) -> Result<(), ValuesError> {
-        self.assign("--set-json", text, Form::Json)
+        self.assign("--set-json", text, Syntax::Json)
     }
 
     /// Applies a value of `--set-file`: `a.b=path`. `read` returns the content of a file, or the reason for a failure.
@@ -94,7 +94,7 @@ impl Values {
         text: &str,
         read: &mut dyn FnMut(&str) -> Result<String, String>,
     ) -> Result<(), ValuesError> {
-        self.assign("--set-file", text, Form::File(read))
+        self.assign("--set-file", text, Syntax::File(read))
     }
 
     /// Applies a value of `--set-literal`: `a.b=text`, where commas and backslashes of the text have no special meaning.
@@ -102,35 +102,23 @@ impl Values {
     /// # Errors
     /// `ValuesError::Assignment`.
     pub fn set_literal(&mut self, text: &str) -> Result<(), ValuesError> {
-        if let Some(sources) = &mut self.sources {
-            let mut table = Table::new();
-            let _ = literal::assign(text, &mut table);
-            sources.push(("--set-literal".to_owned(), table));
-        }
-        let result = literal::assign(text, &mut self.table);
-        result.map_err(|error| ValuesError::Assignment {
-            flag: "--set-literal",
-            text: text.to_owned(),
-            error,
-        })
+        self.assign("--set-literal", text, Syntax::Literal)
     }
 
-    fn assign(&mut self, flag: &'static str, text: &str, form: Form<'_>) -> Result<(), ValuesError> {
-        if let Some(sources) = &mut self.sources {
-            let mut table = Table::new();
-            // Only the names count.
-            let mut no_text = |_: &str| Ok(String::new());
-            let names = match form {
-                Form::File(_) => Form::File(&mut no_text),
-                Form::Typed => Form::Typed,
-                Form::Text => Form::Text,
-                Form::Json => Form::Json,
-            };
-            let _ = Parser::new(text, names).run(&mut table);
-            sources.push((flag.to_owned(), table));
+    fn assign(&mut self, flag: &'static str, text: &str, syntax: Syntax<'_>) -> Result<(), ValuesError> {
+        let mut source = Table::new();
+        for assignment in Assignments::new(text, syntax) {
+            if self.sources.is_some() {
+                // An error is also one of the values below.
+                let _ = assignment.clone().apply(&mut source);
+            }
+            let result = assignment.apply(&mut self.table);
+            result.map_err(|error| ValuesError::Assignment { flag, text: text.to_owned(), error })?;
         }
-        let result = Parser::new(text, form).run(&mut self.table);
-        result.map_err(|error| ValuesError::Assignment { flag, text: text.to_owned(), error })
+        if let Some(sources) = &mut self.sources {
+            sources.push((flag.to_owned(), source));
+        }
+        Ok(())
     }
 }
 

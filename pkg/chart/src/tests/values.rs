@@ -113,4 +113,17 @@ fn a_malformed_assignment_is_an_error() {
     let found = "a number";
     let wrong = AssignmentError::WrongType { key: "a".to_owned(), found, expected: "a table" };
     assert_eq!(error("a=1,a.b=2"), wrong);
+    assert_eq!(error(&format!("a{}=1", "[0]".repeat(20_000))), AssignmentError::TooDeep { limit: 100 });
+}
+
+#[test]
+fn a_literal_replaces_no_value_by_a_list() {
+    let mut values = Values::default();
+    values.set_json("a=[1]").expect("an assignment");
+    let Err(ValuesError::Assignment { flag, error, .. }) = values.set_literal("a[0][1]=x") else {
+        panic!("expected an error")
+    };
+    let (key, found) = ("[0]".to_owned(), "a number");
+    assert_eq!(flag, "--set-literal");
+    assert_eq!(error, AssignmentError::WrongType { key, found, expected: "a list" });
 }
