@@ -21,6 +21,53 @@ pub(crate) enum Nulls {
     Keep,
 }
 
+/// The origin of two maps that are merged: those of the user or of a parent chart win.
+#[derive(Clone, Copy)]
+enum Origin<'c> {
+    /// The values of a chart and, below them, its defaults.
+    Defaults(&'c Instance),
+    /// The globals of a subchart and, above them, those of its parent.
+    Globals,
+    /// Tables in the values, the second one below the first one.
+    Tables,
+}
+
+/// The change of an entry of the first map by the same entry of the second map.
+enum Decision {
+    Keep,
+    Take(Value),
+    Remove,
+    /// Merges two tables.
+    Descend(Map, Map),
+    /// Keeps a table, because the other value is none.
+    WarnTable(Value),
+    /// Keeps a value, because only the other one is a table.
+    WarnNoTable(Value),
+}
+
+fn decide(origin: Origin<'_>, nulls: Nulls, own: Option<Value>, other: Value) -> Decision {
+    use Decision::{Descend, Keep, Remove, Take, WarnNoTable, WarnTable};
+    use Origin::{Defaults, Globals, Tables};
+    match (origin, own, other) {
+        (_, Some(Value::Map(own)), Value::Map(other)) => Descend(own, other),
+        (Globals, None, Value::Map(other)) => Take(Value::Map(shallow_copy(&other))),
+        (Defaults(_) | Tables, Some(Value::Map(_)), Value::Nil) | (Tables, Some(Value::Nil), Value::Nil) => {
+            Keep
+        }
+        (_, Some(Value::Map(_)), other) => WarnTable(other),
+        (Defaults(_) | Tables, Some(Value::Nil), _) if nulls == Nulls::Remove => Remove,
+        (Defaults(_) | Tables, Some(Value::Nil), _) => Keep,
+        (Globals | Tables, Some(_), other @ Value::Map(_)) => WarnNoTable(other),
+        (_, None, other) | (Globals, _, other) => Take(other),
+        (Defaults(_) | Tables, Some(_), _) => Keep,
+    }
+}
+
+/// Copies a map, but not the maps inside.
+fn shallow_copy(map: &Map) -> Map {
+    map.to_vec().into_iter().collect()
+}
+
 /// The merging of values, with the warnings that it gives.
 pub(crate) struct Coalescing<'w> {
     pub(crate) nulls: Nulls,
@@ -39,136 +86,91 @@ impl Coalescing<'_> {
     /// Merges the values of a chart and its subcharts below the given values.
     pub(crate) fn values(&mut self, chart: &Instance, values: &Map) -> Result<Map, ChartError> {
         let values = deep_copy(values)?;
-        self.chart(chart, &values, "", self.nulls)?;
+        self.chart(chart, &values, "")?;
         Ok(values)
     }
 
-    fn chart(&mut self, chart: &Instance, into: &Map, prefix: &str, nulls: Nulls) -> Result<(), ChartError> {
-        self.defaults(chart, into, prefix, nulls)?;
-        let prefix = join(prefix, &chart.name);
+    fn chart(&mut self, chart: &Instance, values: &Map, path: &str) -> Result<(), ChartError> {
+        let path = join(path, &chart.name);
+        self.merge(Origin::Defaults(chart), self.nulls, values, &deep_copy(&chart.values)?, &path);
         for subchart in &chart.subcharts {
-            let values = match into.get(subchart.name.as_bytes()) {
-                None => {
-                    let empty = Map::default();
-                    into.insert(subchart.name.as_str(), Value::Map(empty.clone()));
-                    empty
-                }
-                Some(Value::Map(map)) => map,
+            let inner = match values.get(subchart.name.as_bytes()) {
+                None => Map::default(),
+                Some(Value::Map(inner)) => inner,
                 Some(other) => {
                     let name = subchart.name.clone();
                     return Err(ChartError::SubchartValues { name, found: as_boolean(&other) });
                 }
             };
-            self.globals(&values, into, &prefix);
-            self.chart(subchart, &values, &prefix, nulls)?;
-        }
-        Ok(())
-    }
-
-    /// Merges the values of one chart below the given values.
-    fn defaults(
-        &mut self,
-        chart: &Instance,
-        into: &Map,
-        prefix: &str,
-        nulls: Nulls,
-    ) -> Result<(), ChartError> {
-        let prefix = join(prefix, &chart.name);
-        for (key, default) in deep_copy(&chart.values)?.to_vec() {
-            match (into.get(&key), default) {
-                (None, default) => drop(into.insert(key, default)),
-                (Some(Value::Nil), _) if nulls == Nulls::Remove => drop(into.remove(&key)),
-                (Some(Value::Map(values)), Value::Map(defaults)) => {
-                    let is_subchart =
-                        chart.subcharts.iter().any(|subchart| *key == *subchart.name.as_bytes());
-                    let nulls = if is_subchart { Nulls::Keep } else { nulls };
-                    self.tables(&values, &defaults, &join(&prefix, &key.to_str()), nulls);
-                }
-                (Some(Value::Map(_)), default) if !default.is_nil() => {
-                    self.warn(format!("skipped value for {prefix}.{}: Not a table.", key.to_str()));
-                }
-                _ => {}
-            }
+            values.insert(subchart.name.as_str(), Value::Map(inner.clone()));
+            self.globals(&inner, values, &path);
+            self.chart(subchart, &inner, &path)?;
         }
         Ok(())
     }
 
     /// Merges the globals of a parent over those of a subchart.
-    fn globals(&mut self, subchart: &Map, parent: &Map, prefix: &str) {
-        let table = |map: &Map| match map.get(GLOBAL) {
-            None => Some(Map::default()),
-            Some(Value::Map(map)) => Some(map),
-            Some(_) => None,
-        };
-        let Some(into) = table(subchart) else {
-            return self.warn("skipping globals because destination global is not a table.".to_owned());
-        };
-        let Some(from) = table(parent) else {
-            return self.warn("skipping globals because source global is not a table.".to_owned());
-        };
-        for (key, value) in from.to_vec() {
-            match (value, into.get(&key)) {
-                (Value::Map(value), own) => {
-                    let copy: Map = value.to_vec().into_iter().collect();
-                    match own {
-                        Some(Value::Map(own)) => {
-                            self.tables(&copy, &own, &join(prefix, &key.to_str()), Nulls::Keep);
-                        }
-                        Some(_) => {
-                            let key = key.to_str();
-                            self.warn(format!(
-                                "Conflict: cannot merge map onto non-map for {key:?}. Skipping."
-                            ));
-                            continue;
-                        }
-                        None => {}
-                    }
-                    into.insert(key, Value::Map(copy));
-                }
-                (_, Some(Value::Map(_))) => self.warn(format!("key {} is table. Skipping", key.to_str())),
-                (value, _) => drop(into.insert(key, value)),
+    fn globals(&mut self, subchart: &Map, parent: &Map, path: &str) {
+        let globals = |values: &Map| values.get(GLOBAL).unwrap_or_else(|| Value::Map(Map::default()));
+        let side = match (globals(subchart), globals(parent)) {
+            (Value::Map(own), Value::Map(other)) => {
+                self.merge(Origin::Globals, Nulls::Keep, &own, &other, path);
+                subchart.insert(GLOBAL, Value::Map(own));
+                return;
             }
-        }
-        subchart.insert(GLOBAL, Value::Map(into));
+            (Value::Map(_), _) => "source",
+            _ => "destination",
+        };
+        self.warnings.push(format!("skipping globals because {side} global is not a table."));
     }
 
     /// Merges a table below another one.
-    pub(crate) fn tables(&mut self, into: &Map, from: &Map, prefix: &str, nulls: Nulls) {
-        if into.is_same(from) {
-            return;
-        }
-        for (key, value) in from.to_vec() {
-            match into.get(&key) {
-                None => drop(into.insert(key, value)),
-                Some(Value::Nil) => {
-                    if nulls == Nulls::Remove && !value.is_nil() {
-                        into.remove(&key);
-                    }
-                }
-                Some(Value::Map(own)) => match value {
-                    Value::Map(value) => self.tables(&own, &value, &join(prefix, &key.to_str()), nulls),
-                    value if !value.is_nil() => self.warn(format!(
-                        "destination for {} is a table. Ignoring non-table value ({})",
-                        join(prefix, &key.to_str()),
-                        value.display()
-                    )),
-                    _ => {}
-                },
-                Some(_) => {
-                    if let Value::Map(_) = value {
-                        let key = join(prefix, &key.to_str());
-                        self.warn(format!(
-                            "cannot overwrite table with non table for {key} ({})",
-                            value.display()
-                        ));
-                    }
-                }
-            }
+    pub(crate) fn tables(&mut self, own: &Map, other: &Map, path: &str, nulls: Nulls) {
+        if !own.is_same(other) {
+            self.merge(Origin::Tables, nulls, own, other, path);
         }
     }
 
-    fn warn(&mut self, text: String) {
-        self.warnings.push(text);
+    /// Changes the first map by the second one. `path` is their path in the values.
+    fn merge(&mut self, origin: Origin<'_>, nulls: Nulls, map: &Map, other: &Map, path: &str) {
+        for (key, other) in other.to_vec() {
+            let path = join(path, &key.to_str());
+            match decide(origin, nulls, map.get(&key), other) {
+                Decision::Keep => {}
+                Decision::Take(value) => drop(map.insert(key, value)),
+                Decision::Remove => drop(map.remove(&key)),
+                Decision::Descend(own, other) => match origin {
+                    Origin::Globals => {
+                        let copy = shallow_copy(&other);
+                        self.tables(&copy, &own, &path, nulls);
+                        map.insert(key, Value::Map(copy));
+                    }
+                    Origin::Defaults(chart)
+                        if chart.subcharts.iter().any(|inner| *key == *inner.name.as_bytes()) =>
+                    {
+                        self.tables(&own, &other, &path, Nulls::Keep);
+                    }
+                    Origin::Defaults(_) | Origin::Tables => self.tables(&own, &other, &path, nulls),
+                },
+                Decision::WarnTable(value) => self.warnings.push(match origin {
+                    Origin::Defaults(_) => format!("skipped value for {path}: Not a table."),
+                    Origin::Globals => format!("key {} is table. Skipping", key.to_str()),
+                    Origin::Tables => {
+                        let value = value.display();
+                        format!("destination for {path} is a table. Ignoring non-table value ({value})")
+                    }
+                }),
+                Decision::WarnNoTable(value) => self.warnings.push(match origin {
+                    Origin::Globals => {
+                        let key = key.to_str();
+                        format!("Conflict: cannot merge map onto non-map for {key:?}. Skipping.")
+                    }
+                    Origin::Defaults(_) | Origin::Tables => {
+                        format!("cannot overwrite table with non table for {path} ({})", value.display())
+                    }
+                }),
+            }
+        }
     }
 }
 
