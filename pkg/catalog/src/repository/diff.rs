@@ -74,26 +74,57 @@ fn content_diff(file: &FileChange<'_>, from: Option<&str>, policy: DiffPolicy) -
     Some(format!("--- {from}\n+++ {path}\nRenamed file, similarity index {percent:.2}%"))
 }
 
+/// The labels with the manager of a Helm chart.
+const MANAGER_LABELS: [&str; 2] = ["app.kubernetes.io/managed-by", "heritage"];
+
+/// The kind of a line in a difference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineClass {
+    Context,
+    /// A removed document without content.
+    Null,
+    /// A removed separator of documents.
+    Separator,
+    /// A removed separator with a document without content.
+    NullSeparator,
+    /// A removed label with the manager Tiller.
+    Tiller(&'static str),
+    /// An added label with the manager Helm.
+    Helm(&'static str),
+    Other,
+}
+
+impl LineClass {
+    fn new(line: &str) -> Self {
+        let label = |line: &str, manager: &str| {
+            let label = line.strip_suffix(manager)?.strip_suffix(": ")?;
+            MANAGER_LABELS.into_iter().find(|name| label.ends_with(name))
+        };
+        match line.trim_end() {
+            _ if line.starts_with(' ') => Self::Context,
+            "-null" => Self::Null,
+            "----" => Self::Separator,
+            "---- null" => Self::NullSeparator,
+            line => match line.split_at_checked(1) {
+                Some(("@", rest)) if rest.starts_with('@') => Self::Context,
+                Some(("-", removed)) => label(removed, "Tiller").map_or(Self::Other, Self::Tiller),
+                Some(("+", added)) => label(added, "Helm").map_or(Self::Other, Self::Helm),
+                _ => Self::Other,
+            },
+        }
+    }
+}
+
 /// True if a difference is more than that between two versions of Kapitan: other managers of Helm charts, and documents
 /// without content.
 fn has_semantic_change(lines: &[String]) -> bool {
-    lines.windows(2).any(|pair| {
-        let [first, second] = [pair[0].trim_end(), pair[1].trim_end()];
-        let is_context = |line: &str, trimmed: &str| line.starts_with(' ') || trimmed.starts_with("@@");
-        if is_context(&pair[0], first) || is_context(&pair[1], second) {
-            return false;
+    use LineClass::{Context, Helm, Null, NullSeparator, Separator, Tiller};
+    let classes: Vec<LineClass> = lines.iter().map(|line| LineClass::new(line)).collect();
+    !classes.windows(2).all(|pair| match (pair[0], pair[1]) {
+        (Tiller(before), Helm(after)) => before == after,
+        pair => {
+            matches!(pair, (Context, _) | (_, Context) | (Null | NullSeparator, Separator | NullSeparator))
         }
-        let is_separator = matches!(second, "----" | "---- null");
-        if is_separator && matches!(first, "-null" | "---- null") {
-            return false;
-        }
-        let is_tiller = ["app.kubernetes.io/managed-by", "heritage"].iter().any(|label| {
-            first.starts_with('-')
-                && second.starts_with('+')
-                && first.ends_with(&format!("{label}: Tiller"))
-                && second.ends_with(&format!("{label}: Helm"))
-        });
-        !is_tiller
     })
 }
 
