@@ -22,30 +22,35 @@ const DATE_TIME: &str = "%Y-%m-%d %H:%M:%S";
 /// Adds the filters to an engine.
 pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
     let (globbed, timed) = (Arc::clone(reads), Arc::clone(reads));
-    environment.add_filter("sha256", |text: &str| sha256(text));
-    environment.add_filter("b64encode", |text: &str| STANDARD.encode(text));
+    // Encodings and checksums.
     environment.add_filter("b64decode", decode);
-    environment.add_filter("yaml", to_yaml);
+    environment.add_filter("b64encode", |text: &str| STANDARD.encode(text));
+    environment.add_filter("reveal_maybe", |value: Value| value);
+    environment.add_filter("sha256", |text: &str| sha256(text));
     environment.add_filter("toml", to_toml);
-    environment.add_filter("fileglob", move |pattern: &str| file_glob(pattern, &globbed));
+    environment.add_filter("yaml", to_yaml);
+    // Conditions.
     environment.add_filter("bool", to_bool);
-    environment.add_filter("to_datetime", to_date_time);
+    environment.add_filter("ternary", ternary);
+    // Times.
     environment.add_filter("strftime", move |format: &str, second: Option<Value>| {
         if second.is_none() {
             timed.note_unknown();
         }
         format_time(format, second)
     });
-    environment.add_filter("regex_replace", regular_expressions::replace);
+    environment.add_filter("to_datetime", to_date_time);
+    // Regular expressions.
     environment.add_filter("regex_escape", regular_expressions::escape);
-    environment.add_filter("regex_search", regular_expressions::search);
     environment.add_filter("regex_findall", regular_expressions::find_all);
-    environment.add_filter("reveal_maybe", |value: Value| value);
-    environment.add_filter("ternary", ternary);
-    environment.add_filter("shuffle", shuffle);
+    environment.add_filter("regex_replace", regular_expressions::replace);
+    environment.add_filter("regex_search", regular_expressions::search);
+    // Lists.
+    environment.add_filter("fileglob", move |pattern: &str| file_glob(pattern, &globbed));
     environment.add_filter("merge_strategic", |value: Value| {
         to_json(&value).map(|value| Value::from(Serde(merge::merge(value))))
     });
+    environment.add_filter("shuffle", shuffle);
 }
 
 fn invalid(reason: impl Into<String>) -> Error {

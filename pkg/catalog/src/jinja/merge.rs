@@ -1,33 +1,27 @@
 //! The filter `merge_strategic`.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// Merges the mappings of a list that have the same `name`, at all levels. Later fields win.
 pub(super) fn merge(value: Value) -> Value {
     match value {
-        Value::Array(items) => {
-            let items: Vec<Value> = items.into_iter().map(merge).collect();
-            if items.iter().all(|item| item.get("name").is_some()) {
-                merge_named(items)
-            } else {
-                Value::Array(items)
-            }
-        }
-        Value::Object(fields) => {
-            Value::Object(fields.into_iter().map(|(key, field)| (key, merge(field))).collect())
-        }
+        Value::Array(items) => merge_named(items).into_iter().map(merge).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, merge(field))).collect(),
         other => other,
     }
 }
 
-fn merge_named(items: Vec<Value>) -> Value {
-    let mut merged: Vec<Map<String, Value>> = Vec::new();
+/// Merges the items with the same name, if every item has a name. Values inside of the items stay as they are.
+fn merge_named(items: Vec<Value>) -> Vec<Value> {
+    if items.iter().any(|item| item.get("name").is_none()) {
+        return items;
+    }
+    let mut by_name: IndexMap<Value, Map<String, Value>> = IndexMap::new();
     for item in items {
-        let Value::Object(fields) = item else { continue };
-        match merged.iter_mut().find(|known| known.get("name") == fields.get("name")) {
-            Some(known) => known.extend(fields),
-            None => merged.push(fields),
+        if let Value::Object(fields) = item {
+            by_name.entry(fields["name"].clone()).or_default().extend(fields);
         }
     }
-    Value::Array(merged.into_iter().map(Value::Object).collect())
+    by_name.into_values().map(Value::Object).collect()
 }
