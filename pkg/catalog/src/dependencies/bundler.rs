@@ -272,7 +272,7 @@ fn read_libraries(path: &Path) -> Result<LibraryFile, CatalogError> {
                 .ok_or_else(|| invalid("a local source has no `directory`".to_owned()))?;
             Source::Local { folder }
         } else {
-            return Err(invalid("either git or local source is required".to_owned()));
+            return Err(invalid("a dependency has neither a git nor a local source".to_owned()));
         };
         if let Source::Git { folder, .. } = &source
             && !Path::new(folder).components().all(|part| matches!(part, Component::Normal(_)))

@@ -90,7 +90,7 @@ async fn invalid_files_name_the_problem() {
     for (text, problem) in [
         ("{", "is not valid: EOF while parsing an object at line 1 column 1"),
         (r#"{"dependencies": {}}"#, "is not valid: `dependencies` must be a list"),
-        (r#"{"dependencies": [{}]}"#, "is not valid: either git or local source is required"),
+        (r#"{"dependencies": [{}]}"#, "is not valid: a dependency has neither a git nor a local source"),
         (
             r#"{"dependencies": [{"source": {"git": {"remote": "x", "subdir": "../y"}}}]}"#,
             "is not valid: the folder `../y` leads out of its repository",
