@@ -26,7 +26,7 @@ impl Resolver<'_> {
             return self.default_or_missing(tree, path, first, default, scope, &[self.fields]);
         };
         let mut values = field.values.clone();
-        let mut traversed = first.len();
+        let mut followed = first.len();
         for key in keys {
             let reason = match self.fold_unresolved(&values, scope)? {
                 Folded::Maps(maps) => {
@@ -35,12 +35,12 @@ impl Resolver<'_> {
                         Some(next) => values = next,
                         None => return self.default_or_missing(tree, path, key, default, scope, &fields),
                     }
-                    traversed += 1 + key.len();
+                    followed += 1 + key.len();
                     continue;
                 }
                 Folded::Lists(_) => "Sequence lookups aren't supported for Reclass references!".to_owned(),
                 Folded::Single(found) => {
-                    format!("Can't continue lookup, {} is a {}", &path[..traversed], found.type_name())
+                    format!("Can't continue lookup, {} is a {}", &path[..followed], found.type_name())
                 }
             };
             let (reference, key) = (path.to_owned(), key.to_owned());
