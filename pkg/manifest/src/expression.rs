@@ -38,7 +38,7 @@ fn translate(text: &str) -> String {
 }
 
 /// True if the text behind a brace is a repetition count.
-fn is_count(rest: &str) -> bool {
+pub fn is_count(rest: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     rest.split_once('}').is_some_and(|(inside, _)| match inside.split_once(',') {
         Some((least, most)) => is_number(least) && (most.is_empty() || is_number(most)),

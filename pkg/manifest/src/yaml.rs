@@ -59,6 +59,20 @@ pub fn read_value_strict(text: &str, limits: &YamlLimits) -> Result<Value, YamlE
     read_document(text, limits, rules).map(|document| document.value)
 }
 
+/// True if Go prints a value: it refuses texts and keys with DEL, other control characters and noncharacters.
+///
+/// Source: sigs.k8s.io/yaml 1.6.0 (Marshal), which reads the JSON text of a value as YAML.
+pub fn is_printable(value: &Value) -> bool {
+    match value {
+        Value::String(text) => characters::is_printable(text),
+        Value::Array(items) => items.iter().all(is_printable),
+        Value::Object(fields) => {
+            fields.iter().all(|(key, value)| characters::is_printable(key) && is_printable(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
 /// Prints one value.
 pub fn write(value: &Value) -> String {
     let mut out = String::new();

@@ -213,4 +213,7 @@ fn functions_of_components_fail_on_bad_input() {
     let text = "{{ bitwiseShiftLeft 4 \"0x10\" }} {{ bitwiseShiftRight 64 1 }} {{ bitwiseXor 7 2 true }} \
                 {{ parseIPv4Address \"10.0.1.2\" | add 1 | formatIPv4Address }}";
     assert_eq!(run(text).expect("output"), "256 0 4 10.0.1.3");
+    let text = "{{ int \"1.5\" }} {{ add \"2.9\" \"-.5\" 1 }} {{ max \"+3.\" \"1e3\" }} {{ bitwiseOr \"\" \"4.7\" }}";
+    assert_eq!(run(text).expect("output"), "1 3 3 4");
+    assert!(run("{{ toYaml \"a\u{7f}\" }}").is_err());
 }

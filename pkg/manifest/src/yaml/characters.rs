@@ -27,6 +27,13 @@ pub(super) fn check(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// True if a text has no character that Go rejects in the JSON text of a value. JSON escapes the characters below 0x20.
+pub(super) fn is_printable(text: &str) -> bool {
+    let is_rejected =
+        |character| matches!(character, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
+    !text.chars().any(is_rejected)
+}
+
 /// True if a forbidden character may start with this byte.
 fn is_suspicious(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r') || matches!(byte, 0x7F | 0xC2 | 0xEF)

@@ -8,8 +8,27 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::value::Value;
 
+/// The functions of sprig that convert texts to integers.
+const INTEGER_FUNCTIONS: [&str; 11] =
+    ["int", "int64", "add", "add1", "sub", "mul", "div", "mod", "max", "biggest", "min"];
+
 pub(super) fn add(functions: &mut Functions) {
     super::table::add(functions, ROWS);
+    for name in INTEGER_FUNCTIONS {
+        let Some(function) = functions.get(name).cloned() else { continue };
+        functions.add(name, function.signature().clone(), move |run, args| {
+            let args: Vec<_> = args.iter().map(without_fraction).collect();
+            function.call(run, &args)
+        });
+    }
+}
+
+/// Drops the decimal places of a text with a number: cast 1.10 of the runtime reads `1.5` as 1, cast 1.7 of Helm as 0.
+fn without_fraction(value: &Value) -> Value {
+    match value {
+        Value::String(text) => super::numbers::whole_part(&text.to_str()).into(),
+        other => other.clone(),
+    }
 }
 
 const ROWS: &[Row] = &[
@@ -71,8 +90,11 @@ fn to_uint(value: &Value) -> std::result::Result<u64, Fault> {
         Value::Float(number) => Ok(*number as u64),
         Value::String(text) => {
             let text = text.to_str();
-            let number = super::numbers::parse_whole(&text).ok_or_else(|| unable(value, "uint64"))?;
-            u64::try_from(number).map_err(|_| negative())
+            if text.is_empty() {
+                return Ok(0);
+            }
+            let whole = super::numbers::whole_part(&text).trim_start_matches('+');
+            crate::parse::number::parse_uint(whole).ok_or_else(|| unable(value, "uint64"))
         }
         Value::Bool(_) | Value::Int(_) | Value::Int64(_) | Value::Uint8(_) => {
             u64::try_from(super::numbers::to_int(value)).map_err(|_| negative())

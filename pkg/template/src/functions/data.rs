@@ -50,9 +50,13 @@ const ROWS: &[Row] = &[
 ];
 
 fn to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
-    let Some(json) = args.value(0).to_json()? else { return Ok("".into()) };
+    let json = args.value(0).to_json()?.filter(yaml::is_printable);
+    json.map_or_else(|| Ok("".into()), |json| print(run, &json))
+}
+
+fn print(run: &mut dyn Engine, json: &serde_json::Value) -> Result {
     let mut out = String::new();
-    yaml::write_into(&mut out, &json);
+    yaml::write_into(&mut out, json);
     if out.ends_with('\n') {
         out.pop();
     }
@@ -60,12 +64,15 @@ fn to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
 }
 
 fn strict_to_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {
-    if args.value(0).to_json()?.is_none() {
+    let Some(json) = args.value(0).to_json()? else {
         return Err(
             "error marshaling into JSON: json: unsupported value: a number that JSON does not have".into()
         );
+    };
+    if !yaml::is_printable(&json) {
+        return Err("error converting JSON to YAML: yaml: control characters are not allowed".into());
     }
-    to_yaml(run, args)
+    print(run, &json)
 }
 
 fn strict_from_yaml(run: &mut dyn Engine, args: &[Value]) -> Result {

@@ -69,11 +69,16 @@ pub(super) fn to_int(value: &Value) -> i64 {
     }
 }
 
-/// Parses an integer with an optional base such as `0x`, and an optional fraction of zeros.
-pub(super) fn parse_whole(text: &str) -> Option<i128> {
-    let text = without_zero_decimals(text);
-    let whole = crate::parse::number::parse_int(text).map(i128::from);
-    whole.or_else(|| text.parse::<u64>().ok().map(i128::from))
+/// Returns the digits before the point of a decimal number, and any other text as it is.
+pub(super) fn whole_part(text: &str) -> &str {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((whole, fraction)) = text.split_once('.') else { return text };
+    let digits = whole.strip_prefix(['+', '-']).unwrap_or(whole);
+    match is_digits(digits) && is_digits(fraction) {
+        true if digits.is_empty() => "0",
+        true => whole,
+        false => text,
+    }
 }
 
 /// Converts as Go does on amd64: what does not fit is the smallest integer.

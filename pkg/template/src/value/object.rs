@@ -63,6 +63,11 @@ pub trait Object: fmt::Debug {
         self.entries().map_or(Value::Nil, Value::Map)
     }
 
+    /// Returns the keys and values of a struct that JSON prints, in the order of its fields. YAML sorts them.
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        None
+    }
+
     /// Compares with an object of the same type.
     fn equals(&self, other: &dyn Object) -> bool;
 

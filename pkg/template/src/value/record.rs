@@ -62,13 +62,17 @@ impl Object for Record {
     }
 
     fn plain(&self) -> Value {
-        let inner = match self.fields.first() {
-            Some((_, Value::Object(inner))) if self.is_embedding => inner.plain(),
-            _ => Value::Nil,
+        let fields = self.json_fields().unwrap_or_default();
+        Value::map(fields.into_iter().map(|(key, value)| (Str::from(key), value)))
+    }
+
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        let mut fields = match self.fields.first() {
+            Some((_, Value::Object(inner))) if self.is_embedding => inner.json_fields().unwrap_or_default(),
+            _ => Vec::new(),
         };
-        let inner = if let Value::Map(inner) = inner { inner.to_vec() } else { Vec::new() };
-        let own = self.json.iter().map(|(key, value)| (Str::from(*key), value.clone()));
-        Value::map(inner.into_iter().chain(own))
+        fields.extend(self.json.iter().cloned());
+        Some(fields)
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

@@ -9,7 +9,7 @@ use super::error_value;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::format::{Float, push_float};
-use crate::value::{Elem, List, Map, NESTING, TooDeep, Value};
+use crate::value::{Elem, List, Map, NESTING, Shared, TooDeep, Value};
 
 pub(super) const SPRIG: &[Row] = &[
     ("toJson", "a", |run, args| write(run, args, COMPACT, false)),
@@ -89,7 +89,7 @@ fn push(out: &mut String, value: &Value, style: Style, depth: usize) -> std::res
         Value::String(text) => push_string(out, text, style.escapes_html),
         Value::List(list) => return crate::stack::grow(|| push_list(out, list, style, depth + 1)),
         Value::Map(map) => return crate::stack::grow(|| push_map(out, map, style, depth + 1)),
-        Value::Object(object) => return crate::stack::grow(|| push(out, &object.plain(), style, depth + 1)),
+        Value::Object(object) => return crate::stack::grow(|| push_object(out, object, style, depth + 1)),
     }
     Ok(())
 }
@@ -179,17 +179,43 @@ fn push_map(out: &mut String, map: &Map, style: Style, depth: usize) -> std::res
         out.push_str("null");
         return Ok(());
     }
+    let entries = map.entries();
+    push_fields(out, entries.iter().map(|(key, value)| (&**key, value)), style, depth)
+}
+
+fn push_object(
+    out: &mut String,
+    object: &Shared,
+    style: Style,
+    depth: usize,
+) -> std::result::Result<(), Unwritable> {
+    match object.json_fields() {
+        Some(fields) => {
+            push_fields(out, fields.iter().map(|(key, value)| (key.as_bytes(), value)), style, depth)
+        }
+        None => push(out, &object.plain(), style, depth),
+    }
+}
+
+fn push_fields<'f>(
+    out: &mut String,
+    fields: impl Iterator<Item = (&'f [u8], &'f Value)>,
+    style: Style,
+    depth: usize,
+) -> std::result::Result<(), Unwritable> {
     out.push('{');
-    for (index, (key, value)) in map.entries().iter().enumerate() {
-        if index > 0 {
+    let mut is_empty = true;
+    for (key, value) in fields {
+        if !is_empty {
             out.push(',');
         }
+        is_empty = false;
         new_line(out, style, depth);
         push_string(out, key, style.escapes_html);
         out.push_str(if style.is_indented { ": " } else { ":" });
         push(out, value, style, depth)?;
     }
-    if !map.is_empty() {
+    if !is_empty {
         new_line(out, style, depth - 1);
     }
     out.push('}');
@@ -232,6 +258,9 @@ fn message(text: &str, error: &serde_json::Error) -> String {
         Some(byte) => {
             let character = char::from(*byte);
             let shown = if character == '\'' { "'\\''".to_owned() } else { format!("'{character}'") };
+            if let Some((literal, expected)) = cut_literal(line.get(..at).unwrap_or_default()) {
+                return format!("invalid character {shown} in literal {literal} (expecting '{expected}')");
+            }
             let before = at.checked_sub(1).and_then(|at| line.as_bytes().get(at));
             let place = match before {
                 Some(b'-') => "in numeric literal",
@@ -243,6 +272,14 @@ fn message(text: &str, error: &serde_json::Error) -> String {
         }
         None => "unexpected end of JSON input".to_owned(),
     }
+}
+
+/// Returns the literal that a text begins at its end, with the next character of it.
+fn cut_literal(text: &str) -> Option<(&'static str, char)> {
+    let word = &text[text.trim_end_matches(|character: char| character.is_ascii_lowercase()).len()..];
+    let literals = ["true", "false", "null"];
+    let literal = literals.into_iter().find(|literal| !word.is_empty() && literal.starts_with(word))?;
+    Some((literal, literal[word.len()..].chars().next()?))
 }
 
 fn from_json(run: &mut dyn Engine, args: &[Value], is_list: bool) -> Result {

@@ -1,5 +1,6 @@
 //! Go's syntax of patterns and replacements.
 
+use manifest::expression::is_count;
 use regex::bytes::{Captures, Regex};
 
 /// Translates a pattern for the crate `regex`: classes such as `\d` are ASCII in Go, and `\Q…\E` quotes.
@@ -46,6 +47,9 @@ pub(super) fn translate(pattern: &str) -> Result<String, String> {
             continue;
         } else if rest.starts_with("(?") {
             group(rest, pattern)?;
+        } else if character == '{' && !is_count(&rest[1..]) {
+            // A brace without a count is plain in Go.
+            out.push('\\');
         }
         out.push(character);
         rest = &rest[character.len_utf8()..];
