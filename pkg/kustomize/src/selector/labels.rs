@@ -1,5 +1,8 @@
 //! Label selectors: `app in (a, b), tier != web, !canary`.
 
+/// The longest value of a label.
+const MAX_VALUE_BYTES: usize = 63;
+
 /// An invalid label selector.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -86,7 +89,7 @@ impl Requirement {
             ("=", Operator::In),
         ] {
             if let Some((key, value)) = text.split_once(operator) {
-                return Self::new(key, test(vec![value.trim().to_owned()]), text);
+                return Self::new(key, test(vec![parse_value(value, text)?]), text);
             }
         }
         for (operator, test) in
@@ -123,7 +126,17 @@ impl Requirement {
 fn parse_values(values: &str, text: &str) -> Result<Vec<String>, LabelSelectorError> {
     let inner = values.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let inner = inner.ok_or_else(|| LabelSelectorError::Values(text.to_owned()))?;
-    Ok(inner.split(',').map(|value| value.trim().to_owned()).collect())
+    inner.split(',').map(|value| parse_value(value, text)).collect()
+}
+
+/// Reads the value of a label: letters and digits, with `-`, `_` and `.` between them.
+fn parse_value(value: &str, text: &str) -> Result<String, LabelSelectorError> {
+    let value = value.trim();
+    let is_valid = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && !value.starts_with(['-', '_', '.'])
+        && !value.ends_with(['-', '_', '.'])
+        && value.len() <= MAX_VALUE_BYTES;
+    if is_valid { Ok(value.to_owned()) } else { Err(LabelSelectorError::Form(text.to_owned())) }
 }
 
 impl Operator {

@@ -115,7 +115,7 @@ fn all_invalid_selectors_are_reported() {
 `labelSelector: a in x` is invalid: the values in `a in x` must be in parentheses
 "#]]
     );
-    for text in ["a b", "=x", "a>b", "a in", "a,,b"] {
+    for text in ["a b", "=x", "a>b", "a in", "a,,b", "a=b=c", "a=b c", "a in (-)"] {
         assert!(Matcher::read(&selector(&[("labels", text)])).is_err(), "{text}");
     }
 }
