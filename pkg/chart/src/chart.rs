@@ -10,6 +10,7 @@ use template::{Elem, Map, Session, Settings, Templates, TooDeep, Value};
 use crate::coalesce::{Coalescing, Nulls};
 use crate::compile::{Cache, Job, Jobs};
 use crate::error::{ChartError, TemplatePosition};
+use crate::file_object::FilesDialect;
 use crate::files::{ChartFile, LoadedChart, is_crd, load, load_archive};
 use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
@@ -263,7 +264,7 @@ impl Shared {
     fn data(&self, instance: &Instance, values: Map, is_root: bool) -> Map {
         let entries = [
             ("Chart", objects::chart(instance, is_root)),
-            ("Files", file_object::files_value(&instance.chart.files)),
+            ("Files", file_object::files_value(&instance.chart.files, FilesDialect::Helm)),
             ("Release", self.release.clone()),
             ("Capabilities", self.capabilities.clone()),
             ("Values", Value::Map(values)),

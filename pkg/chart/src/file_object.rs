@@ -12,46 +12,64 @@ use template::{Elem, Kind, List, Map, Object, Shared, Signature, Str, Type, Valu
 use crate::files::ChartFile;
 use crate::glob;
 
+/// The program whose `.Files` templates expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesDialect {
+    /// Helm, which ignores malformed patterns, and prints nothing for files that YAML cannot hold.
+    Helm,
+    /// The runtime of components, which fails, and ends YAML with a line break.
+    Runtime,
+}
+
 /// The files of a chart, or only the files that match a pattern.
 #[derive(Debug)]
-struct Files(BTreeMap<Str, Str>);
+struct Files {
+    entries: BTreeMap<Str, Str>,
+    dialect: FilesDialect,
+}
 
 /// Creates the `.Files` of templates from the files of a chart.
-pub fn files_value(files: &[ChartFile]) -> Value {
+pub fn files_value(files: &[ChartFile], dialect: FilesDialect) -> Value {
     let entries = files.iter().map(|file| (Str::from(file.path.as_str()), file.content.clone()));
-    Value::Object(Shared::new(Files(entries.collect())))
+    Value::Object(Shared::new(Files { entries: entries.collect(), dialect }))
 }
 
 impl Files {
     fn content(&self, path: &Value) -> Option<&Str> {
         match path {
-            Value::String(path) => self.0.get(path),
+            Value::String(path) => self.entries.get(path),
             _ => None,
         }
     }
 
-    fn glob(&self, pattern: &Value) -> Value {
-        let Value::String(pattern) = pattern else { return Value::Nil };
+    fn glob(&self, pattern: &Value) -> Result<Value, String> {
+        let Value::String(pattern) = pattern else { return Ok(Value::Nil) };
         // Helm takes all files if the pattern is malformed.
         let regex = glob::compile_glob(&pattern.to_str());
+        if regex.is_none() && self.dialect == FilesDialect::Runtime {
+            return Err(format!("the pattern `{}` is malformed", pattern.to_str()));
+        }
         let is_match = |path: &Str| regex.as_ref().is_none_or(|regex| regex.is_match(&path.to_str()));
-        let entries = self.0.iter().filter(|(path, _)| is_match(path));
+        let entries = self.entries.iter().filter(|(path, _)| is_match(path));
         let entries = entries.map(|(path, content)| (path.clone(), content.clone())).collect();
-        Value::Object(Shared::new(Self(entries)))
+        Ok(Value::Object(Shared::new(Self { entries, dialect: self.dialect })))
     }
 
     /// Returns a YAML mapping from file names without folders.
-    fn as_yaml(&self, text: impl Fn(&Str) -> String) -> Value {
+    fn as_yaml(&self, text: impl Fn(&Str) -> String) -> Result<Value, String> {
         let entry = |(path, content): (&Str, &Str)| {
             let path = path.to_str();
             let name = path.rsplit('/').next().unwrap_or(&path);
             (name.to_owned(), serde_json::Value::String(text(content)))
         };
-        let mut out = yaml::write(&serde_json::Value::Object(self.0.iter().map(entry).collect()));
-        if out.ends_with('\n') {
-            out.pop();
+        let json = serde_json::Value::Object(self.entries.iter().map(entry).collect());
+        let text = yaml::write(&json);
+        match (yaml::is_printable(&json), self.dialect) {
+            (true, FilesDialect::Helm) => Ok(text.strip_suffix('\n').unwrap_or(&text).into()),
+            (true, FilesDialect::Runtime) => Ok(text.into()),
+            (false, FilesDialect::Helm) => Ok("".into()),
+            (false, FilesDialect::Runtime) => Err("yaml: control characters are not allowed".to_owned()),
         }
-        out.into()
     }
 
     fn lines(&self, path: &Value) -> Value {
@@ -65,7 +83,10 @@ impl Files {
 
 impl Object for Files {
     fn type_name(&self) -> &'static str {
-        "engine.files"
+        match self.dialect {
+            FilesDialect::Helm => "engine.files",
+            FilesDialect::Runtime => "helm.Files",
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -86,20 +107,20 @@ impl Object for Files {
         Ok(match name {
             "Get" => Value::String(content()),
             "GetBytes" => Value::List(List::bytes(content())),
-            "Glob" => self.glob(path),
+            "Glob" => self.glob(path)?,
             "Lines" => self.lines(path),
-            "AsConfig" => self.as_yaml(|content| content.to_str().into_owned()),
-            _ => self.as_yaml(|content| base64::engine::general_purpose::STANDARD.encode(&**content)),
+            "AsConfig" => self.as_yaml(|content| content.to_str().into_owned())?,
+            _ => self.as_yaml(|content| base64::engine::general_purpose::STANDARD.encode(&**content))?,
         })
     }
 
     fn entries(&self) -> Option<Map> {
         let entry = |(path, content): (&Str, &Str)| (path.clone(), Value::List(List::bytes(content.clone())));
-        Some(Map::new(Elem::Any, self.0.iter().map(entry).collect()))
+        Some(Map::new(Elem::Any, self.entries.iter().map(entry).collect()))
     }
 
     fn equals(&self, other: &dyn Object) -> bool {
-        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.0 == other.0)
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.entries == other.entries)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -61,7 +61,7 @@ pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
 pub use chart::{Chart, Rendered};
 pub use decode::TypeError;
 pub use error::{ChartError, TemplatePosition};
-pub use file_object::files_value;
+pub use file_object::{FilesDialect, files_value};
 pub use files::ChartFile;
 pub use folder::{FolderError, read_folder};
 pub use glob::{BadPattern, compile_glob, matches_path};

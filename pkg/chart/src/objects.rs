@@ -143,7 +143,8 @@ pub(crate) fn capabilities(capabilities: &Capabilities) -> Value {
 impl Capabilities {
     /// Creates `.Capabilities` for templates, without the version of Helm.
     pub fn to_value(&self) -> Value {
-        let fields = capability_fields(self);
+        let mut fields = capability_fields(self);
+        fields[0].1 = runtime_kube_version(&self.kube_version);
         let lower = [("kubeVersion", 0), ("apiVersions", 1)];
         let json = lower.map(|(key, index): (&'static str, usize)| (key, fields[index].1.clone())).into();
         Record { type_name: "*helm.Capabilities", fields, json, ..Record::default() }.share()
@@ -170,6 +171,28 @@ fn kube_version(version: &KubeVersion) -> Value {
         fields,
         action_text: Some(version.version.clone()),
         methods: &["String", "GitVersion"],
+        ..Record::default()
+    }
+    .share()
+}
+
+/// The version of Kubernetes with the names of the runtime of components in JSON.
+fn runtime_kube_version(version: &KubeVersion) -> Value {
+    let text = |text: &String| Value::from(text.as_str());
+    let json = vec![
+        ("version", text(&version.version)),
+        ("major", text(&version.major)),
+        ("minor", text(&version.minor)),
+        ("gitVersion", text(&version.version)),
+    ];
+    let names = ["Version", "Major", "Minor", "GitVersion"];
+    let fields = names.into_iter().zip(&json).map(|(name, (_, value))| (name, value.clone())).collect();
+    Record {
+        type_name: "helm.KubeVersion",
+        fields,
+        json,
+        action_text: Some(version.version.clone()),
+        methods: &["String"],
         ..Record::default()
     }
     .share()

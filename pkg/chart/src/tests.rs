@@ -80,6 +80,33 @@ fn crds_notes_and_tests_are_apart_from_manifests() {
 }
 
 #[test]
+fn objects_beside_the_values_are_json_in_the_order_of_helm() {
+    let template = "a: {{ toJson .Chart }}\nb: {{ toRawJson .Capabilities.KubeVersion }}\nc: {{ toYaml .Chart | nindent 2 }}";
+    let files = [
+        ("Chart.yaml", "{apiVersion: v2, version: 1.0.0, name: web, type: application, home: h}"),
+        ("templates/a.yaml", template),
+    ];
+    let expected = r#"a: {"name":"web","home":"h","version":"1.0.0","apiVersion":"v2","type":"application","IsRoot":true}
+b: {"Version":"v1.37.0","Major":"1","Minor":"37"}
+c:
+  IsRoot: true
+  apiVersion: v2
+  home: h
+  name: web
+  type: application
+  version: 1.0.0"#;
+    assert_eq!(render(&files, &[]).expect("a rendered chart").manifests[0].content, expected);
+}
+
+#[test]
+fn files_that_yaml_cannot_hold_make_an_empty_text() {
+    let template = "a: {{ (.Files.Glob \"*.bin\").AsConfig | quote }}{{ (.Files.Glob \"*.bin\").AsSecrets }}";
+    let files = [("x.bin", "a\u{7f}"), ("templates/a.yaml", template)];
+    let content = render(&files, &[]).expect("a rendered chart").manifests.remove(0).content;
+    assert_eq!(content, "a: \"\"x.bin: YX8=");
+}
+
+#[test]
 fn a_seed_repeats_random_values() {
     let chart = chart(&[("templates/a.yaml", "a: {{ randAlphaNum 20 }}")]).expect("a chart");
     let render = |seed| {

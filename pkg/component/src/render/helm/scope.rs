@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use chart::{Dependency, Metadata, OutputPieces, files_value};
+use chart::{Dependency, FilesDialect, Metadata, OutputPieces, files_value};
 use serde_json::{Map as Table, Value as Json};
 use template::{Delimiters, Map, Record, Session, Templates, Value};
 
@@ -77,7 +77,7 @@ impl<'a> ChartRenderer<'a> {
             ("Capabilities", self.capabilities.clone()),
             ("Release", self.release.clone()),
             ("Values", Value::from_json(&Json::Object(values))),
-            ("Files", files_value(&chart.files)),
+            ("Files", files_value(&chart.files, FilesDialect::Runtime)),
         ]
         .into_iter()
         .collect();

@@ -45,8 +45,8 @@ impl ChartSource {
             metadata.dependencies =
                 parse_metadata(&folder.join("requirements.yaml"), requirements)?.dependencies;
         }
-        let is_library = metadata.kind == "library";
-        if !is_library && parent.is_some_and(|parent| parent.kind == "library") {
+        let is_application = matches!(metadata.kind.as_str(), "" | "application");
+        if is_application && parent.is_some_and(|parent| parent.kind == "library") {
             return Err(RenderProblem::ApplicationInLibrary { folder: folder.clone() });
         }
         let values = find("values.yaml").map(|content| parse_values(folder, content)).transpose()?;
@@ -68,7 +68,7 @@ impl ChartSource {
                     let file = SourceFile { path: path.to_owned(), content: file.content };
                     subcharts.entry(name.to_owned()).or_default().push(file);
                 }
-                None => chart.sort(file, is_library),
+                None => chart.sort(file, is_application),
             }
         }
         for (name, files) in subcharts {
@@ -83,10 +83,10 @@ impl ChartSource {
     }
 
     /// Puts a file where it belongs.
-    fn sort(&mut self, file: SourceFile, is_library: bool) {
+    fn sort(&mut self, file: SourceFile, is_application: bool) {
         let path = file.path.as_str();
         let name = path.rsplit('/').next().unwrap_or_default();
-        let is_manifest = has_extension(name, "yaml") && !is_library;
+        let is_manifest = has_extension(name, "yaml") && is_application;
         if path.starts_with("templates/") {
             if name.starts_with('_') {
                 self.helpers.push(file);
@@ -110,7 +110,14 @@ impl ChartSource {
                 return Err(RenderProblem::NoSubchart { folder, name });
             };
             for import in &dependency.import_values {
-                let (child, parent) = import_paths(import);
+                let (child, parent) = import_paths(import).ok_or_else(|| {
+                    let (chart, field) = (self.metadata.name.clone(), "import-values".to_owned());
+                    RenderProblem::ChartValues {
+                        chart,
+                        field,
+                        expected: "a list of names, or of `child` and `parent`",
+                    }
+                })?;
                 let Some(Value::Object(table)) = values::at(&subchart.values, &child) else { continue };
                 for (key, value) in table {
                     if !values::set(&mut self.values, &parent, key, value.clone()) {
@@ -125,11 +132,15 @@ impl ChartSource {
 }
 
 /// Returns the paths of an entry of `import-values`, in the child and in the parent; the root is empty.
-fn import_paths(import: &Value) -> (String, String) {
-    let field = |name: &str| import.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+fn import_paths(import: &Value) -> Option<(String, String)> {
+    let field = |name: &str| match import.get(name) {
+        None | Some(Value::Null) => Some(String::new()),
+        Some(value) => value.as_str().map(str::to_owned),
+    };
     match import {
-        Value::String(name) => (format!("exports.{name}"), String::new()),
-        _ => (field("child"), field("parent")),
+        Value::String(name) => Some((format!("exports.{name}"), String::new())),
+        Value::Object(_) | Value::Null => Some((field("child")?, field("parent")?)),
+        _ => None,
     }
 }
 

@@ -98,3 +98,58 @@ fn a_missing_subchart_is_named() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Renders a chart with one template, and returns the data of its ConfigMap.
+fn data(template: &str, files: &[(&str, &[u8])]) -> Result<Value, RenderError> {
+    let text = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{a: {template}}}}}");
+    let own: [(&str, &[u8]); 2] =
+        [("Chart.yaml", b"{name: demo, version: 1.0.0}"), ("templates/a.yaml", text.as_bytes())];
+    let tree: MemoryTree = own.into_iter().chain(files.iter().copied()).collect();
+    let objects = render(&RenderRequest::new(&tree, "web", "shop"))?;
+    Ok(objects.into_iter().map(Object::into_value).next().unwrap_or_default()["data"]["a"].clone())
+}
+
+#[test]
+fn files_are_those_of_the_runtime() {
+    let files: [(&str, &[u8]); 2] = [("x.txt", b"1"), ("y.bin", b"\x7f")];
+    let printed = |template: &str| data(template, &files).expect("data");
+    assert_eq!(printed("{{ (.Files.Glob \"*.txt\").AsConfig | quote }}"), json!("x.txt: \"1\"\n"));
+    assert_eq!(printed("{{ typeOf .Files }}"), json!("helm.Files"));
+    for template in ["{{ (.Files.Glob \"y*\").AsConfig | quote }}", "{{ .Files.Glob \"[\" | quote }}"] {
+        assert!(data(template, &files).is_err(), "{template}");
+    }
+}
+
+#[test]
+fn structs_are_json_in_the_order_of_the_runtime() {
+    let printed = |template: &str| data(template, &[]).expect("data");
+    assert_eq!(
+        printed("{{ toJson .Capabilities.KubeVersion | squote }}"),
+        json!(r#"{"version":"v1.37.0","major":"1","minor":"37","gitVersion":"v1.37.0"}"#)
+    );
+    assert_eq!(
+        printed("{{ toJson .Template | squote }}"),
+        json!(r#"{"name":"templates/a.yaml","basePath":"templates"}"#)
+    );
+}
+
+#[test]
+fn charts_of_another_type_have_no_objects() {
+    let files: [(&str, &[u8]); 2] =
+        [("Chart.yaml", b"{name: demo, type: other}"), ("templates/a.yaml", b"{{ fail \"x\" }}")];
+    let tree: MemoryTree = files.into_iter().collect();
+    assert_eq!(render(&RenderRequest::new(&tree, "web", "shop")).expect("no objects").len(), 0);
+}
+
+#[test]
+fn an_import_of_values_is_a_name_or_two_paths() {
+    for (import, is_valid) in
+        [("name", true), ("{child: a, parent: b}", true), ("1", false), ("{child: [a]}", false)]
+    {
+        let metadata = format!("{{name: demo, dependencies: [{{name: sub, import-values: [{import}]}}]}}");
+        let files: [(&str, &[u8]); 2] =
+            [("Chart.yaml", metadata.as_bytes()), ("charts/sub/Chart.yaml", b"name: sub")];
+        let tree: MemoryTree = files.into_iter().collect();
+        assert_eq!(render(&RenderRequest::new(&tree, "web", "shop")).is_ok(), is_valid, "{import}");
+    }
+}
