@@ -26,6 +26,8 @@ pub enum RenderProblem {
     PathMissing { path: TreePath },
     #[error("cannot read `{path}` in the source: not a directory")]
     PathNotAFolder { path: TreePath },
+    #[error("cannot read `{path}` in the source: the path leads out of the source")]
+    PathOutside { path: String },
     #[error("the source has more than the limit of {limit} files")]
     TooManyFiles { limit: usize },
     #[error("the files of the source have more than the limit of {limit} bytes")]

@@ -22,6 +22,9 @@ impl Explain for RenderProblem {
             Self::PathMissing { .. } | Self::PathNotAFolder { .. } => {
                 ErrorExplanation::hint("check `spec.path` and the files that the source includes")
             }
+            Self::PathOutside { .. } => ErrorExplanation::hint(
+                "write `spec.path` from the root of the source, without `/` at its start",
+            ),
             Self::Include { .. } => {
                 ErrorExplanation::hint("files inside the kustomization need no entry; remove it")
             }

@@ -68,6 +68,9 @@ impl<'a> RenderRequest<'a> {
 
     /// Returns the folder to render.
     pub(super) fn folder(&self) -> Result<TreePath, RenderProblem> {
+        if is_outside(self.path) {
+            return Err(RenderProblem::PathOutside { path: self.path.to_owned() });
+        }
         let path = TreePath::new(self.path);
         match self.tree.resolve(&path)? {
             ResolvedPath::Folder(folder) => Ok(folder),
@@ -82,4 +85,22 @@ impl<'a> RenderRequest<'a> {
     pub(super) fn is_install(&self) -> bool {
         self.revision == 1
     }
+}
+
+/// True if a path is absolute, or leads out of its root.
+fn is_outside(path: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut leaves = |step| match step {
+        "" | "." => false,
+        ".." if depth == 0 => true,
+        ".." => {
+            depth -= 1;
+            false
+        }
+        _ => {
+            depth += 1;
+            false
+        }
+    };
+    path.starts_with('/') || path.split('/').any(|step| leaves(step))
 }

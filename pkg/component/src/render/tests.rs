@@ -48,6 +48,26 @@ fn problems_of_all_templates_are_reported_at_once() {
     assert!(problem(&files).contains("c.yaml:1"), "{}", problem(&files));
 }
 
+#[test]
+fn a_path_stays_in_the_source() {
+    let tree: MemoryTree = [("x/y/a.yaml", map("a").as_bytes())].into_iter().collect();
+    for (path, is_inside) in [
+        ("x", true),
+        ("./x//y/", true),
+        ("x/../x/y", true),
+        ("/x", false),
+        ("x/../../x", false),
+        ("..", false),
+    ] {
+        let mut request = RenderRequest::new(&tree, "web", "shop");
+        request.path = path;
+        let result = render(&request);
+        let problem = result.as_ref().err().map(|error| &error.problems[0]);
+        assert_eq!(result.is_ok(), is_inside, "{path}");
+        assert!(is_inside || matches!(problem, Some(RenderProblem::PathOutside { .. })), "{problem:?}");
+    }
+}
+
 // Row: D-411
 #[test]
 fn a_value_replaces_a_table_of_the_defaults() {
