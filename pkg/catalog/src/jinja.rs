@@ -6,6 +6,7 @@
 mod error;
 mod filters;
 mod merge;
+mod mutable;
 mod python;
 mod regular_expressions;
 mod render;

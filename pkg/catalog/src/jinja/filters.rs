@@ -28,6 +28,11 @@ pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
     environment.add_filter("reveal_maybe", |value: Value| value);
     environment.add_filter("sha256", |text: &str| sha256(text));
     environment.add_filter("toml", to_toml);
+    environment.add_filter("tojson", |value: &Value, options: Kwargs| {
+        let indent = options.get::<Option<usize>>("indent")?;
+        options.assert_all_used()?;
+        Ok::<_, Error>(python::json(&to_json(value)?, indent))
+    });
     environment.add_filter("yaml", to_yaml);
     // Conditions.
     environment.add_filter("bool", to_bool);

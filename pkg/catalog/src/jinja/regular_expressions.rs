@@ -1,7 +1,7 @@
 //! The filters with regular expressions.
 #![allow(clippy::needless_pass_by_value)] // the engine passes values
 
-use minijinja::value::{Kwargs, Rest};
+use minijinja::value::{Kwargs, Rest, Tuple};
 use minijinja::{Error, ErrorKind, Value};
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -118,7 +118,7 @@ pub(super) fn find_all(
         .captures_iter(value)
         .map(|found| match found.len() {
             1 | 2 => text(&found, found.len() - 1),
-            count => (1..count).map(|index| text(&found, index)).collect(),
+            count => Value::from(Tuple::new((1..count).map(|index| text(&found, index)).collect())),
         })
         .collect();
     Ok(Value::from(items))

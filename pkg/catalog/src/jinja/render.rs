@@ -8,10 +8,10 @@ use std::sync::Arc;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::error::TemplateError;
-use super::{filters, python};
+use super::{filters, mutable, python};
 use crate::results::Reads;
 
 /// The maximum size of a template in bytes.
@@ -23,7 +23,7 @@ const MAX_STEPS: u64 = 10_000_000;
 pub(crate) fn render(
     file: &Path,
     search_paths: &[PathBuf],
-    variables: &Value,
+    variables: &impl Serialize,
     reads: &Arc<Reads>,
 ) -> Result<String, TemplateError> {
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -44,7 +44,9 @@ fn kapitan_environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         environment.set_syntax(syntax);
     }
+    minijinja_contrib::add_to_environment(&mut environment);
     filters::add(&mut environment, reads);
+    mutable::add(&mut environment);
     environment
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environm
     let loader_reads = Arc::clone(reads);
     environment.set_loader(move |name| {
         load(&folders, name, &loader_reads)
+            .map(|source| source.map(|source| mutable::prepare(&source)))
             .map_err(|error| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string()))
     });
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

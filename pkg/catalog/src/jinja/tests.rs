@@ -37,6 +37,37 @@ part of web
     );
 }
 
+#[test]
+fn assigned_lists_and_mappings_are_mutable() {
+    for (text, expected) in [
+        (
+            "{% set l = [] %}{% for i in [1, 2] %}{% do l.append(i * 2) %}{% endfor %}{{ l }} {{ l | length }}",
+            "[2, 4] 2",
+        ),
+        (
+            "{%- set l = ['b'] -%} {% do l.extend(['a', 'c']) %}{% do l.insert(0, 'x') %}{{ l.pop() }}{{ l }}",
+            "c['x', 'b', 'a']",
+        ),
+        (
+            "{% set l = [3, 1] %}{% do l.sort() %}{% do l.remove(3) %}{{ l }}{{ l.append(l) }}{{ l }}",
+            "[1]None[1, [1]]",
+        ),
+        (
+            "{% set d = {'b': 1} %}{% do d.update({'a': [2]}) %}{{ d }} {{ d.pop('b') }} {{ d.setdefault('c', 5) }} {{ d.items() | list }}",
+            "{'b': 1, 'a': [2]} 1 5 [('a', [2]), ('c', 5)]",
+        ),
+        (
+            "{% set l = [1, 2] + [3] %}{{ l }} {{ l[0] }} {{ l | join('-') }} {{ 2 in l }}",
+            "[1, 2, 3] 1 1-2-3 True",
+        ),
+        ("{% for x in [1, 2] %}{{ loop.nextitem | default('-') }}{% endfor %}{{ ('a',) }}", "2-('a',)"),
+    ] {
+        assert_eq!(rendered(text, &json!({})).as_deref(), Ok(expected), "{text}");
+    }
+    let text = "{% set l = [1] %}{% for i in range(100000) %}{% for j in range(1000) %}{% do l.append(l) %}{% endfor %}{% endfor %}";
+    assert!(rendered(text, &json!({})).is_err());
+}
+
 // Row: D-452
 #[test]
 fn filters_convert_values() {
@@ -45,6 +76,9 @@ fn filters_convert_values() {
         ("'a' | b64encode | b64decode", "a"),
         ("map | yaml", "a:\n  b: it's\n"),
         ("{'a': 1} | toml", "a = 1\n"),
+        ("{'b': 1.0, 'a': [true, none, '<é']} | tojson", r#"{"a": [true, null, "\u003c\u00e9"], "b": 1.0}"#),
+        ("{'a': [1, {}]} | tojson(indent=1)", "{\n \"a\": [\n  1,\n  {}\n ]\n}"),
+        ("{'b': 1, 'a': 2}", "{'b': 1, 'a': 2}"),
         ("'yes' | bool", "True"),
         ("none | bool", "None"),
         ("'no' | bool | ternary('x', 'y')", "y"),
@@ -58,7 +92,7 @@ fn filters_convert_values() {
         ("'ab12' | regex_search('(\\\\w)(\\\\d+)', '\\\\2')", "['12']"),
         ("'ab12' | regex_search('x')", "None"),
         ("'a1b2' | regex_findall('[a-z]')", "['a', 'b']"),
-        ("'a1b2' | regex_findall('([a-z])(.)')", "[['a', '1'], ['b', '2']]"),
+        ("'a1b2' | regex_findall('([a-z])(.)')", "[('a', '1'), ('b', '2')]"),
         (
             "[{'name': 'a', 'x': 1}, {'name': 'a', 'y': 2}] | merge_strategic",
             "[{'name': 'a', 'x': 1, 'y': 2}]",
