@@ -36,12 +36,18 @@ pub(super) fn diff_text(changes: &[FileChange<'_>], policy: DiffPolicy) -> Strin
     parts.extend(
         of(|kind| *kind == StagedChangeKind::Added).map(|file| format!("Added file {}", file.change.path)),
     );
-    for file in changes {
+    // Renamed files are in the order of their former paths.
+    let mut sorted: Vec<_> = changes.iter().collect();
+    sorted.sort_by_key(|file| match &file.change.kind {
+        StagedChangeKind::Renamed { from } => from,
+        _ => &file.change.path,
+    });
+    for file in &sorted {
         if let StagedChangeKind::Renamed { from } = &file.change.kind {
             parts.push(format!("Renamed file {from} => {}", file.change.path));
         }
     }
-    for file in changes {
+    for file in sorted {
         let from = match &file.change.kind {
             StagedChangeKind::Modified => None,
             StagedChangeKind::Renamed { from } if file.before != file.after => Some(from.as_str()),
@@ -155,8 +161,8 @@ mod tests {
             change("a", StagedChangeKind::Modified),
             change("b", StagedChangeKind::Added),
             change("c", StagedChangeKind::Deleted),
-            change("d", StagedChangeKind::Renamed { from: "x".to_owned() }),
-            change("e", StagedChangeKind::Renamed { from: "y".to_owned() }),
+            change("d", StagedChangeKind::Renamed { from: "y".to_owned() }),
+            change("e", StagedChangeKind::Renamed { from: "x".to_owned() }),
         ];
         let files: Vec<_> = changes
             .iter()
@@ -170,14 +176,14 @@ mod tests {
             str![[r#"
 Deleted file c
 Added file b
-Renamed file x => d
-Renamed file y => e
+Renamed file x => e
+Renamed file y => d
 --- a
 +++ a
 @@ -1,2 +1,3 @@
  one
 +two
---- y
+--- x
 +++ e
 Renamed file, similarity index 80.00%
 "#]]
