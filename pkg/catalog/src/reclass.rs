@@ -25,6 +25,7 @@
 //! | `inventory`, `discover` | the files of a hierarchy, parsed once and shared by all targets |
 //! | `walk`, `applications` | the classes of a target in order |
 //! | `resolve`, `lookup`, `merge` | the values of parameters |
+//! | `order` | the order of keys |
 //! | `explain` | the classes that set a parameter |
 //!
 //! Source: reclass-rs at 14268a94, as Commodore 1.35 uses it. The reasons in errors have its words.
@@ -40,6 +41,7 @@ mod explain;
 mod inventory;
 mod lookup;
 mod merge;
+mod order;
 mod problem;
 mod resolve;
 mod scalar;
@@ -52,6 +54,8 @@ mod walk;
 pub use error::{ClassError, InventoryError, RenderError, TargetProblem};
 pub use explain::{Explanation, ParameterChange, ParameterSource};
 pub use inventory::{Inventory, MissingClasses, Node};
+pub use order::KeyOrder;
+pub(crate) use order::Ordered;
 pub use problem::{Location, ParameterProblem, ProblemKind};
 
 pub(crate) use template::{Reference, references};

@@ -11,5 +11,5 @@ mod reads;
 mod store;
 
 pub(crate) use fact::{CurrentFacts, mode_of};
-pub(crate) use reads::Reads;
+pub(crate) use reads::{NodeDigests, Reads};
 pub(crate) use store::{CachedTarget, OutputFiles, ResultCache};

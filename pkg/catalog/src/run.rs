@@ -18,11 +18,11 @@ use std::path::PathBuf;
 use manifest::{Map, Value};
 use repository::RepositoryContext;
 use repository::git::GitAuthor;
-use serde_json::json;
 
 pub use notices::notices_text;
 pub(crate) use render::render_all;
 
+use crate::compile::node_value;
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
@@ -158,7 +158,8 @@ impl<'a> CompileRun<'a> {
                 instance: name,
                 component: &instance.component,
                 component_folder: &instance.folder(),
-                node: &json!({"parameters": node.parameters}),
+                node: &node_value(node),
+                key_order: &node.key_order,
                 output: self.folder.root(),
             })?;
             for notice in notices {

@@ -12,6 +12,7 @@ use super::output_tree::OutputTree;
 use super::settings::{Input, OutputType};
 use super::tools::ToolClient;
 use super::writable::writable;
+use crate::reclass::KeyOrder;
 use crate::references::References;
 use crate::results::Reads;
 
@@ -20,6 +21,8 @@ pub(super) struct TargetContext<'a> {
     pub(super) name: &'a str,
     /// The nodes of all targets.
     pub(super) inventory: &'a BTreeMap<String, Value>,
+    /// The orders of the keys of all nodes.
+    pub(super) orders: &'a BTreeMap<String, Arc<KeyOrder>>,
     /// The folders of input files and imports. The last one has the compiled files.
     pub(super) search_paths: Vec<PathBuf>,
     pub(super) references: &'a References,

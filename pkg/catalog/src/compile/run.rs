@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::{fs, io, thread};
 
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ use super::output_tree::OutputTree;
 use super::target;
 use super::tools::{ToolClient, Tools, line};
 use crate::folder_update::{UnlistedPolicy, WantedFolder};
-use crate::reclass::Node;
+use crate::reclass::{KeyOrder, Node};
 use crate::references::References;
-use crate::results::{CachedTarget, CurrentFacts, OutputFiles, Reads, ResultCache};
+use crate::results::{CachedTarget, CurrentFacts, NodeDigests, OutputFiles, Reads, ResultCache};
 
 /// The folder of compiled files in an output folder.
 const COMPILED: &str = "compiled";
@@ -71,6 +71,8 @@ pub struct CompileReport {
 pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileError> {
     let inventory: BTreeMap<String, Value> =
         request.nodes.iter().map(|(name, node)| (name.clone(), node_value(node))).collect();
+    let orders: BTreeMap<_, _> =
+        request.nodes.iter().map(|(name, node)| (name.clone(), Arc::clone(&node.key_order))).collect();
     fs::create_dir_all(request.output).map_err(output_error(request.output))?;
     let temporary = tempfile::Builder::new().prefix(".compiling-").tempdir_in(request.output);
     let temporary = temporary.map_err(output_error(request.output))?;
@@ -83,8 +85,9 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
         temporary: temporary.path(),
         references: &request.references,
         cache: cache.as_ref().map(|cache| &cache.targets),
-        current: CurrentFacts::new(&inventory),
-        nodes_digest: Arc::default(),
+        current: CurrentFacts::new(&inventory, &orders),
+        orders: &orders,
+        digests: Arc::default(),
     };
     let results = compile_all(request, &work);
     let (mut report, mut failed, mut kept) = (CompileReport::default(), Vec::new(), BTreeMap::new());
@@ -212,7 +215,8 @@ struct Work<'a> {
     references: &'a References,
     cache: Option<&'a BTreeMap<String, CachedTarget>>,
     current: CurrentFacts<'a>,
-    nodes_digest: Arc<OnceLock<String>>,
+    orders: &'a BTreeMap<String, Arc<KeyOrder>>,
+    digests: Arc<NodeDigests>,
 }
 
 impl Work<'_> {
@@ -225,7 +229,7 @@ impl Work<'_> {
             return Ok(CompiledTarget { messages, is_rendered: false, result: Some(earlier.clone()) });
         }
         let reads = match self.cache {
-            Some(_) => Reads::outside(self.temporary.to_owned(), &self.nodes_digest),
+            Some(_) => Reads::outside(self.temporary.to_owned(), &self.digests),
             None => Reads::default(),
         };
         let (messages, reads) = self.render(target, tools, reads)?;
@@ -247,6 +251,7 @@ impl Work<'_> {
         let context = TargetContext {
             name: target,
             inventory: self.inventory,
+            orders: self.orders,
             search_paths: self.search_paths.iter().cloned().chain(own).collect(),
             references: self.references,
             tools,

@@ -196,6 +196,7 @@ impl PreparedComponent<'_> {
             component: &self.name,
             component_folder: component,
             node: &node_value(node),
+            key_order: &node.key_order,
             output,
         })?;
         for notice in notices {

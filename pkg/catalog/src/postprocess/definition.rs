@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::builtin::HELM_NAMESPACE;
+use crate::reclass::{KeyOrder, Ordered};
 
-/// The keys of a definition, in the order in which they are usually written.
-const KEYS: [&str; 5] = ["type", "path", "filter", "enabled", "filterargs"];
 /// The keys that every definition has.
 const REQUIRED: [&str; 3] = ["type", "path", "filter"];
 
@@ -87,11 +86,11 @@ fn check(
 }
 
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| python_text(value), str::to_owned)
+    value.as_str().map_or_else(|| python_text(value, &KeyOrder::None), str::to_owned)
 }
 
 /// Returns a definition as Python prints it.
-pub(super) fn python_text(value: &Value) -> String {
+pub(super) fn python_text(value: &Value, order: &KeyOrder) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Bool(flag) => if *flag { "True" } else { "False" }.to_owned(),
@@ -99,13 +98,14 @@ pub(super) fn python_text(value: &Value) -> String {
         Value::String(text) if text.contains('\'') && !text.contains('"') => format!("\"{text}\""),
         Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
         Value::Array(items) => {
-            format!("[{}]", items.iter().map(python_text).collect::<Vec<_>>().join(", "))
+            let items = items.iter().enumerate().map(|(index, item)| python_text(item, order.item(index)));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
         }
         Value::Object(fields) => {
-            let known = KEYS.iter().filter_map(|key| fields.get_key_value(*key));
-            let others = fields.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
-            let fields = known.chain(others).map(|(key, field)| format!("'{key}': {}", python_text(field)));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            let field = |(key, field): (&str, Ordered<'_>)| {
+                format!("'{key}': {}", python_text(field.value, field.order))
+            };
+            format!("{{{}}}", order.fields(fields).into_iter().map(field).collect::<Vec<_>>().join(", "))
         }
     }
 }

@@ -9,6 +9,7 @@ use super::error::PostprocessError;
 use super::notice::Notice;
 use super::output::write_files;
 use super::{builtin, program};
+use crate::reclass::KeyOrder;
 
 /// An instance whose files are processed.
 pub struct PostprocessRequest<'a> {
@@ -20,6 +21,8 @@ pub struct PostprocessRequest<'a> {
     pub component_folder: &'a Path,
     /// The node of the instance: an object with `parameters`.
     pub node: &'a Value,
+    /// The order of the keys of its parameters, for notices.
+    pub key_order: &'a KeyOrder,
     /// The folder with `compiled` and `vendor`.
     pub output: &'a Path,
 }
@@ -30,10 +33,11 @@ pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, Post
     let compiled = request.output.join("compiled").join(request.instance);
     let folders = FilterFolders { compiled: &compiled, component: request.component_folder };
     let (mut notices, mut filters) = (Vec::new(), Vec::new());
-    for definition in definitions.and_then(Value::as_array).into_iter().flatten() {
+    let orders = request.key_order.field("commodore").field("postprocess").field("filters");
+    for (index, definition) in definitions.and_then(Value::as_array).into_iter().flatten().enumerate() {
         match Filter::read(definition, folders) {
             Ok(filter) => filters.push(filter),
-            Err(reason) => notices.push(skipped(definition, &reason)),
+            Err(reason) => notices.push(skipped(definition, orders.item(index), &reason)),
         }
     }
     for filter in &filters {
@@ -52,12 +56,12 @@ pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, Post
     Ok(notices)
 }
 
-fn skipped(definition: &Value, reason: &str) -> Notice {
+fn skipped(definition: &Value, order: &KeyOrder, reason: &str) -> Notice {
     let name = definition.get("filter").map_or_else(
         || "<unknown>".to_owned(),
-        |name| name.as_str().map_or_else(|| python_text(name), str::to_owned),
+        |name| name.as_str().map_or_else(|| python_text(name, &KeyOrder::None), str::to_owned),
     );
-    let definition = python_text(definition);
+    let definition = python_text(definition, order);
     Notice::warning(format!(" > Skipping filter '{name}' with invalid definition {definition}: {reason}"))
 }
 

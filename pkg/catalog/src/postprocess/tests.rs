@@ -5,6 +5,7 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::*;
+use crate::reclass::KeyOrder;
 
 /// A compiled instance `two` of a component `one`, whose folder is `component`.
 struct Compiled {
@@ -24,6 +25,13 @@ impl Compiled {
 
     #[expect(clippy::needless_pass_by_value, reason = "tests write the filters in place")]
     fn run(&self, filters: Value) -> String {
+        let order = |fields: Vec<(&str, KeyOrder)>| {
+            KeyOrder::Map(fields.into_iter().map(|(key, order)| (key.into(), order)).collect())
+        };
+        let definition = order(["type", "path", "filter", "enabled"].map(|key| (key, KeyOrder::None)).into());
+        let definitions = KeyOrder::List(vec![definition; filters.as_array().unwrap().len()]);
+        let key_order =
+            order(vec![("commodore", order(vec![("postprocess", order(vec![("filters", definitions)]))]))]);
         let node =
             json!({"parameters": {"_instance": "two", "commodore": {"postprocess": {"filters": filters}}}});
         let request = PostprocessRequest {
@@ -31,6 +39,7 @@ impl Compiled {
             component: "one",
             component_folder: &self.folder.path().join("component"),
             node: &node,
+            key_order: &key_order,
             output: self.folder.path(),
         };
         let text = match postprocess(&request) {

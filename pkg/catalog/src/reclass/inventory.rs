@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use manifest::Value;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use super::class::Class;
 use super::discover::{FileKind, find_files};
 use super::document::DocumentProblem;
 use super::error::{InventoryError, RenderError, TargetProblem};
+use super::order::KeyOrder;
 use super::problem::Location;
 use super::resolve::Resolver;
 use super::tree::Origin;
@@ -49,6 +50,9 @@ pub struct Node {
     pub classes: Vec<String>,
     /// The merged parameters without references.
     pub parameters: Value,
+    /// The order of the keys of the parameters.
+    #[serde(skip)]
+    pub key_order: Arc<KeyOrder>,
     /// The classes that no file defines, if they are ignored.
     #[serde(skip)]
     pub missing_classes: Vec<String>,
@@ -140,13 +144,14 @@ impl Inventory {
         let failed = |problems| RenderError::Problems { target: target.to_owned(), problems };
         let walk = Walk::of(self, file, missing).map_err(failed)?;
         let resolver = Resolver::new(self, &walk.fields);
-        let parameters = resolver.resolve_all().map_err(|problems| {
+        let (parameters, key_order) = resolver.resolve_all().map_err(|problems| {
             failed(problems.into_iter().map(TargetProblem::Parameter).collect::<Vec<_>>())
         })?;
         Ok(Node {
             applications: walk.applications.into_items(),
             classes: walk.classes.into_iter().collect(),
             parameters,
+            key_order: Arc::new(key_order),
             missing_classes: walk.missing,
         })
     }

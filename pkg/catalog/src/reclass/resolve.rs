@@ -8,9 +8,10 @@ use std::sync::Arc;
 use manifest::{Map, Value};
 
 use super::inventory::Inventory;
+use super::order::KeyOrder;
 use super::problem::{ParameterProblem, ProblemKind};
 use super::template::{Form, Part};
-use super::tree::{Content, Field, Fields, Tree};
+use super::tree::{Content, Field, Fields, Origin, Tree};
 
 /// The maximum nesting of a resolved value, and of references and values together.
 const MAX_DEPTH: usize = 384;
@@ -130,17 +131,18 @@ impl<'a> Resolver<'a> {
     ///
     /// # Errors
     /// All parameters without a value. A problem that several parameters share is reported once.
-    pub(super) fn resolve_all(&self) -> Result<Value, Vec<ParameterProblem>> {
+    pub(super) fn resolve_all(&self) -> Result<(Value, KeyOrder), Vec<ParameterProblem>> {
         let fields = self.resolve_fields(self.fields, &Scope::root());
         let mut problems = Vec::new();
         let mut parameters = Map::new();
-        for (key, field) in fields {
+        for (key, field) in &fields {
             for tree in &field.values {
-                let value = self.to_value(tree, &Scope::root().key(&key), &mut problems);
+                let value = self.to_value(tree, &Scope::root().key(key), &mut problems);
                 parameters.insert(key.to_string(), value);
             }
         }
-        if problems.is_empty() { Ok(Value::Object(parameters)) } else { Err(problems) }
+        let order = KeyOrder::of(&Tree::new(Origin::default(), Content::Map(fields)));
+        if problems.is_empty() { Ok((Value::Object(parameters), order)) } else { Err(problems) }
     }
 
     /// Resolves one text outside of all parameters.
@@ -161,7 +163,7 @@ impl<'a> Resolver<'a> {
     /// Resolves several values of a parameter, and merges them. A later value may replace one that cannot be resolved.
     pub(super) fn resolve_values(&self, values: &[Arc<Tree>], scope: &Scope<'_>) -> Resolved {
         let Some((last, earlier)) = values.split_last() else {
-            return Ok(Tree::new(super::tree::Origin::default(), Content::Null));
+            return Ok(Tree::new(Origin::default(), Content::Null));
         };
         if earlier.is_empty() {
             return self.resolve(last, scope);
@@ -297,7 +299,8 @@ impl<'a> Resolver<'a> {
             Content::Null => "null".to_owned(),
             Content::Bool(true) => "True".to_owned(),
             Content::Bool(false) => "False".to_owned(),
-            Content::Number(number) => number.to_string(),
+            // serde_yaml prints the exponent of a large number without a sign, unlike serde_json.
+            Content::Number(number) => number.to_string().replace("e+", "e"),
             Content::Text(text) => text.to_string(),
             Content::Failed(problem) => return Err(Arc::clone(problem)),
             Content::Template(_) | Content::List(_) | Content::Map(_) => {

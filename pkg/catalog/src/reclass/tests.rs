@@ -6,7 +6,7 @@ use std::fs;
 use manifest::{Value, yaml};
 use snapbox::{assert_data_eq, str};
 
-use super::{Inventory, MissingClasses, ParameterChange, RenderError};
+use super::{Inventory, MissingClasses, Ordered, ParameterChange, RenderError};
 
 mod limits;
 mod problems;
@@ -41,6 +41,34 @@ fn problems(lines: &[&str]) -> String {
         let _ = writeln!(out, "{problem}");
         out
     })
+}
+
+#[test]
+fn keys_keep_the_order_of_their_first_appearance() {
+    let lines = [
+        "a: parameters: {z: 1, m: {b: 1, a: [{d: 1, c: '${z}'}]}}",
+        "t: classes: [a]\\nparameters: {m: {aa: 1, b: 2}}",
+    ];
+    let node = inventory(&lines).render("t").unwrap();
+    let ordered = Ordered { value: &node.parameters["m"], order: node.key_order.field("m") };
+    assert_eq!(serde_json::to_string(&ordered).unwrap(), r#"{"b":2,"a":[{"d":1,"c":1}],"aa":1}"#);
+}
+
+#[test]
+fn large_numbers_in_texts_have_exponents_without_a_sign() {
+    let lines = ["t: parameters: {a: 'x${b}', b: 1e21, c: 'x${d}', d: [1e21, 1e-7]}"];
+    assert_data_eq!(
+        parameters(&lines),
+        str![[r#"
+a: x1e21
+b: 1e+21
+c: x[1e+21,1e-7]
+d:
+- 1e+21
+- 1e-07
+
+"#]]
+    );
 }
 
 // Row: CAT-73

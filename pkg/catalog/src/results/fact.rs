@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use crate::reclass::KeyOrder;
 
 /// The deepest nesting of a tree.
 const MAX_DEPTH: usize = 64;
@@ -38,17 +40,23 @@ pub(crate) enum Fact {
     NodeNames,
     /// All targets of the inventory.
     Nodes,
+    /// The order of the keys in all targets.
+    KeyOrders,
 }
 
 /// The digests of facts as they are now. Each is computed once.
 pub(crate) struct CurrentFacts<'a> {
     inventory: &'a BTreeMap<String, Value>,
+    orders: &'a BTreeMap<String, Arc<KeyOrder>>,
     known: Mutex<HashMap<Fact, String>>,
 }
 
 impl<'a> CurrentFacts<'a> {
-    pub(crate) fn new(inventory: &'a BTreeMap<String, Value>) -> Self {
-        Self { inventory, known: Mutex::default() }
+    pub(crate) fn new(
+        inventory: &'a BTreeMap<String, Value>,
+        orders: &'a BTreeMap<String, Arc<KeyOrder>>,
+    ) -> Self {
+        Self { inventory, orders, known: Mutex::default() }
     }
 
     /// True if a fact still has a digest.
@@ -57,7 +65,10 @@ impl<'a> CurrentFacts<'a> {
         if let Some(known) = known {
             return known == digest;
         }
-        let now = current_digest(fact, self.inventory);
+        let now = match fact {
+            Fact::KeyOrders => orders_digest(self.orders),
+            fact => current_digest(fact, self.inventory),
+        };
         let holds = now == digest;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(fact.clone(), now);
         holds
@@ -85,7 +96,18 @@ pub(super) fn current_digest(fact: &Fact, inventory: &BTreeMap<String, Value>) -
             }
             HEXLOWER.encode(&hash.finalize())
         }
+        Fact::KeyOrders => MISSING.to_owned(),
     }
+}
+
+/// Returns the digest of the order of the keys in all targets.
+pub(super) fn orders_digest(orders: &BTreeMap<String, Arc<KeyOrder>>) -> String {
+    let mut hash = Sha256::new();
+    for (name, order) in orders {
+        add(&mut hash, name.as_bytes());
+        add(&mut hash, format!("{order:?}").as_bytes());
+    }
+    HEXLOWER.encode(&hash.finalize())
 }
 
 /// Returns the digest of a file that was read.

@@ -9,6 +9,7 @@ use std::{fs, io, mem};
 use serde_json::Value;
 
 use super::fact::{self, Fact};
+use crate::reclass::KeyOrder;
 
 /// Reads files for a target, and records what was read.
 ///
@@ -19,15 +20,22 @@ pub(crate) struct Reads {
     output: Vec<PathBuf>,
     facts: Mutex<BTreeMap<Fact, String>>,
     has_unknown: AtomicBool,
-    nodes_digest: Arc<OnceLock<String>>,
+    digests: Arc<NodeDigests>,
+}
+
+/// The digests of all targets, computed once for a run.
+#[derive(Debug, Default)]
+pub(crate) struct NodeDigests {
+    nodes: OnceLock<String>,
+    key_orders: OnceLock<String>,
 }
 
 impl Reads {
     /// Records the reads of files outside of a folder. All targets of a run share the digest of all nodes.
-    pub(crate) fn outside(output: PathBuf, nodes_digest: &Arc<OnceLock<String>>) -> Self {
+    pub(crate) fn outside(output: PathBuf, digests: &Arc<NodeDigests>) -> Self {
         let real = fs::canonicalize(&output).ok().filter(|real| *real != output);
         let output = [output].into_iter().chain(real).collect();
-        Self { output, nodes_digest: Arc::clone(nodes_digest), ..Self::default() }
+        Self { output, digests: Arc::clone(digests), ..Self::default() }
     }
 
     /// Returns the recorded facts, and forgets them. None if the result also depends on something else.
@@ -132,7 +140,13 @@ impl Reads {
     /// Notes the read of all targets. Their digest is computed once for all targets of a run.
     pub(crate) fn note_nodes(&self, inventory: &BTreeMap<String, Value>) {
         let digest = || fact::current_digest(&Fact::Nodes, inventory);
-        self.add(Fact::Nodes, || self.nodes_digest.get_or_init(digest).clone());
+        self.add(Fact::Nodes, || self.digests.nodes.get_or_init(digest).clone());
+    }
+
+    /// Notes the read of the order of the keys in all targets.
+    pub(crate) fn note_key_orders(&self, orders: &BTreeMap<String, Arc<KeyOrder>>) {
+        let digest = || fact::orders_digest(orders);
+        self.add(Fact::KeyOrders, || self.digests.key_orders.get_or_init(digest).clone());
     }
 
     /// Notes the read of the names of all targets.

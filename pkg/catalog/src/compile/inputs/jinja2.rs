@@ -11,6 +11,7 @@ use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::settings::Input;
 use crate::jinja;
+use crate::reclass::{KeyOrder, Ordered};
 
 /// The deepest nesting of template folders.
 const MAX_DEPTH: usize = 64;
@@ -29,7 +30,8 @@ pub(in crate::compile) fn compile(
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         templates.push((name, path.to_owned()));
     }
-    let variables = variables(context, input, output);
+    let (variables, order) = variables(context, input, output);
+    let variables = Ordered { value: &variables, order: &order };
     for (name, file) in templates {
         let text = jinja::render(&file, &context.search_paths, &variables, &context.reads)
             .map_err(|error| InputError::Jinja2 { path: file.clone(), reason: error.to_string() })?;
@@ -62,8 +64,18 @@ fn collect(
 }
 
 /// The variables of a template: the inventory, the parameters of the input, and those of `kapitan.vars`.
-fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) -> Value {
+fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) -> (Value, KeyOrder) {
     context.reads.note_nodes(context.inventory);
+    context.reads.note_key_orders(context.orders);
+    let order_of = |name: &str| {
+        let parameters = context.orders.get(name).map(|order| (**order).clone()).unwrap_or_default();
+        KeyOrder::Map(vec![("parameters".into(), parameters)])
+    };
+    let orders = context.orders.keys().map(|name| (name.as_str().into(), order_of(name))).collect();
+    let order = KeyOrder::Map(vec![
+        ("inventory".into(), order_of(context.name)),
+        ("inventory_global".into(), KeyOrder::Map(orders)),
+    ]);
     let mut parameters = input.input_params.clone();
     parameters.entry("compile_path").or_insert_with(|| Value::from(output.root().display().to_string()));
     let all: Map<_, _> = context.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect();
@@ -76,5 +88,5 @@ fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) ->
     if let Some(Value::Object(own)) = context.field("/kapitan/vars") {
         variables.extend(own.clone());
     }
-    Value::Object(variables)
+    (Value::Object(variables), order)
 }
