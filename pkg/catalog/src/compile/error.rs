@@ -93,6 +93,9 @@ pub enum InputError {
         /// The problem.
         reason: String,
     },
+    /// A parameter of `helm_params` that is no flag of charts.
+    #[error("{0}")]
+    HelmParameter(String),
     /// A chart failed.
     #[error("cannot render chart `{}`: {reason}", path.display())]
     Helm {

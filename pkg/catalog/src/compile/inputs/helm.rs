@@ -28,6 +28,7 @@ struct Flags {
     api_versions: Vec<String>,
     /// Puts the files into a folder with the name of the release.
     in_release_folder: bool,
+    is_upgrade: bool,
     skips_schema: bool,
     print: PrintOptions,
 }
@@ -43,7 +44,7 @@ pub(in crate::compile) fn compile(
     for file in input.helm_values_files.iter().flatten() {
         context.reads.note_tree(Path::new(file));
     }
-    let flags = Flags::read(input).map_err(|reason| fail(reason, Vec::new()))?;
+    let flags = Flags::read(input).map_err(InputError::HelmParameter)?;
     let files = context.tools.read_chart(path).map_err(|error| fail(error.reason, error.hints))?;
     let rendered = render(files, input, &flags).map_err(|(reason, hints)| fail(reason, hints))?;
     for (name, text) in flags.files(&rendered).map_err(|reason| fail(reason, Vec::new()))? {
@@ -76,7 +77,10 @@ fn render(files: Vec<chart::ChartFile>, input: &Input, flags: &Flags) -> Result<
         values.merge_file(file, &text).map_err(|error| explain(&error))?;
     }
     let namespace = flags.namespace.as_deref().unwrap_or("default");
-    let release = Release::new(flags.name.as_deref().unwrap_or(UNNAMED), namespace);
+    let release = Release {
+        is_upgrade: flags.is_upgrade,
+        ..Release::new(flags.name.as_deref().unwrap_or(UNNAMED), namespace)
+    };
     let capabilities =
         Capabilities::new(&flags.kube_version, &flags.api_versions).map_err(|error| explain(&error))?;
     let options =
@@ -107,12 +111,12 @@ impl Flags {
                 "api_versions" => flags.api_versions.extend(text().split(',').map(str::to_owned)),
                 "include_crds" => flags.print.include_crds = flag,
                 "skip_tests" => flags.print.skip_tests = flag,
-                "skip_crds" if flag => flags.print.include_crds = false,
+                "is_upgrade" => flags.is_upgrade = flag,
                 "no_hooks" => flags.print.no_hooks = flag,
                 "skip_schema_validation" => flags.skips_schema = flag,
                 "validate" | "debug" | "create_namespace" | "dependency_update" | "skip_crds" | "atomic"
                 | "wait" | "version" | "description" | "repo" | "devel" => {}
-                other => return Err(format!("parameter `{other}` of `helm_params` is not supported")),
+                other => return Err(unknown_parameter(other)),
             }
         }
         flags.name = flags.name.or(release_name);
@@ -136,5 +140,23 @@ impl Flags {
             }
         }
         Ok(files)
+    }
+}
+
+/// Returns the reason why a parameter is refused, in the words of Kapitan where it has some.
+fn unknown_parameter(name: &str) -> String {
+    let flag = name.replace('_', "-");
+    match flag.as_str() {
+        flag if flag.len() == 1 => {
+            format!("invalid helm flag: '{flag}'. helm_params supports only long flag names")
+        }
+        _ if name.contains('-') => format!("helm flag names must use '_' and not '-': {name}"),
+        "set" | "set-file" | "set-string" => {
+            format!("helm '{flag}' flag is not supported. Use 'helm_values' to specify template values")
+        }
+        "values" => format!(
+            "helm '{flag}' flag is not supported. Use 'helm_values_files' to specify template values files"
+        ),
+        _ => format!("helm flag '{flag}' is not supported."),
     }
 }

@@ -137,6 +137,21 @@ t/c/key one
     );
 }
 
+#[test]
+fn templates_see_keys_in_the_order_of_the_hierarchy() {
+    let text = "{% for key in inventory.parameters.one %}{{ key }} {% endfor %}{{ inventory_global.one.parameters.one.items() | first }}";
+    let workshop = Workshop::new(&[("t.txt", text)]);
+    let input = json!([{"input_type": "jinja2", "input_paths": ["one/t.txt"], "output_path": "."}]);
+    assert_data_eq!(
+        workshop.compiled(input),
+        str![[r#"
+=== t.txt
+text secret list ('text', 'a/nb')
+
+"#]]
+    );
+}
+
 // Row: D-449
 #[test]
 fn charts_become_one_file_for_each_template() {
@@ -174,15 +189,45 @@ value: 83
 
 "#]]
     );
-    let workshop = Workshop::new(&[("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")]);
-    let input = json!([{"input_type": "helm", "input_paths": ["one/chart"], "output_path": "h", "helm_params": {"set": "a=1"}}]);
+}
+
+#[test]
+fn parameters_of_charts_are_flags_of_helm() {
+    let chart = ("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n");
+    let template = ("chart/templates/a.yaml", "kind: A\nupgrade: {{ .Release.IsUpgrade }}\n");
+    let crd = ("chart/crds/c.yaml", "kind: CustomResourceDefinition\n");
+    let compiled = |parameters: Value| {
+        let input = json!([{"input_type": "helm", "input_paths": ["one/chart"], "output_path": "h", "helm_params": parameters}]);
+        Workshop::new(&[chart, template, crd]).compiled(input)
+    };
     assert_data_eq!(
-        workshop.compiled(input),
+        compiled(json!({"is_upgrade": true, "skip_crds": true})),
         str![[r#"
-cannot compile `one`
-Error compiling targets: Error compiling one: cannot render chart `[FOLDER]/dependencies/one/chart`: parameter `set` of `helm_params` is not supported
+=== h/web/crds/c.yaml
+kind: CustomResourceDefinition
+
+=== h/web/templates/a.yaml
+kind: A
+upgrade: true
+
+
 "#]]
     );
+    for (name, reason) in [
+        ("set", "helm 'set' flag is not supported. Use 'helm_values' to specify template values"),
+        (
+            "values",
+            "helm 'values' flag is not supported. Use 'helm_values_files' to specify template values files",
+        ),
+        ("show_only", "helm flag 'show-only' is not supported."),
+        ("include-crds", "helm flag names must use '_' and not '-': include-crds"),
+        ("n", "invalid helm flag: 'n'. helm_params supports only long flag names"),
+    ] {
+        let expected =
+            format!("cannot compile `one`\nError compiling targets: Error compiling one: {reason}");
+        let found = compiled(json!({ name: "x" }));
+        assert_eq!(found.trim_end(), expected);
+    }
 }
 
 #[test]
