@@ -59,12 +59,13 @@ impl<'a> RustSource<'a> {
         modules
     }
 
-    /// The number of non-test lines: 0 for test folders and test files, excluding test modules inside files.
+    /// The number of non-test lines: 0 for files that only tests and benchmarks compile. Excludes test modules inside
+    /// files.
     pub(crate) fn product_lines(&self) -> usize {
         let is_test = ["test/", "e2e/"].iter().any(|folder| self.path.starts_with(folder))
             || self.path.contains("/tests/")
             || self.path.ends_with("/tests.rs");
-        if is_test {
+        if is_test || self.product.is_empty() {
             return 0;
         }
         let (mut lines, mut is_pending, mut in_module) = (0, false, false);

@@ -65,4 +65,9 @@ fn test_lines_are_not_product_lines() {
     assert_eq!(source(text).product_lines(), 3);
     assert_eq!(RustSource::new("pkg/a/src/b/tests.rs", text, &BTreeSet::new()).product_lines(), 0);
     assert_eq!(RustSource::new("test/a/src/b.rs", text, &BTreeSet::new()).product_lines(), 0);
+    let modules = BTreeSet::from(["pkg/a/src/fakes".to_owned()]);
+    for (path, lines) in [("pkg/a/src/fakes.rs", 0), ("pkg/a/src/fakes/b.rs", 0), ("pkg/a/src/fakes_b.rs", 3)]
+    {
+        assert_eq!(RustSource::new(path, text, &modules).product_lines(), lines, "{path}");
+    }
 }
