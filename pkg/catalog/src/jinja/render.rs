@@ -46,7 +46,6 @@ fn kapitan_environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment
     }
     minijinja_contrib::add_to_environment(&mut environment);
     filters::add(&mut environment, reads);
-    mutable::add(&mut environment);
     environment
 }
 
@@ -64,6 +63,7 @@ pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environm
     environment.set_formatter(python::format);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_fuel(Some(MAX_STEPS));
+    mutable::add(&mut environment);
     environment
 }
 
