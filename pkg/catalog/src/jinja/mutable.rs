@@ -8,25 +8,31 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
-use regex::Regex;
+use regex::{Captures, Regex};
 
 /// The function that makes a value mutable.
 const FUNCTION: &str = "__mutable";
 /// The maximum number of values that a template adds to its lists and mappings.
 const MAX_ADDED: u64 = 10_000_000;
 
-/// An assignment of a literal list or mapping.
-static ASSIGNMENT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?s)(\{%[-+]?\s*set\s+[A-Za-z_]\w*\s*=\s*)([\[{].*?)(\s*[-+]?%\})").ok());
+/// A comment, a raw text, or an assignment of a literal list or mapping, which has groups.
+static ASSIGNMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let comment = r"\{#.*?#\}";
+    let raw = r"\{%[-+]?\s*raw\s*[-+]?%\}.*?\{%[-+]?\s*endraw\s*[-+]?%\}";
+    let assignment = r"(\{%[-+]?\s*set\s+[A-Za-z_]\w*\s*=\s*)([\[{].*?)(\s*[-+]?%\})";
+    Regex::new(&format!("(?s){comment}|{raw}|{assignment}")).ok()
+});
 
 /// Makes the lists and mappings mutable that a template assigns.
 pub(super) fn prepare(source: &str) -> String {
-    match &*ASSIGNMENT {
-        Some(assignment) => {
-            assignment.replace_all(source, format!("${{1}}{FUNCTION}(${{2}})${{3}}")).into_owned()
+    let Some(assignment) = &*ASSIGNMENT else { return source.to_owned() };
+    let replace = |found: &Captures<'_>| match (found.get(1), found.get(2), found.get(3)) {
+        (Some(start), Some(literal), Some(end)) => {
+            format!("{}{FUNCTION}({}){}", start.as_str(), literal.as_str(), end.as_str())
         }
-        None => source.to_owned(),
-    }
+        _ => found[0].to_owned(),
+    };
+    assignment.replace_all(source, replace).into_owned()
 }
 
 /// Adds the function that `prepare` calls.

@@ -60,6 +60,7 @@ fn assigned_lists_and_mappings_are_mutable() {
             "{% set l = [1, 2] + [3] %}{{ l }} {{ l[0] }} {{ l | join('-') }} {{ 2 in l }}",
             "[1, 2, 3] 1 1-2-3 True",
         ),
+        ("{# {% set x = [] %} #}{% raw %}{% set x = [] %}{% endraw %}", "{% set x = [] %}"),
         ("{% for x in [1, 2] %}{{ loop.nextitem | default('-') }}{% endfor %}{{ ('a',) }}", "2-('a',)"),
     ] {
         assert_eq!(rendered(text, &json!({})).as_deref(), Ok(expected), "{text}");

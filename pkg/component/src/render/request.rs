@@ -90,7 +90,7 @@ impl<'a> RenderRequest<'a> {
 /// True if a path is absolute, or leads out of its root.
 fn is_outside(path: &str) -> bool {
     let mut depth = 0_usize;
-    let mut leaves = |step| match step {
+    let leaves = |step| match step {
         "" | "." => false,
         ".." if depth == 0 => true,
         ".." => {
@@ -102,5 +102,5 @@ fn is_outside(path: &str) -> bool {
             false
         }
     };
-    path.starts_with('/') || path.split('/').any(|step| leaves(step))
+    path.starts_with('/') || path.split('/').any(leaves)
 }
