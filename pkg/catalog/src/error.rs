@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cluster::LieutenantError;
 use crate::cookiecutter::CookiecutterError;
+use crate::folder_update::FolderUpdateError;
 use crate::reclass::{InventoryError, RenderError};
 
 /// A catalog that cannot be compiled.
@@ -57,6 +58,12 @@ pub enum CatalogError {
     /// A file or folder cannot be used.
     #[error("cannot {action} `{}`", path.display())]
     Disk { action: &'static str, path: PathBuf, source: io::Error },
+}
+
+impl From<FolderUpdateError> for CatalogError {
+    fn from(error: FolderUpdateError) -> Self {
+        Self::Disk { action: error.action, path: error.path, source: error.source }
+    }
 }
 
 impl CatalogError {

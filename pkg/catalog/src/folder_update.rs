@@ -15,9 +15,6 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use crate::error::CatalogError;
-use crate::results::mode_of;
-
 /// The name of a file until its rename.
 const NEW_FILE: &str = "new";
 
@@ -54,15 +51,9 @@ pub(crate) enum UnlistedPolicy {
 /// A folder that cannot be changed.
 #[derive(Debug)]
 pub(crate) struct FolderUpdateError {
-    action: &'static str,
+    pub(crate) action: &'static str,
     pub(crate) path: PathBuf,
     pub(crate) source: io::Error,
-}
-
-impl From<FolderUpdateError> for CatalogError {
-    fn from(error: FolderUpdateError) -> Self {
-        Self::Disk { action: error.action, path: error.path, source: error.source }
-    }
 }
 
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderUpdateError {
@@ -239,6 +230,19 @@ fn names(folder: &Path) -> Result<Vec<OsString>, FolderUpdateError> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Returns the permissions of a file.
+#[cfg(unix)]
+pub(crate) fn mode_of(metadata: &fs::Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o777
+}
+
+/// Returns the permissions of a file, which this system does not keep.
+#[cfg(not(unix))]
+pub(crate) fn mode_of(_: &fs::Metadata) -> u32 {
+    0
 }
 
 /// Gives a file permissions.

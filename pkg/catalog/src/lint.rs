@@ -63,7 +63,7 @@ pub enum LintRule {
 }
 
 impl LintRule {
-    /// All checks.
+    /// All checks of a hierarchy.
     pub const ALL: [Self; 7] = [
         Self::Components,
         Self::Packages,
@@ -160,7 +160,7 @@ impl LintCode {
 /// A finding in a file. The texts of the checks of Commodore are those of Commodore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintFinding {
-    /// The kind.
+    /// The kind of the finding.
     pub code: LintCode,
     /// The file with the finding.
     pub file: PathBuf,
@@ -180,7 +180,7 @@ impl fmt::Display for LintFinding {
 /// The findings in files, and the checks that were not possible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintReport {
-    /// The findings.
+    /// The findings of all checks.
     pub findings: Vec<LintFinding>,
     /// A text for each check that was not possible, with the reason.
     pub skipped: Vec<String>,

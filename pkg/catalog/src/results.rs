@@ -10,6 +10,6 @@ pub(crate) mod files;
 mod reads;
 mod store;
 
-pub(crate) use fact::{CurrentFacts, mode_of};
+pub(crate) use fact::CurrentFacts;
 pub(crate) use reads::{NodeDigests, Reads};
 pub(crate) use store::{CachedTarget, OutputFiles, ResultCache};

@@ -95,6 +95,6 @@ pub struct CatalogFinding {
     pub line: Option<usize>,
     /// Description of the problem. It never contains the value of a secret.
     pub message: String,
-    /// Next step.
+    /// Next step after the finding.
     pub advice: String,
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::folder_update::mode_of;
 use crate::reclass::KeyOrder;
 
 /// The deepest nesting of a tree.
@@ -206,17 +207,4 @@ fn digest<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> String {
 fn add(hash: &mut Sha256, part: &[u8]) {
     hash.update((part.len() as u64).to_le_bytes());
     hash.update(part);
-}
-
-/// Returns the permissions of a file.
-#[cfg(unix)]
-pub(crate) fn mode_of(metadata: &fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o777
-}
-
-/// Returns the permissions of a file, which this system does not keep.
-#[cfg(not(unix))]
-pub(crate) fn mode_of(_: &fs::Metadata) -> u32 {
-    0
 }

@@ -15,9 +15,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use transport::Store;
 
-use super::fact::{Fact, mode_of};
+use super::fact::Fact;
 use super::files;
-use crate::folder_update::{WantedEntry, WantedFolder};
+use crate::folder_update::{WantedEntry, WantedFolder, mode_of};
 
 /// The maximum size of an entry.
 const MAX_BYTES: u64 = 256 << 20;
