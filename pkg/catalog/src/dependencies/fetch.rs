@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use repository::RepositoryContext;
@@ -69,18 +68,24 @@ impl Fetcher<'_> {
             .resolve(&spec.version)
             .await
             .map_err(|error| unknown_version(error, &context, &spec.version, is_new))?;
-        if !is_new && !self.force {
-            let work = remote.local_work(&worktree).await.unwrap_or_default();
-            if work.has_changed_files {
-                return Err(CatalogError::rule_with_hint(
-                    format!(
-                        "{kind} {name} has uncommitted changes. Please specify `--force` to discard them"
-                    ),
-                    format!("commit the changes in `{}`", worktree.display()),
-                ));
+        let uncommitted = || {
+            CatalogError::rule_with_hint(
+                format!("{kind} {name} has uncommitted changes. Please specify `--force` to discard them"),
+                format!("commit the changes in `{}`", worktree.display()),
+            )
+        };
+        match remote.worktree(&commit, &worktree, self.changes_policy()).await {
+            Ok(_) => {}
+            Err(error) if !is_new && has_failed(&error, is_local_changes) => return Err(uncommitted()),
+            Err(error) if has_failed(&error, is_foreign) => {
+                let work = remote.local_work(&worktree).await.unwrap_or_default();
+                if !is_new && !self.force && work.has_changed_files {
+                    return Err(uncommitted());
+                }
+                self.replace_foreign(&remote, &commit, &worktree, &context, error).await?;
             }
+            Err(error) => return Err(CatalogError::fetch(context, error)),
         }
-        self.check_out(&remote, &commit, &worktree, &context).await?;
         Ok(Dependency {
             name: name.to_owned(),
             component: component.to_owned(),
@@ -100,9 +105,25 @@ impl Fetcher<'_> {
         worktree: &Path,
         context: &str,
     ) -> Result<(), CatalogError> {
-        let changes = if self.force { LocalChangesPolicy::Discard } else { LocalChangesPolicy::Refuse };
-        let Err(error) = remote.worktree(commit, worktree, changes).await else { return Ok(()) };
-        if !is_foreign(&error) || !worktree.join(".git").exists() {
+        match remote.worktree(commit, worktree, self.changes_policy()).await {
+            Ok(_) => Ok(()),
+            Err(error) if has_failed(&error, is_foreign) => {
+                self.replace_foreign(remote, commit, worktree, context, error).await
+            }
+            Err(error) => Err(CatalogError::fetch(context, error)),
+        }
+    }
+
+    /// Replaces a clean worktree of another repository. Any other folder is the given error.
+    async fn replace_foreign(
+        &self,
+        remote: &GitRemote,
+        commit: &GitCommit,
+        worktree: &Path,
+        context: &str,
+        error: repository::Error,
+    ) -> Result<(), CatalogError> {
+        if !worktree.join(".git").exists() {
             return Err(CatalogError::fetch(context, error));
         }
         let work = remote.local_work(worktree).await.map_err(|error| CatalogError::fetch(context, error))?;
@@ -116,11 +137,12 @@ impl Fetcher<'_> {
             ));
         }
         fs::remove_dir_all(worktree).map_err(|error| CatalogError::disk("replace", worktree, error))?;
-        remote
-            .worktree(commit, worktree, changes)
-            .await
-            .map(|_| ())
-            .map_err(|error| CatalogError::fetch(context, error))
+        let checked_out = remote.worktree(commit, worktree, self.changes_policy()).await;
+        checked_out.map(|_| ()).map_err(|error| CatalogError::fetch(context, error))
+    }
+
+    fn changes_policy(&self) -> LocalChangesPolicy {
+        if self.force { LocalChangesPolicy::Discard } else { LocalChangesPolicy::Refuse }
     }
 }
 
@@ -153,7 +175,15 @@ pub(crate) fn unknown_version(
     CatalogError::Rule { message, hints }
 }
 
-fn is_foreign(error: &repository::Error) -> bool {
-    matches!(error, repository::Error::Git(failed)
-        if matches!(Arc::as_ref(failed).failure, GitFailure::ForeignFolder { .. }))
+/// True if Git failed in a certain way.
+fn has_failed(error: &repository::Error, is_such: fn(&GitFailure) -> bool) -> bool {
+    matches!(error, repository::Error::Git(failed) if is_such(&failed.failure))
+}
+
+fn is_foreign(failure: &GitFailure) -> bool {
+    matches!(failure, GitFailure::ForeignFolder { .. })
+}
+
+fn is_local_changes(failure: &GitFailure) -> bool {
+    matches!(failure, GitFailure::LocalChanges { .. })
 }

@@ -105,10 +105,14 @@ impl GitRemote {
             GitCommand::new(&self.context.release_settings().git, arguments)
         };
         if changes == LocalChangesPolicy::Refuse {
-            let changed =
-                run(&["status", "--porcelain", "--untracked-files=no"]).output().await.map_err(failed)?;
-            if !changed.is_empty() {
+            let status = run(&["status", "--porcelain=v2", "--branch", "--untracked-files=no"]);
+            let status = CheckedOut::parse(&status.output().await.map_err(failed)?);
+            if status.has_changes {
                 return Err(failed(GitFailure::LocalChanges { folder: folder.to_owned() }));
+            }
+            // All files are there, so that a checkout would change nothing.
+            if status.is_detached && status.commit == commit.as_str() {
+                return Ok(());
             }
         }
         let force: &[&str] = if changes == LocalChangesPolicy::Discard { &["--force"] } else { &[] };
@@ -165,6 +169,32 @@ impl GitRemote {
     }
 }
 
+/// The checked-out state of a worktree, as `git status` reports it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct CheckedOut {
+    commit: String,
+    /// No branch is checked out.
+    is_detached: bool,
+    /// Tracked files differ from the commit.
+    has_changes: bool,
+}
+
+impl CheckedOut {
+    /// Parses the output of `git status --porcelain=v2 --branch`.
+    fn parse(output: &[u8]) -> Self {
+        let mut state = Self::default();
+        for line in String::from_utf8_lossy(output).lines() {
+            if let Some(commit) = line.strip_prefix("# branch.oid ") {
+                commit.clone_into(&mut state.commit);
+            } else if line == "# branch.head (detached)" {
+                state.is_detached = true;
+            }
+            state.has_changes |= !line.starts_with('#');
+        }
+        state
+    }
+}
+
 /// The state of the folder for a worktree.
 pub(super) enum FolderState {
     /// The folder is missing or empty.
@@ -197,7 +227,21 @@ fn escapes_root(path: &str, target: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::escapes_root;
+    use super::{CheckedOut, escapes_root};
+
+    #[test]
+    fn a_status_has_the_commit_and_the_changes() {
+        for (output, commit, is_detached, has_changes) in [
+            ("# branch.oid 1f\n# branch.head (detached)\n", "1f", true, false),
+            ("# branch.oid 1f\n# branch.head main\n# branch.ab +0 -0\n", "1f", false, false),
+            ("# branch.oid (initial)\n# branch.head main\n", "(initial)", false, false),
+            ("# branch.oid 1f\n# branch.head (detached)\n1 .D N... 0 0 0 a b c\n", "1f", true, true),
+            ("# branch.oid 1f\n# branch.head (detached)\n? a\n", "1f", true, true),
+        ] {
+            let expected = CheckedOut { commit: commit.to_owned(), is_detached, has_changes };
+            assert_eq!(CheckedOut::parse(output.as_bytes()), expected, "{output}");
+        }
+    }
 
     #[test]
     fn links_outside_the_root_are_detected() {

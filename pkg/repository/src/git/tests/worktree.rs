@@ -37,6 +37,28 @@ async fn a_worktree_contains_the_repository_at_the_version() {
     assert!(link.contains(remote.clone_folder().to_str().unwrap()), "{link}");
 }
 
+#[tokio::test]
+async fn a_checked_out_worktree_is_complete_and_on_no_branch() {
+    let (lab, folder) = versions();
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    check_out(&remote, "v1.0.0", &folder).await.unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let run = git.arg("-C").arg(&folder).args(arguments).envs(lab.forge.variables()).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        String::from_utf8(run.stdout).unwrap().trim().to_owned()
+    };
+    // A branch of the user at the same commit, which a checkout leaves.
+    git(&["checkout", "--quiet", "-b", "mine"]);
+    check_out(&remote, "v1.0.0", &folder).await.unwrap();
+    assert_eq!(git(&["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
+    // A file of the commit that is missing.
+    fs::remove_file(folder.join("other/file")).unwrap();
+    let error = check_out(&remote, "v1.0.0", &folder).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::LocalChanges { .. }), "{}", with_causes(&error));
+}
+
 // Row: CAT-29
 #[tokio::test]
 async fn a_worktree_of_an_http_remote_pushes_by_ssh() {
