@@ -81,7 +81,7 @@ fn crds_notes_and_tests_are_apart_from_manifests() {
 
 #[test]
 fn objects_beside_the_values_are_json_in_the_order_of_helm() {
-    let template = "a: {{ toJson .Chart }}\nb: {{ toRawJson .Capabilities.KubeVersion }}\nc: {{ toYaml .Chart | nindent 2 }}";
+    let template = "a: {{ toJson .Chart }}\nb: {{ toRawJson .Capabilities.KubeVersion }}\nc:{{ toYaml .Chart | nindent 2 }}";
     let files = [
         ("Chart.yaml", "{apiVersion: v2, version: 1.0.0, name: web, type: application, home: h}"),
         ("templates/a.yaml", template),
@@ -100,10 +100,10 @@ c:
 
 #[test]
 fn files_that_yaml_cannot_hold_make_an_empty_text() {
-    let template = "a: {{ (.Files.Glob \"*.bin\").AsConfig | quote }}{{ (.Files.Glob \"*.bin\").AsSecrets }}";
+    let template = "a: {{ (.Files.Glob \"*.bin\").AsConfig | quote }}\nb: {{ (.Files.Glob \"*.bin\").AsSecrets | quote }}";
     let files = [("x.bin", "a\u{7f}"), ("templates/a.yaml", template)];
     let content = render(&files, &[]).expect("a rendered chart").manifests.remove(0).content;
-    assert_eq!(content, "a: \"\"x.bin: YX8=");
+    assert_eq!(content, "a: \"\"\nb: \"x.bin: YX8=\"");
 }
 
 #[test]
