@@ -93,7 +93,7 @@ pub(crate) fn parse_uint(text: &str) -> Option<u64> {
     } else {
         (lower.as_str(), 10, false)
     };
-    let plain = without_underscores(digits, had_prefix)?;
+    let plain = without_underscores(digits, radix, had_prefix)?;
     if plain.is_empty() || !plain.chars().all(|digit| digit.is_digit(radix)) {
         return None;
     }
@@ -109,15 +109,11 @@ pub(crate) fn parse_int(text: &str) -> Option<i64> {
     i64::try_from(parse_uint(text.strip_prefix('+').unwrap_or(text))?).ok()
 }
 
-/// Removes underscores, which must stand between digits or behind the base prefix.
-fn without_underscores(digits: &str, had_prefix: bool) -> Option<String> {
-    if !digits.contains('_') {
-        return Some(digits.to_owned());
-    }
-    let is_misplaced =
-        (digits.starts_with('_') && !had_prefix) || digits.ends_with('_') || digits.contains("__");
-    // Decimal numbers have underscores only with a prefix such as `0x`, or between digits.
-    (!is_misplaced).then(|| digits.replace('_', ""))
+/// Removes underscores, which must stand between two digits, or behind the base prefix.
+fn without_underscores(text: &str, radix: u32, had_prefix: bool) -> Option<String> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(|byte| char::from(*byte).is_digit(radix));
+    let is_valid = |at: usize| is_digit(at + 1) && if at == 0 { had_prefix } else { is_digit(at - 1) };
+    text.match_indices('_').all(|(at, _)| is_valid(at)).then(|| text.replace('_', ""))
 }
 
 /// Parses a float as `strconv.ParseFloat`: decimal or hexadecimal, without `inf` and `nan` in literals.
@@ -132,12 +128,13 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
         return Some(f64::NAN);
     }
     if let Some(hex) = lower.strip_prefix("0x") {
-        return hexadecimal(hex).map(|value| sign * value);
+        return hexadecimal(&without_underscores(hex, 16, true)?).map(|value| sign * value);
     }
-    if lower.contains('_') || !lower.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+    let plain = without_underscores(&lower, 10, false)?;
+    if !plain.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
-    lower.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| sign * value)
+    plain.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| sign * value)
 }
 
 /// Parses `1.8p3` without its `0x`; the exponent is required.
@@ -145,7 +142,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once('p')?;
     let exponent: i32 = exponent.parse().ok()?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: String = format!("{whole}{fraction}").replace('_', "");
+    let digits: String = format!("{whole}{fraction}");
     if digits.is_empty() || digits.len() > 15 {
         return None;
     }
