@@ -103,8 +103,8 @@ struct Parser<'t> {
     /// The nodes of the innermost open block.
     nodes: Vec<Node>,
     blocks: Vec<Block>,
-    /// The offset of the action that errors about broken tokens name: the current one, or the one whose body starts
-    /// here.
+    /// The offset of the action that errors about broken tokens name: the current one, or the `if`, `with` or `range`
+    /// whose body starts here.
     started: Option<usize>,
     /// The current nesting of parentheses.
     parentheses: usize,

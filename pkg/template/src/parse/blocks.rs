@@ -20,6 +20,8 @@ enum Form {
     Block {
         invocation: Box<Invocation>,
         outer_names: Names,
+        /// The offset of the right delimiter.
+        end: usize,
     },
     /// `if`, `with` and `range`.
     Branch {
@@ -47,7 +49,7 @@ impl<'t> Parser<'t> {
             Kind::Keyword(keyword @ (Keyword::If | Keyword::Range | Keyword::With)) => {
                 return self.branch(keyword, first.offset, rest, false);
             }
-            Kind::Keyword(Keyword::Block) => return self.block(first.offset, rest),
+            Kind::Keyword(Keyword::Block) => self.block(first.offset, rest)?,
             Kind::Keyword(Keyword::Define) if self.blocks.is_empty() => self.define(rest)?,
             Kind::Keyword(Keyword::Else) => self.otherwise(rest)?,
             Kind::Keyword(Keyword::End) => self.end(rest)?,
@@ -104,7 +106,8 @@ impl<'t> Parser<'t> {
         self.check_depth(offset)?;
         let invocation = self.invocation(rest, BLOCK)?;
         let outer_names = std::mem::replace(&mut self.names, Names::new());
-        self.open(Form::Block { invocation, outer_names });
+        let end = rest[rest.len() - 1].offset;
+        self.open(Form::Block { invocation, outer_names, end });
         Ok(())
     }
 
@@ -154,8 +157,8 @@ impl<'t> Parser<'t> {
             Some(Form::Define { .. }) => {
                 return self.error(next.offset, format!("unexpected {{{{else}}}} in {DEFINE}"));
             }
-            Some(Form::Block { .. }) => {
-                return self.error(next.offset, format!("unexpected {{{{else}}}} in {BLOCK}"));
+            Some(&mut Form::Block { end, .. }) => {
+                return self.error(end, format!("unexpected {{{{else}}}} in {BLOCK}"));
             }
             Some(Form::Branch { body: Some(_), .. }) => {
                 return self.error(next.offset, "expected end; found {{else}}");
@@ -185,7 +188,7 @@ impl<'t> Parser<'t> {
                     self.names = outer_names;
                     return self.add(&name, nodes, end.offset);
                 }
-                Form::Block { invocation, outer_names } => {
+                Form::Block { invocation, outer_names, .. } => {
                     self.names = outer_names;
                     self.add(&invocation.name, nodes, end.offset)?;
                     self.nodes.push(Node::Template(invocation));

@@ -94,7 +94,9 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let shown = crate::format::quoted(token.text.as_bytes());
-                return self.error(first.offset, format!("unexpected . after term {shown}"));
+                // The error names the line of the token directly behind, which may be another one after a trim marker.
+                let offset = if rest[0].spaces_before { first.offset } else { rest[0].offset };
+                return self.error(offset, format!("unexpected . after term {shown}"));
             }
         }
         Ok(Expr { offset: offset32(first.offset), kind })
