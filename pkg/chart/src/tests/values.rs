@@ -90,13 +90,13 @@ fn assignments_have_the_types_of_helm() {
     values.merge_file("f.yaml", b"list: [1, {a: 2}]\ntable: {x: 1}").expect("a table");
     values.set(r"a=1,b=x\,y,c={1,true,z},list[1].a=5,table.y=null").expect("an assignment");
     values.set_string("d=1").expect("an assignment");
-    values.set_json(r#"e={"f":[1.5]},g=2"#).expect("an assignment");
+    values.set_json(r#"e={"f":[1.5]},g=2k=3"#).expect("an assignment");
     values.set_literal(r"h=a,b\c").expect("an assignment");
     let read = &mut |file: &str| Ok(format!("<{file}>"));
     values.set_file("i=path", read).expect("an assignment");
     let chart = super::chart(&[("templates/a.yaml", "{{ toJson .Values }}")]).expect("a chart");
     let rendered = chart.render(&values, &super::options()).expect("a rendered chart");
-    let expected = r#"{"a":1,"b":"x,y","c":[1,true,"z"],"d":"1","e":{"f":[1.5]},"g":2,"h":"a,b\\c","i":"\u003cpath\u003e","list":[1,{"a":5}],"table":{"x":1,"y":null}}"#;
+    let expected = r#"{"a":1,"b":"x,y","c":[1,true,"z"],"d":"1","e":{"f":[1.5]},"g":2,"h":"a,b\\c","i":"\u003cpath\u003e","k":3,"list":[1,{"a":5}],"table":{"x":1,"y":null}}"#;
     assert_eq!(rendered.manifests[0].content, expected);
 }
 

@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use serde::Deserialize as _;
+
 use super::assignment::{Assignment, AssignmentError, Content, Parsed, Step};
 use crate::value_tree::ValueTree;
 
@@ -138,15 +140,16 @@ impl<'t, 'f> Assignments<'t, 'f> {
         }
     }
 
-    /// Parses a JSON value; nothing is null.
+    /// Parses a JSON value; nothing is null. The next assignment may follow without a comma.
     fn json(&mut self) -> Parsed<ValueTree> {
         self.rest = self.rest.trim_start();
         let mut value = ValueTree::Null;
         if !self.rest.is_empty() && !self.rest.starts_with(',') {
-            let mut stream = serde_json::Deserializer::from_str(self.rest).into_iter();
-            let json = stream.next().transpose().map_err(|error| AssignmentError::Json(error.to_string()))?;
-            value = ValueTree::from_json(&json.unwrap_or_default());
-            self.rest = self.rest[stream.byte_offset()..].trim_start();
+            let mut reader = serde_json::Deserializer::from_str(self.rest);
+            let json = serde_json::Value::deserialize(&mut reader);
+            value = ValueTree::from_json(&json.map_err(|error| AssignmentError::Json(error.to_string()))?);
+            let length = reader.into_iter::<serde_json::Value>().byte_offset();
+            self.rest = self.rest[length..].trim_start();
         }
         self.skip(',');
         Ok(value)
