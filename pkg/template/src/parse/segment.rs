@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use super::token::{self, Defect, Kind, Token};
+use super::token::{self, Defect, Kind, SPACES, Token, is_space};
 use crate::delimiters::Delimiters;
 
 /// A piece of a template.
@@ -107,13 +107,6 @@ impl<'t> Template<'t> {
         matches!(self.text.as_bytes()[start..], [space, b'-', ..] if is_space(space))
             && self.text[start + 2..].starts_with(self.right)
     }
-}
-
-const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
-
-/// True for the spaces that separate tokens and that trim markers remove.
-pub(super) fn is_space(byte: u8) -> bool {
-    SPACES.contains(&char::from(byte))
 }
 
 fn count_spaces(text: &str) -> usize {

@@ -1,7 +1,13 @@
 //! Tokens of actions.
 
-use super::segment::is_space;
 use crate::format::{code_point, quoted};
+
+/// The spaces that separate tokens and that trim markers remove.
+pub(super) const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
+
+pub(super) fn is_space(byte: u8) -> bool {
+    SPACES.contains(&char::from(byte))
+}
 
 /// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
