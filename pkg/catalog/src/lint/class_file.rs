@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use manifest::{Value, YamlLimits, yaml};
 
-use super::{LintCode, LintFinding, MAX_FILE_BYTES};
+use super::files::MAX_FILE_BYTES;
+use super::finding::{LintCode, LintFinding};
 
 /// A YAML mapping in a file.
 pub(super) struct ClassFile {

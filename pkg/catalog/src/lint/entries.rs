@@ -6,7 +6,8 @@ use std::path::Path;
 use manifest::{Value, YamlLimits, yaml};
 
 use super::class_file::visit_texts;
-use super::{LintCode, LintFinding, LintRule, MAX_FILE_BYTES};
+use super::files::MAX_FILE_BYTES;
+use super::finding::{LintCode, LintFinding, LintRule};
 
 /// References that Commodore no longer supports.
 pub(super) const REMOVED: [&str; 4] =

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use manifest::Value;
 
 use super::class_file::{ClassFile, plain_key};
-use super::{LintFinding, MAX_FILE_BYTES, TESTS, collect};
+use super::files::{MAX_FILE_BYTES, TESTS, collect};
+use super::finding::LintFinding;
 use crate::dependencies::split_alias;
 use crate::working_folder::WorkingFolder;
 

@@ -6,8 +6,8 @@ use manifest::Value;
 
 use super::class_file::{plain_key, visit_texts};
 use super::entries::REMOVED;
+use super::finding::{LintCode, LintFinding};
 use super::hierarchy::{Checked, Hierarchy};
-use super::{LintCode, LintFinding};
 use crate::reclass::{Reference, references};
 
 /// The parameters that each compilation sets.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::class_file::{ClassFile, visit_texts};
-use super::{LintCode, LintFinding};
+use super::finding::{LintCode, LintFinding};
 
 /// The forms of known secrets, with their words.
 const FORMS: [(&str, &str); 10] = [

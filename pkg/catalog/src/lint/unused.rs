@@ -12,8 +12,8 @@ use manifest::{Map, Value};
 use regex::Regex;
 
 use super::class_file::{ClassFile, plain_key, visit_texts};
+use super::finding::{LintCode, LintFinding};
 use super::hierarchy::{Checked, Checkout, Hierarchy, read_source};
-use super::{LintCode, LintFinding};
 use crate::reclass::references;
 
 /// The keys that Commodore, Kapitan and capstan read.
