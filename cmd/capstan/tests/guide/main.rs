@@ -20,7 +20,7 @@ use support::skip::program;
 const IGNORED: [(&str, usize, &str); 14] = [
     ("README.md", 5, "installs, builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),
-    ("docs/guide/catalog.md", 8, "needs an API and repositories, and runs until Ctrl-C"),
+    ("docs/guide/catalog.md", 9, "needs an API and repositories, and runs until Ctrl-C"),
     ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),

@@ -96,6 +96,12 @@ fn escape<'p>(out: &mut String, rest: &'p str, in_class: bool) -> Result<&'p str
             out.push_str(&format!("\\x{{{code:x}}}"));
             return Ok(&after[length..]);
         }
+        'p' | 'P' | 'x' if after.starts_with('{') => {
+            // A name or a code, not a count.
+            let length = after.find('}').map_or(after.len(), |end| end + 1);
+            out.push_str(&rest[..2 + length]);
+            return Ok(&after[length..]);
+        }
         '8' | '9' | 'G' | 'Z' | 'X' | 'K' | 'R' | 'h' | 'H' | 'u' | 'U' | '<' | '>' | 'C' => {
             return Err(format!("error parsing regexp: invalid escape sequence: `\\{escaped}`"));
         }
