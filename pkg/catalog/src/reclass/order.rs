@@ -1,5 +1,7 @@
 //! The order of keys, which JSON values do not keep: keys are in the order of their first appearance.
 
+use std::collections::HashSet;
+
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Value};
 
@@ -62,7 +64,8 @@ impl KeyOrder {
         };
         let entry = |key: &'v str, order| Some((key, Ordered { value: fields.get(key)?, order }));
         let ordered = known.iter().filter_map(|(key, order)| entry(key, order));
-        let is_other = |key: &&str| !known.iter().any(|(known, _)| **known == **key);
+        let names: HashSet<&str> = known.iter().map(|(name, _)| &**name).collect();
+        let is_other = |key: &&str| !names.contains(key);
         let others = fields.keys().map(String::as_str).filter(is_other);
         ordered.chain(others.filter_map(|key| entry(key, &UNORDERED))).collect()
     }

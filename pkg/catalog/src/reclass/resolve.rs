@@ -141,8 +141,12 @@ impl<'a> Resolver<'a> {
                 parameters.insert(key.to_string(), value);
             }
         }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        // Shared trees have a size within the limit, or are problems.
         let order = KeyOrder::of(&Tree::new(Origin::default(), Content::Map(fields)));
-        if problems.is_empty() { Ok((Value::Object(parameters), order)) } else { Err(problems) }
+        Ok((Value::Object(parameters), order))
     }
 
     /// Resolves one text outside of all parameters.
