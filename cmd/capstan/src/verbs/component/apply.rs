@@ -158,7 +158,7 @@ impl ApplyRun<'_> {
         }
         session.messages().status(format!("waiting for the controller: {controller}"));
         let stored = self.inputs.batch(hub).store(plan).await.map_err(BatchError::from)?;
-        turns::wait_until_ready(hub, &stored).await
+        turns::wait_until_ready(hub, &stored, session.messages()).await
     }
 
     /// Plans, and checks that a saved plan is still valid.

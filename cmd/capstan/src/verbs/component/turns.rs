@@ -1,6 +1,6 @@
 //! Runs beside a controller: the command stores or deletes Components, and the controller works on their objects.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use apply::LeaseHolder;
 use component::{Component, ComponentKey, ComponentPlan, Intervals, RunError, State};
@@ -12,7 +12,7 @@ use super::{
     listing::blockers,
     wait::{INTERVAL, wait},
 };
-use crate::{Failure, failure::Kind};
+use crate::{Failure, failure::Kind, ui::Messages};
 
 /// The pause between two looks for the controller.
 const CONTROLLER_INTERVAL: Duration = Duration::from_secs(5);
@@ -26,17 +26,30 @@ pub(super) async fn find_controller(hub: &Hub) -> Result<Option<LeaseHolder>, Fa
     Ok(working_controller(&hub.cluster.server).await?)
 }
 
-/// Waits until the controller has made stored Components ready. Returns false if no controller works any more.
+/// Waits until the controller has made stored Components ready. Reports what they wait for, such as a Secret that only the
+/// files of the command have. Returns false if no controller works any more.
 /// # Errors
 /// A Component that the controller could not apply.
-pub(super) async fn wait_until_ready(hub: &Hub, stored: &[Component]) -> Result<bool, Failure> {
+pub(super) async fn wait_until_ready(
+    hub: &Hub,
+    stored: &[Component],
+    messages: &Messages,
+) -> Result<bool, Failure> {
     let keys: Vec<ComponentKey> = stored.iter().map(ComponentKey::of).collect();
     if keys.is_empty() {
         return Ok(true);
     }
     let timeout = stored.iter().map(|one| Intervals::of(&one.spec).timeout).sum();
-    let mut controller = ControllerWatch::new(hub);
+    let (mut controller, mut reported) = (ControllerWatch::new(hub), BTreeSet::new());
     let ended = wait(hub, &keys, timeout, async |waiting| {
+        for live in waiting {
+            let key = ComponentKey::of(live);
+            if let Some(ready) = live.status.ready().filter(|ready| ready.reason == "Retrying")
+                && reported.insert((key.clone(), ready.message.clone()))
+            {
+                messages.status(format!("Component `{key}` waits: {}", ready.message));
+            }
+        }
         match waiting.iter().find(|live| has_failed(live, stored)) {
             Some(failed) => Err(apply_failure(failed)),
             None => controller.is_gone().await,
