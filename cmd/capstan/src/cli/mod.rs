@@ -6,6 +6,7 @@
 
 mod dialect;
 mod help;
+mod lazy;
 mod parse;
 mod raw_flags;
 mod shared_flags;
@@ -15,6 +16,7 @@ mod verb_path;
 
 pub(crate) use dialect::switch;
 pub(crate) use help::render_help;
+pub(crate) use lazy::Lazy;
 pub(crate) use parse::{Invocation, ParsedArgs, parse};
 pub(crate) use raw_flags::{error_format, raw_flag_value};
 pub use tree::command;

@@ -5,7 +5,7 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 use super::{
     dialect::{SURPLUS, adapt},
     help::usage,
-    tree::{Root, command_for_program},
+    tree::{Root, command_for_program, command_for_words},
     usage_error,
     verb_path::{VerbPath, verbs_first},
 };
@@ -71,17 +71,23 @@ impl ParsedArgs {
 
 /// Parses a command line. The first word is the program name.
 pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<ParsedArgs, Failure> {
-    let tree = command_for_program(program);
+    let words = argv.get(1..).unwrap_or_default();
+    // Errors mention flags and verbs of other commands.
+    parse_with(&command_for_words(program, words), argv)
+        .or_else(|_| parse_with(&command_for_program(program), argv))
+}
+
+fn parse_with(tree: &Command, argv: &[OsString]) -> Result<ParsedArgs, Failure> {
     // clusterctl sees no command after these words and shows its help.
     if argv.get(1).is_some_and(|first| first == "-" || first == "--") {
         return Ok(ParsedArgs::from(Invocation::Help(Vec::new())));
     }
     let mut dialect = adapt(tree.clone());
-    let mut matches = dialect.try_get_matches_from_mut(verbs_first(&tree, argv)).map_err(|error| {
-        unknown_verb_failure(&tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree))
+    let mut matches = dialect.try_get_matches_from_mut(verbs_first(tree, argv)).map_err(|error| {
+        unknown_verb_failure(tree, argv).unwrap_or_else(|| usage_error::explain(&error, tree))
     })?;
-    let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
-    let named = InnermostCommand::of(&tree, &matches);
+    let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, tree))?;
+    let named = InnermostCommand::of(tree, &matches);
     let (source, target) = (named.cluster_flags(""), named.cluster_flags("to_"));
     let done = |invocation| ParsedArgs { globals, source, target, invocation };
     let is_group = is_group(named.command);
@@ -91,15 +97,15 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<ParsedArgs, F
     if is_group || named.matches.get_flag("help") {
         return Ok(done(Invocation::Help(named.path)));
     }
-    named.check_arguments(&tree)?;
+    named.check_arguments(tree)?;
     if matches.get_flag("version") && matches.subcommand().is_none() {
         return Ok(done(Invocation::Version));
     }
-    if let Some((flag, word)) = find_flag_before_plugin(&tree, &matches, argv) {
-        return Err(usage_error::flag_before_plugin(&tree, flag, word));
+    if let Some((flag, word)) = find_flag_before_plugin(tree, &matches, argv) {
+        return Err(usage_error::flag_before_plugin(tree, flag, word));
     }
     let root =
-        Root::from_arg_matches_mut(&mut matches).map_err(|error| usage_error::explain(&error, &tree))?;
+        Root::from_arg_matches_mut(&mut matches).map_err(|error| usage_error::explain(&error, tree))?;
     let invocation = match root.verb {
         Some(verb) => Invocation::Verb(Box::new(verb)),
         None => Invocation::Help(Vec::new()),

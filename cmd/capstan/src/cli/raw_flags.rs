@@ -2,7 +2,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Arg;
 
-use super::{tree::command_for_program, verb_path::VerbPath};
+use super::{tree::command_for_words, verb_path::VerbPath};
 use crate::{program::Program, ui::ErrorFormat};
 
 /// Returns the value of a flag in the typed words: `--flag value`, `--flag=value`, `-f value` or `-fvalue`.
@@ -41,7 +41,7 @@ pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
         _ => return ErrorFormat::Text,
     };
     // Runs without an output flag skip building the tree.
-    let tree = command_for_program(program);
+    let tree = command_for_words(program, words);
     let path = VerbPath::find(&tree, words);
     // Commodore has no errors as JSON, and users of its inventories search for the words of its errors.
     if path.verbs == ["catalog", "inventory"] {

@@ -1,5 +1,8 @@
+use std::ffi::OsString;
+
 use clap::{CommandFactory as _, Parser};
 
+use super::lazy;
 use crate::{program::Program, settings::Globals, verbs::Verb};
 
 /// Manage the providers and Clusters of Cluster API management clusters.
@@ -35,6 +38,11 @@ pub fn command() -> clap::Command {
 /// Returns the command tree of a program.
 pub(crate) fn command_for_program(program: Program) -> clap::Command {
     insert_program_name(Root::command(), program.name()).name(program.name()).bin_name(program.name())
+}
+
+/// Returns the command tree of a program. Commands that no word names may lack flags and subcommands.
+pub(super) fn command_for_words(program: Program, words: &[OsString]) -> clap::Command {
+    lazy::only_named(words, || command_for_program(program))
 }
 
 fn insert_program_name(command: clap::Command, program: &str) -> clap::Command {

@@ -41,61 +41,61 @@ pub(crate) mod version;
 
 use std::ffi::OsString;
 
-use crate::{Failure, session::Session};
+use crate::{Failure, cli::Lazy, session::Session};
 
 /// Every command of the first level.
 #[derive(clap::Subcommand)]
 pub(crate) enum Verb {
-    Quickstart(Box<quickstart::Quickstart>),
+    Quickstart(Lazy<quickstart::Quickstart>),
     #[command(subcommand)]
-    Generate(generate::Generate),
-    Init(Box<init::Init>),
+    Generate(Lazy<generate::Generate>),
+    Init(Lazy<init::Init>),
     #[command(subcommand)]
-    Upgrade(upgrade::Upgrade),
-    Delete(Box<delete::Delete>),
-    Move(Box<r#move::Move>),
-    Backup(Box<backup::Backup>),
-    Restore(Box<restore::Restore>),
+    Upgrade(Lazy<upgrade::Upgrade>),
+    Delete(Lazy<delete::Delete>),
+    Move(Lazy<r#move::Move>),
+    Backup(Lazy<backup::Backup>),
+    Restore(Lazy<restore::Restore>),
     #[command(subcommand)]
-    Plan(plan::Plan),
-    Status(status::Status),
+    Plan(Lazy<plan::Plan>),
+    Status(Lazy<status::Status>),
     #[command(subcommand)]
-    Describe(describe::Describe),
-    Graph(Box<graph::Graph>),
+    Describe(Lazy<describe::Describe>),
+    Graph(Lazy<graph::Graph>),
     #[command(subcommand)]
-    Get(get::Get),
+    Get(Lazy<get::Get>),
     #[command(subcommand)]
-    Alpha(alpha::Alpha),
-    Render(Box<render::Render>),
-    Lock(Box<lock::Lock>),
+    Alpha(Lazy<alpha::Alpha>),
+    Render(Lazy<render::Render>),
+    Lock(Lazy<lock::Lock>),
     #[command(subcommand)]
-    Kustomize(kustomize::Kustomize),
+    Kustomize(Lazy<kustomize::Kustomize>),
     #[command(subcommand)]
-    Chart(chart::ChartVerb),
+    Chart(Lazy<chart::ChartVerb>),
     #[command(subcommand)]
-    Catalog(catalog::CatalogVerb),
+    Catalog(Lazy<catalog::CatalogVerb>),
     #[command(subcommand)]
-    Component(component::ComponentVerb),
-    Controller(Box<controller::Controller>),
+    Component(Lazy<component::ComponentVerb>),
+    Controller(Lazy<controller::Controller>),
     #[command(subcommand)]
-    Explain(explain::Explain),
+    Explain(Lazy<explain::Explain>),
     #[command(subcommand)]
-    Config(config::Config),
+    Config(Lazy<config::Config>),
     #[command(subcommand)]
-    Provider(provider::Provider),
+    Provider(Lazy<provider::Provider>),
     #[command(subcommand)]
-    Cache(cache::Cache),
+    Cache(Lazy<cache::Cache>),
     #[command(subcommand)]
-    Bundle(bundle::Bundle),
-    Publish(Box<publish::Publish>),
-    Convert(convert::Convert),
+    Bundle(Lazy<bundle::Bundle>),
+    Publish(Lazy<publish::Publish>),
+    Convert(Lazy<convert::Convert>),
     #[command(subcommand)]
-    Sandbox(sandbox::Sandbox),
+    Sandbox(Lazy<sandbox::Sandbox>),
     #[command(name = "self", subcommand)]
-    SelfVerb(self_check::SelfVerb),
-    Completion(completion::Completion),
-    Version(version::Version),
-    Help(help::Help),
+    Binary(Lazy<self_check::SelfVerb>),
+    Completion(Lazy<completion::Completion>),
+    Version(Lazy<version::Version>),
+    Help(Lazy<help::Help>),
     /// Anything else is a plugin's name.
     #[command(external_subcommand)]
     Plugin(Vec<OsString>),
@@ -105,34 +105,34 @@ impl Verb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Quickstart(args) => quickstart::run(&args, session),
-            Self::Generate(verb) => verb.run(session),
-            Self::Init(args) => init::run(*args, session),
-            Self::Upgrade(verb) => verb.run(session),
-            Self::Delete(args) => args.run(session),
-            Self::Move(args) => r#move::run(*args, session),
+            Self::Generate(verb) => verb.into_inner().run(session),
+            Self::Init(args) => init::run(args.into_inner(), session),
+            Self::Upgrade(verb) => verb.into_inner().run(session),
+            Self::Delete(args) => args.into_inner().run(session),
+            Self::Move(args) => r#move::run(args.into_inner(), session),
             Self::Backup(args) => backup::run(&args, session),
             Self::Restore(args) => restore::run(&args, session),
-            Self::Plan(verb) => verb.run(session),
-            Self::Describe(verb) => verb.run(session),
+            Self::Plan(verb) => verb.into_inner().run(session),
+            Self::Describe(verb) => verb.into_inner().run(session),
             Self::Status(args) => status::run(&args, session),
             Self::Graph(args) => graph::run(&args, session),
-            Self::Get(verb) => verb.run(session),
-            Self::Alpha(verb) => verb.run(session),
+            Self::Get(verb) => verb.into_inner().run(session),
+            Self::Alpha(verb) => verb.into_inner().run(session),
             Self::Lock(args) => lock::run(&args, session),
             Self::Render(args) => render::run(&args, session),
-            Self::Kustomize(verb) => verb.run(session),
-            Self::Chart(verb) => verb.run(session),
-            Self::Catalog(verb) => verb.run(session),
-            Self::Component(verb) => verb.run(session),
+            Self::Kustomize(verb) => verb.into_inner().run(session),
+            Self::Chart(verb) => verb.into_inner().run(session),
+            Self::Catalog(verb) => verb.into_inner().run(session),
+            Self::Component(verb) => verb.into_inner().run(session),
             Self::Controller(args) => controller::run(&args, session),
-            Self::Explain(verb) => verb.run(session),
-            Self::Config(verb) => verb.run(session),
-            Self::Provider(verb) => verb.run(session),
-            Self::Cache(verb) => verb.run(session),
-            Self::Bundle(verb) => verb.run(session),
+            Self::Explain(verb) => verb.into_inner().run(session),
+            Self::Config(verb) => verb.into_inner().run(session),
+            Self::Provider(verb) => verb.into_inner().run(session),
+            Self::Cache(verb) => verb.into_inner().run(session),
+            Self::Bundle(verb) => verb.into_inner().run(session),
             Self::Publish(args) => publish::run(&args, session),
-            Self::Sandbox(verb) => verb.run(session),
-            Self::SelfVerb(verb) => verb.run(session),
+            Self::Sandbox(verb) => verb.into_inner().run(session),
+            Self::Binary(verb) => verb.into_inner().run(session),
             Self::Convert(args) => convert::run(&args, session),
             Self::Completion(args) => completion::run(&args, session),
             Self::Version(args) => version::run(&args, session),
