@@ -277,7 +277,7 @@ impl SavedObjects {
             version: one.version.clone(),
             namespace: one.namespace.clone(),
         });
-        ProviderInventory { providers: needed.collect(), is_defined: true, unfinished: None }
+        ProviderInventory { providers: needed.collect(), is_defined: true, ..ProviderInventory::default() }
     }
 }
 

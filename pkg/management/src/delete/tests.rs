@@ -8,7 +8,7 @@ use super::*;
 use crate::testing::{asked, bootstrap, control_plane, core, docker, installed};
 
 fn inventory(providers: Vec<InstalledProvider>) -> ProviderInventory {
-    ProviderInventory { providers, is_defined: true, unfinished: None }
+    ProviderInventory { providers, is_defined: true, ..ProviderInventory::default() }
 }
 
 fn all() -> ProviderInventory {

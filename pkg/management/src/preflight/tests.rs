@@ -28,7 +28,7 @@ fn rendered(id: &ProviderId, version: &str, contract: &str) -> RenderedProvider 
 
 fn inventory(ids: &[ProviderId]) -> ProviderInventory {
     let providers = ids.iter().map(|id| installed(id, OLD_VERSION)).collect();
-    ProviderInventory { providers, is_defined: true, unfinished: None }
+    ProviderInventory { providers, is_defined: true, ..ProviderInventory::default() }
 }
 
 fn texts(inventory: &ProviderInventory, queue: &[RenderedProvider], core: Option<&str>) -> Vec<String> {

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use api::ProviderType;
 use apply::FieldChange;
 use sandbox::ControllerSwitches;
 use serde_json::{Value, json};
@@ -12,7 +11,10 @@ use support::{
 use super::*;
 use crate::{
     InitRequest, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, init, plan_init, plan_upgrade,
-    testing::{NEW_VERSION, OLD_VERSION, Releases, asked, cert_manager, cluster, core, docker, installed},
+    testing::{
+        NEW_VERSION, OLD_VERSION, Releases, cert_manager, cluster, core, docker, init_of, installed,
+        small_init,
+    },
     upgrade,
 };
 
@@ -30,15 +32,8 @@ async fn install() -> (Fixture, ManagementCluster) {
     };
     let fixture = Fixture::builder().controllers(controllers).start().await;
     let (cluster, releases) = (cluster(&fixture).await, Releases::small());
-    let request = InitRequest {
-        providers: asked(&[(docker(), "")]),
-        declined: Vec::new(),
-        target_namespace: None,
-        validate: true,
-        wait: WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true },
-        server_dry_run: false,
-        unfinished: UnfinishedPolicy::Refuse,
-    };
+    let wait = WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
+    let request = init_of(&[(docker(), "")], wait);
     let mut plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
     init(&cluster, &releases.sources(), &request, &mut plan).await.unwrap();
     (fixture, cluster)
@@ -127,15 +122,7 @@ async fn an_unreadable_record_counts_as_missing() {
 }
 
 fn small() -> InitRequest {
-    InitRequest {
-        providers: asked(&[(core(), OLD_VERSION), (docker(), OLD_VERSION)]),
-        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
-        target_namespace: None,
-        validate: true,
-        wait: WaitOptions { timeout: None, must_be_ready: false },
-        server_dry_run: false,
-        unfinished: UnfinishedPolicy::Refuse,
-    }
+    small_init(OLD_VERSION, WaitOptions { timeout: None, must_be_ready: false })
 }
 
 #[tokio::test]

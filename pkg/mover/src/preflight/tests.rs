@@ -228,7 +228,11 @@ fn inventory(providers: &[(&str, &str)]) -> ProviderInventory {
         version: (*version).to_owned(),
         namespace: format!("{name}-system"),
     };
-    ProviderInventory { providers: providers.iter().map(one).collect(), is_defined: true, unfinished: None }
+    ProviderInventory {
+        providers: providers.iter().map(one).collect(),
+        is_defined: true,
+        ..ProviderInventory::default()
+    }
 }
 
 #[test]

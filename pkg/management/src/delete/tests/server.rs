@@ -17,7 +17,9 @@ use support::{
 use crate::delete::*;
 use crate::{
     InitRequest, NotReady, UnfinishedPolicy, init, plan_init,
-    testing::{NEW_VERSION, Releases, asked, cluster, components, core, docker, installed, namespace_of},
+    testing::{
+        NEW_VERSION, Releases, asked, cluster, components, core, docker, init_of, installed, namespace_of,
+    },
 };
 
 const CLUSTER_ROLE: Kind =
@@ -76,15 +78,8 @@ async fn init_with(
     declined: Vec<ProviderType>,
     target_namespace: Option<String>,
 ) {
-    let request = InitRequest {
-        providers: asked(&[(docker(), "")]),
-        declined,
-        target_namespace,
-        validate: true,
-        wait: WaitOptions { timeout: None, must_be_ready: false },
-        server_dry_run: false,
-        unfinished: UnfinishedPolicy::Refuse,
-    };
+    let wait = WaitOptions { timeout: None, must_be_ready: false };
+    let request = InitRequest { declined, target_namespace, ..init_of(&[(docker(), "")], wait) };
     let mut plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
     init(cluster, &releases.sources(), &request, &mut plan).await.unwrap();
 }

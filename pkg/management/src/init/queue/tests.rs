@@ -3,25 +3,20 @@ use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::{
-    UnfinishedPolicy, WaitOptions,
-    testing::{NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, control_plane, core, docker, installed},
+    WaitOptions,
+    testing::{
+        NEW_VERSION, OLD_VERSION, Releases, asked, bootstrap, control_plane, core, docker, init_of, installed,
+    },
 };
 
 fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitRequest {
-    InitRequest {
-        providers: asked(providers),
-        declined: declined.to_vec(),
-        target_namespace: None,
-        validate: true,
-        wait: WaitOptions { timeout: None, must_be_ready: false },
-        server_dry_run: false,
-        unfinished: UnfinishedPolicy::Refuse,
-    }
+    let wait = WaitOptions { timeout: None, must_be_ready: false };
+    InitRequest { declined: declined.to_vec(), ..init_of(providers, wait) }
 }
 
 fn inventory(providers: &[ProviderId]) -> ProviderInventory {
     let providers = providers.iter().map(|id| installed(id, OLD_VERSION)).collect();
-    ProviderInventory { providers, is_defined: true, unfinished: None }
+    ProviderInventory { providers, is_defined: true, ..ProviderInventory::default() }
 }
 
 fn chosen(inventory: &ProviderInventory, request: &InitRequest) -> Vec<String> {

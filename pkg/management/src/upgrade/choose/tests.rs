@@ -310,7 +310,7 @@ fn every_provider_is_installed_once_with_one_core() {
     let inventory = |lines: &[&str]| ProviderInventory {
         providers: candidates(lines).into_iter().map(|candidate| candidate.installed).collect(),
         is_defined: true,
-        unfinished: None,
+        ..ProviderInventory::default()
     };
     let texts = |lines: &[&str]| -> Vec<String> {
         check_instances(&inventory(lines)).into_iter().map(|problem| problem.text).collect()
