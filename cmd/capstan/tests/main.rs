@@ -56,6 +56,7 @@ mod graph;
 mod help;
 mod hostile;
 mod in_process;
+mod init_labels;
 mod init_list_images;
 mod init_sandbox;
 mod interrupt;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ProviderId, ProviderType,
+    labels::Labels,
     output::{CertManagerPlan, StepAction},
 };
 
@@ -49,6 +50,9 @@ pub enum SavedRequest {
         declined: Vec<ProviderType>,
         /// The namespace for all providers, if set.
         target_namespace: Option<String>,
+        /// The labels for every object, in addition to those of earlier runs.
+        #[serde(default, skip_serializing_if = "Labels::is_empty")]
+        labels: Labels,
         /// True if ignorable problems stop the installation.
         validate: bool,
         /// Kustomizations from the command line, applied over the components.
@@ -274,6 +278,7 @@ mod tests {
                 }],
                 declined: vec![ProviderType::Bootstrap],
                 target_namespace: None,
+                labels: Labels::from([("team".to_owned(), "a".to_owned())]),
                 validate: true,
                 kustomizations: Vec::new(),
             },

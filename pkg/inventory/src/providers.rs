@@ -3,7 +3,7 @@ mod entry;
 
 use std::time::Duration;
 
-use api::{ErrorExplanation, Explain, ProviderId, ProviderType};
+use api::{ErrorExplanation, Explain, ProviderId, ProviderType, labels::LabelsByOwner};
 use apply::{
     ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectKey, ObjectRevision, StatusHints, WaitRequest,
 };
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{ManagementCluster, cluster::crd_kind};
 
-use definition::DEFINITION;
+use definition::{Annotations, DEFINITION};
 pub use entry::kind as entry_kind;
 
 /// The field manager of every write.
@@ -37,6 +37,8 @@ pub struct ProviderInventory {
     pub is_defined: bool,
     /// Providers and versions of an interrupted first installation.
     pub unfinished: Option<Vec<InstalledProvider>>,
+    /// The labels that users chose for objects.
+    pub labels: LabelsByOwner,
 }
 
 /// A failure to read or write the inventory.
@@ -68,7 +70,9 @@ impl Explain for InventoryError {
 
 /// Returns the definition and an entry for each provider, in the state of a completed installation.
 pub fn inventory_objects(installed: &[InstalledProvider]) -> Vec<Object> {
-    std::iter::once(definition::definition(None)).chain(installed.iter().map(entry::write)).collect()
+    std::iter::once(definition::definition(&Annotations::default()))
+        .chain(installed.iter().map(entry::write))
+        .collect()
 }
 
 impl ProviderInventory {
@@ -115,28 +119,32 @@ impl ManagementCluster {
         Ok(ProviderInventory {
             providers,
             is_defined: true,
-            unfinished: definition::parse_annotation(&definition)?,
+            unfinished: definition::parse_unfinished(&definition)?,
+            labels: definition::parse_labels(&definition)?,
         })
     }
 
     /// Creates or updates the definition and waits until it is established. Writes nothing if the definition is up to
     /// date.
     ///
-    /// `unfinished` records the providers of a first installation; without it, an existing record stays.
+    /// `unfinished` records the providers of a first installation; without it, an existing record stays. `labels`
+    /// replaces the recorded labels.
     pub async fn define_inventory(
         &self,
         unfinished: Option<&[InstalledProvider]>,
+        labels: &LabelsByOwner,
     ) -> Result<(), InventoryError> {
-        let annotation = unfinished.map(definition::format_annotation);
-        self.write_definition(|live| {
-            annotation.clone().or_else(|| live.and_then(definition::unfinished_annotation))
+        let unfinished = unfinished.map(definition::format_unfinished);
+        self.write_definition(|live| Annotations {
+            unfinished: unfinished.clone().or(live.unfinished),
+            labels: definition::format_labels(labels),
         })
         .await
     }
 
     /// Removes the record of the first installation after its completion.
     pub async fn finish_first_installation(&self) -> Result<(), InventoryError> {
-        self.write_definition(|_| None).await
+        self.write_definition(|live| Annotations { unfinished: None, ..live }).await
     }
 
     /// Records an installed provider and its version.
@@ -147,6 +155,15 @@ impl ManagementCluster {
     /// Removes the record of a provider.
     pub async fn delete_provider_record(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
         Ok(self.delete_stored_object(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
+    }
+
+    /// Removes the recorded labels of a provider.
+    pub async fn forget_labels(&self, id: &ProviderId) -> Result<(), InventoryError> {
+        let mut labels = self.inventory().await?.labels;
+        match labels.remove(&id.label()) {
+            Some(_) => self.define_inventory(None, &labels).await,
+            None => Ok(()),
+        }
     }
 
     async fn inventory_definition(&self) -> Result<Option<Object>, ApiError> {
@@ -160,15 +177,15 @@ impl ManagementCluster {
         }
     }
 
-    /// Writes the definition onto the live revision. `note` derives the annotation from the live definition.
+    /// Writes the definition onto the live revision. `annotations_from` derives the annotations from the live ones.
     async fn write_definition(
         &self,
-        annotation_for: impl Fn(Option<&Object>) -> Option<String>,
+        annotations_from: impl Fn(Annotations) -> Annotations,
     ) -> Result<(), InventoryError> {
         for attempt in 1.. {
             let live = self.inventory_definition().await?;
-            let note = annotation_for(live.as_ref());
-            match self.replace_definition(live, note).await {
+            let annotations = annotations_from(live.as_ref().map(Annotations::of).unwrap_or_default());
+            match self.replace_definition(live, &annotations).await {
                 // The server also writes the definition until it is established.
                 Err(InventoryError::Api(error)) if error.is_conflict() && attempt < MAX_ATTEMPTS => {}
                 written => return written,
@@ -180,15 +197,15 @@ impl ManagementCluster {
     async fn replace_definition(
         &self,
         live: Option<Object>,
-        annotation: Option<String>,
+        annotations: &Annotations,
     ) -> Result<(), InventoryError> {
-        if live.as_ref().is_some_and(|live| definition::is_up_to_date(live, annotation.as_deref())) {
+        if live.as_ref().is_some_and(|live| definition::is_up_to_date(live, annotations)) {
             return Ok(());
         }
         if live.as_ref().is_some_and(|live| !definition::serves_supported_version(live)) {
             return Err(InventoryError::UnsupportedVersion);
         }
-        let wanted = definition::definition(annotation.as_deref());
+        let wanted = definition::definition(annotations);
         let onto = live
             .as_ref()
             .map_or(ApplyPrecondition::Absent, |live| ApplyPrecondition::Revision(ObjectRevision::of(live)));

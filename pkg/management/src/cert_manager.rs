@@ -19,10 +19,13 @@ mod version;
 use std::time::Instant;
 
 use ::manifest::Object;
-use api::output::{CertManagerAction, CertManagerPlan, ProgressEvent, ProgressStep};
+use api::{
+    labels::LabelsByOwner,
+    output::{CertManagerAction, CertManagerPlan, ProgressEvent, ProgressStep},
+};
 use apply::{ApiError, Blocker, EngineError, PlannedSet};
 use inventory::ManagementCluster;
-use provider::config::{CertManagerMode, ConfigError};
+use provider::config::{CertManager, CertManagerMode, ConfigError};
 
 use self::decide::{CertManagerState, decide_for_init, decide_for_upgrade};
 use crate::{
@@ -32,6 +35,7 @@ use crate::{
         install::{apply_cert_manager, migrate_cert_manager, wait_for_external_cert_manager},
         record::recorded_cert_manager_set,
     },
+    labels::set_labels,
 };
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
@@ -136,6 +140,7 @@ pub(crate) async fn execute_cert_manager(
     cluster: &ManagementCluster,
     plan: &CertManagerPlan,
     objects: &mut Option<PlannedSet>,
+    labels: &LabelsByOwner,
     sources: &Sources<'_>,
     deadline: Instant,
 ) -> Result<(), CertManagerError> {
@@ -144,7 +149,8 @@ pub(crate) async fn execute_cert_manager(
         CertManagerAction::External => return wait_for_external_cert_manager(cluster, deadline).await,
         CertManagerAction::Install | CertManagerAction::Upgrade => {}
     }
-    let manifest = cert_manager_manifest(sources).await?;
+    let mut manifest = cert_manager_manifest(sources).await?;
+    set_labels(&mut manifest.objects, CertManager::LABEL, labels);
     let to = plan.to.as_deref().unwrap_or_default();
     if plan.action == CertManagerAction::Upgrade {
         let step = ProgressStep::UpgradingCertManager;

@@ -107,6 +107,7 @@ pub async fn plan_delete(
         providers: providers
             .map(|((one, applied), (deleted, live))| provider_plan(one, applied, deleted, live))
             .collect(),
+        labels: inventory.labels,
         ignored: Vec::new(),
         warnings,
         unfinished_init: inventory.unfinished.is_some(),

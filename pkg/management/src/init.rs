@@ -6,7 +6,7 @@ mod retry;
 
 use std::time::Instant;
 
-use api::{Contract, output::ProgressStep};
+use api::{Contract, labels::Labels, output::ProgressStep};
 use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory};
 use provider::InstalledProvider;
 
@@ -18,6 +18,7 @@ use crate::{
     },
     execute::{ProviderPosition, execute_provider, wait_if_requested},
     init::retry::find_incomplete,
+    labels::{add_cert_manager_labels, label_providers},
     preflight::{AccessNeed, check_access, check_providers},
     unfinished_runs::{CheckedRuns, check_unfinished},
 };
@@ -34,6 +35,8 @@ pub struct InitRequest {
     pub declined: Vec<api::ProviderType>,
     /// The namespace of all providers. `None` for the default namespace of each.
     pub target_namespace: Option<String>,
+    /// Labels for every object, in addition to those of earlier runs.
+    pub labels: Labels,
     /// True if ignorable problems stop the run.
     pub validate: bool,
     /// The wait at the end of the run.
@@ -61,16 +64,20 @@ pub async fn plan_init(
     warnings.extend(abandon_warnings);
 
     cluster.send_step(ProgressStep::FetchingProviders);
-    let rendered = Box::pin(sources.render_all(&wanted))
+    let mut rendered = Box::pin(sources.render_all(&wanted))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Init, errors })?;
-    let (incomplete, interrupted) = Box::pin(find_incomplete(cluster, &inventory, &rendered)).await?;
+    let mut labels = label_providers(&inventory, &request.labels, &mut rendered);
+    let (incomplete, interrupted) =
+        Box::pin(find_incomplete(cluster, &inventory, &rendered, &labels)).await?;
     warnings.extend(interrupted);
     let queue = queue::drop_installed(&inventory, &incomplete, rendered);
     warnings.extend(queue.iter().flat_map(|provider| provider.warnings.iter().cloned()));
+    labels.retain(|owner, _| queue.iter().any(|provider| provider.id.label() == *owner));
 
     let mut problems = check_queue(sources, &inventory, &queue).await;
     let cert_manager = Box::pin(plan_cert_manager_for_init(cluster, sources)).await?;
+    add_cert_manager_labels(&inventory, &request.labels, &cert_manager, &mut labels);
     let is_admin = {
         // A release that cannot be read is reported later, when its kinds are read.
         let cert_manager_objects_to_write =
@@ -104,7 +111,7 @@ pub async fn plan_init(
     };
     let ignored = ignorable_problems(problems, request.validate)?;
     let cert_manager_objects = if request.server_dry_run {
-        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
+        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, &labels, sources)).await?
     } else {
         None
     };
@@ -113,6 +120,7 @@ pub async fn plan_init(
         cert_manager,
         cert_manager_objects,
         providers,
+        labels,
         ignored,
         warnings,
         unfinished_init: inventory.unfinished.is_some(),
@@ -164,8 +172,8 @@ fn ignorable_problems(
 /// Executes a plan. Returns true for the first installation, and the objects that are not ready in time if
 /// that is no failure.
 ///
-/// The first installation records its providers before any other write and until it is complete. After an
-/// interruption, the same command resumes it.
+/// The labels, and the providers of the first installation, are recorded before any other write. After an interruption,
+/// the same command resumes the installation.
 /// # Errors
 /// `NotReady` also if objects of one wave are not ready that the next wave needs.
 pub async fn init(
@@ -176,15 +184,16 @@ pub async fn init(
 ) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let inventory = cluster.inventory().await?;
     let is_first = queue::is_first_installation(&inventory);
-    if !plan.providers.is_empty() {
+    if !plan.providers.is_empty() || !plan.labels.is_empty() {
         let recorded: Vec<InstalledProvider> =
             plan.providers.iter().map(ProviderPlan::installed_after).collect();
-        cluster.define_inventory(is_first.then_some(&recorded)).await?;
+        let labels = inventory.labels.into_iter().chain(plan.labels.clone()).collect();
+        cluster.define_inventory(is_first.then_some(&recorded), &labels).await?;
     }
     let timeout = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
     let (cert_manager, objects) = (&plan.cert_manager, &mut plan.cert_manager_objects);
     let deadline = Instant::now() + timeout;
-    Box::pin(execute_cert_manager(cluster, cert_manager, objects, sources, deadline)).await?;
+    Box::pin(execute_cert_manager(cluster, cert_manager, objects, &plan.labels, sources, deadline)).await?;
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
         let position = ProviderPosition { number, total: of };

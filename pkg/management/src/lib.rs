@@ -47,6 +47,7 @@ mod error;
 mod execute;
 mod hints;
 mod init;
+mod labels;
 mod plan;
 mod preflight;
 mod provider_set;

@@ -1,7 +1,7 @@
 mod report;
 mod saved;
 
-use api::{ProviderId, output::CertManagerPlan};
+use api::{ProviderId, labels::LabelsByOwner, output::CertManagerPlan};
 use apply::PlannedSet;
 use serde::Serialize;
 
@@ -46,6 +46,8 @@ pub struct LifecyclePlan {
     pub cert_manager_objects: Option<PlannedSet>,
     /// The providers in execution order.
     pub providers: Vec<ProviderPlan>,
+    /// The labels that users chose for the objects of the plan.
+    pub labels: LabelsByOwner,
     /// Problems that `--validate=false` let pass, for a warning.
     pub ignored: Vec<inventory::PreflightProblem>,
     /// Warnings for the user.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use api::{Contract, Metadata, ProviderId, ProviderType};
+use api::{Contract, Metadata, ProviderId, ProviderType, labels::Labels};
 use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 use manifest::provenance::Trace;
@@ -196,6 +196,7 @@ pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitOptions) -> In
         providers: asked(providers),
         declined: Vec::new(),
         target_namespace: None,
+        labels: Labels::new(),
         validate: true,
         wait,
         server_dry_run: false,

@@ -13,6 +13,7 @@ mod user_fields;
 
 use api::{
     Contract,
+    labels::Labels,
     output::{CertManagerAction, CertManagerPlan, ProgressStep},
 };
 use apply::{ReadByName, WriteMode};
@@ -22,6 +23,7 @@ use provider::InstalledProvider;
 use crate::{
     LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, Sources, UnfinishedPolicy, WaitOptions,
     cert_manager::{plan_cert_manager_for_upgrade, plan_cert_manager_objects, written_objects},
+    labels::{add_cert_manager_labels, label_providers},
     preflight::{AccessNeed, check_access},
     sources::WantedProvider,
     unfinished_runs::{CheckedRuns, check_unfinished},
@@ -37,7 +39,7 @@ use journal::{UpgradeJournal, UpgradePhase};
 use prepare::{PrepareMode, ProviderTarget};
 use releases::read_candidates;
 
-pub(crate) use prepare::with_kept_fields;
+pub(crate) use prepare::{live_objects, with_kept_fields};
 pub(crate) use user_fields::KeptFields;
 
 pub use choose::NextVersion;
@@ -99,9 +101,10 @@ pub async fn plan_upgrade(
     let UpgradeChoice { items, mut warnings } =
         Box::pin(choose_versions(cluster, sources, &inventory, request)).await?;
     warnings.extend(abandon_warnings);
-    let queue = Box::pin(sources.render_all(&wanted_providers(&items)))
+    let mut queue = Box::pin(sources.render_all(&wanted_providers(&items)))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Upgrade, errors })?;
+    let mut labels = label_providers(&inventory, &Labels::new(), &mut queue);
     warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
     let cert_manager = if request.skip_cert_manager {
         CertManagerPlan::default()
@@ -111,6 +114,7 @@ pub async fn plan_upgrade(
     if cert_manager.action == CertManagerAction::Keep {
         cluster.send_step(ProgressStep::CertManagerUpToDate);
     }
+    add_cert_manager_labels(&inventory, &Labels::new(), &cert_manager, &mut labels);
     let mut problems = Vec::new();
     {
         let cert_manager_objects_to_write = Box::pin(written_objects(&cert_manager, sources)).await?;
@@ -149,7 +153,7 @@ pub async fn plan_upgrade(
     let (providers, provider_warnings): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(provider_warnings.into_iter().flatten());
     let cert_manager_objects = if request.server_dry_run {
-        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
+        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, &labels, sources)).await?
     } else {
         None
     };
@@ -158,6 +162,7 @@ pub async fn plan_upgrade(
         cert_manager,
         cert_manager_objects,
         providers,
+        labels,
         ignored: Vec::new(),
         warnings,
         unfinished_init: inventory.unfinished.is_some(),

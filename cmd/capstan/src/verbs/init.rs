@@ -4,6 +4,7 @@ mod list_images;
 
 use api::{
     ProviderId, ProviderType,
+    labels::parse_label,
     plan::{SavedPlan, SavedRequest},
 };
 use inventory::ManagementCluster;
@@ -72,6 +73,10 @@ pub(crate) struct InstallFlags {
     /// Namespace of all providers [default: one each]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
+
+    /// Labels of every object, which upgrades keep
+    #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', value_parser = parse_label)]
+    labels: Vec<(String, String)>,
 
     /// Fail on incompatible providers [default: true]
     #[arg(
@@ -176,15 +181,19 @@ impl InstallFlags {
                 providers: providers.requested()?,
                 declined: providers.declined(),
                 target_namespace: self.target_namespace.clone().filter(|text| !text.is_empty()),
+                labels: self.labels.iter().cloned().collect(),
                 validate: self.validate.unwrap_or(true),
                 wait,
                 server_dry_run: self.plan.is_server_dry_run(),
                 unfinished: self.unfinished.on_unfinished(),
             });
         };
-        let names_anything =
-            providers.is_given() || self.target_namespace.is_some() || self.validate.is_some();
-        lifecycle::check_plan_alone(names_anything, "providers, `--target-namespace` or `--validate`")?;
+        let names_anything = providers.is_given()
+            || self.target_namespace.is_some()
+            || !self.labels.is_empty()
+            || self.validate.is_some();
+        let flags = "providers, `--target-namespace`, `--labels` or `--validate`";
+        lifecycle::check_plan_alone(names_anything, flags)?;
         Ok(InitRequest {
             unfinished: self.unfinished.on_unfinished(),
             ..request_from_saved(&saved.request, wait)?
@@ -193,13 +202,14 @@ impl InstallFlags {
 }
 
 fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<InitRequest, Failure> {
-    let SavedRequest::Init { providers, declined, target_namespace, validate, .. } = saved else {
+    let SavedRequest::Init { providers, declined, target_namespace, labels, validate, .. } = saved else {
         return Err(lifecycle::wrong_command(saved));
     };
     Ok(InitRequest {
         providers: lifecycle::providers_request(providers),
         declined: declined.clone(),
         target_namespace: target_namespace.clone(),
+        labels: labels.clone(),
         validate: *validate,
         wait,
         server_dry_run: true,
@@ -244,6 +254,7 @@ impl LifecycleChange for Install {
             providers: lifecycle::planned_references(plan),
             declined: self.request.declined.clone(),
             target_namespace: self.request.target_namespace.clone(),
+            labels: self.request.labels.clone(),
             validate: self.request.validate,
             kustomizations: self.sources.overlays().saved_kustomizations(),
         }

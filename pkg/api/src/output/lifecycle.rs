@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ObjectChange;
-use crate::ProviderId;
+use crate::{ProviderId, labels::LabelsByOwner};
 
 /// Result of `plan …`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback` and `delete`: the action
 /// on each object.
@@ -21,6 +21,9 @@ pub struct LifecycleReport {
     pub cert_manager: CertManagerReport,
     /// Providers in execution order.
     pub providers: Vec<ProviderReport>,
+    /// Labels that users chose for the objects, by provider label and for `cert-manager`; absent if there are none.
+    #[serde(skip_serializing_if = "LabelsByOwner::is_empty")]
+    pub labels: LabelsByOwner,
     /// Warnings of the command.
     pub warnings: Vec<String>,
     /// Objects that were not ready, or not deleted, when the timeout expired.

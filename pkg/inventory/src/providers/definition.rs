@@ -1,8 +1,9 @@
-//! The CustomResourceDefinition of `Provider` objects, and its annotation for an unfinished installation.
+//! The CustomResourceDefinition of `Provider` objects, and its annotations about installations.
 
+use api::labels::LabelsByOwner;
 use manifest::{Object, Value};
 use provider::InstalledProvider;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use super::{InventoryError, entry};
@@ -11,6 +12,17 @@ use super::{InventoryError, entry};
 pub(super) const DEFINITION: &str = "providers.clusterctl.cluster.x-k8s.io";
 /// The annotation with the providers of an unfinished first installation, as JSON.
 const UNFINISHED_ANNOTATION: &str = "capstan.dev/unfinished-init";
+/// The annotation with the labels that users chose, as JSON.
+const LABELS_ANNOTATION: &str = "capstan.dev/labels";
+
+/// The annotations of the definition, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Annotations {
+    /// The providers of an unfinished first installation.
+    pub(super) unfinished: Option<String>,
+    /// The labels that users chose.
+    pub(super) labels: Option<String>,
+}
 
 /// A provider in the annotation.
 #[derive(Serialize, Deserialize)]
@@ -24,7 +36,7 @@ struct AnnotatedProvider {
 
 /// Returns the desired CustomResourceDefinition: the definition of clusterctl, with other descriptions.
 /// Source: clusterctl v1.14 config/manifest: names, columns, schema and label; differs: only the descriptions.
-pub(super) fn definition(note: Option<&str>) -> Object {
+pub(super) fn definition(annotations: &Annotations) -> Object {
     let text = |description: &str| json!({"type": "string", "description": description});
     let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
     let mut whole = json!({
@@ -73,15 +85,18 @@ pub(super) fn definition(note: Option<&str>) -> Object {
             }],
         },
     });
-    if let Some(note) = note {
-        whole["metadata"]["annotations"] = json!({UNFINISHED_ANNOTATION: note});
+    let Annotations { unfinished, labels } = annotations;
+    for (key, text) in [(UNFINISHED_ANNOTATION, unfinished), (LABELS_ANNOTATION, labels)] {
+        if let Some(text) = text {
+            whole["metadata"]["annotations"][key] = json!(text);
+        }
     }
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
 }
 
-/// True if the live definition has the desired columns, fields, categories, label and annotation, and is established.
-pub(super) fn is_up_to_date(live: &Object, annotation: Option<&str>) -> bool {
-    let wanted = definition(None);
+/// True if the live definition has the desired columns, fields, categories, label and annotations, and is established.
+pub(super) fn is_up_to_date(live: &Object, annotations: &Annotations) -> bool {
+    let wanted = definition(&Annotations::default());
     let part = |object: &Object| {
         let version = supported_version(object)?;
         let columns = version["additionalPrinterColumns"].as_array()?;
@@ -91,7 +106,7 @@ pub(super) fn is_up_to_date(live: &Object, annotation: Option<&str>) -> bool {
         let fields: Vec<Value> = fields.iter().map(|(name, field)| json!([name, field["type"]])).collect();
         Some((columns, fields, object.get(&["spec", "names", "categories"]).cloned()))
     };
-    live.annotation(UNFINISHED_ANNOTATION) == annotation
+    Annotations::of(live) == *annotations
         && live.label(entry::COMPONENT_LABEL) == Some(entry::INVENTORY_COMPONENT)
         && is_established(live)
         && part(live) == part(&wanted)
@@ -114,13 +129,16 @@ pub(super) fn is_established(live: &Object) -> bool {
     conditions.is_some_and(|conditions| conditions.iter().any(is))
 }
 
-/// Returns the annotation of the live definition.
-pub(super) fn unfinished_annotation(live: &Object) -> Option<String> {
-    live.annotation(UNFINISHED_ANNOTATION).map(str::to_owned)
+impl Annotations {
+    /// Returns the annotations of the live definition.
+    pub(super) fn of(live: &Object) -> Self {
+        let text = |key: &str| live.annotation(key).map(str::to_owned);
+        Self { unfinished: text(UNFINISHED_ANNOTATION), labels: text(LABELS_ANNOTATION) }
+    }
 }
 
 /// Returns the annotation for these providers.
-pub(super) fn format_annotation(providers: &[InstalledProvider]) -> String {
+pub(super) fn format_unfinished(providers: &[InstalledProvider]) -> String {
     let one = |installed: &InstalledProvider| AnnotatedProvider {
         provider_type: installed.id.provider_type,
         name: installed.id.name.clone(),
@@ -131,20 +149,35 @@ pub(super) fn format_annotation(providers: &[InstalledProvider]) -> String {
     serde_json::to_string(&noted).expect("invariant: strings and unit variants are always JSON")
 }
 
-/// Parses the annotation of the live definition.
+/// Returns the annotation for these labels. `None` if there are none.
+pub(super) fn format_labels(labels: &LabelsByOwner) -> Option<String> {
+    let text = serde_json::to_string(labels).expect("invariant: mappings of strings are always JSON");
+    (!labels.is_empty()).then_some(text)
+}
+
+/// Parses an annotation of the live definition. `None` if the annotation is absent.
 /// # Errors
-/// [`InventoryError::InvalidEntry`] if [`format_annotation`] did not write the annotation. Removing such an annotation is safe.
-pub(super) fn parse_annotation(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
-    let Some(text) = live.annotation(UNFINISHED_ANNOTATION) else { return Ok(None) };
-    let noted: Vec<AnnotatedProvider> =
-        serde_json::from_str(text).map_err(|error| InventoryError::InvalidEntry {
-            entry: DEFINITION.to_owned(),
-            problem: format!("an invalid annotation `{UNFINISHED_ANNOTATION}`: {error}"),
-        })?;
+/// [`InventoryError::InvalidEntry`] if capstan did not write the annotation. Removing such an annotation is safe.
+fn parse_annotation<T: DeserializeOwned>(live: &Object, key: &str) -> Result<Option<T>, InventoryError> {
+    let parsed = live.annotation(key).map(serde_json::from_str).transpose();
+    parsed.map_err(|error| InventoryError::InvalidEntry {
+        entry: DEFINITION.to_owned(),
+        problem: format!("an invalid annotation `{key}`: {error}"),
+    })
+}
+
+/// Parses the labels that users chose.
+pub(super) fn parse_labels(live: &Object) -> Result<LabelsByOwner, InventoryError> {
+    Ok(parse_annotation(live, LABELS_ANNOTATION)?.unwrap_or_default())
+}
+
+/// Parses the providers of an unfinished first installation.
+pub(super) fn parse_unfinished(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
+    let noted: Option<Vec<AnnotatedProvider>> = parse_annotation(live, UNFINISHED_ANNOTATION)?;
     let one = |noted: AnnotatedProvider| InstalledProvider {
         id: api::ProviderId::new(noted.provider_type, noted.name),
         version: noted.version,
         namespace: noted.namespace,
     };
-    Ok(Some(noted.into_iter().map(one).collect()))
+    Ok(noted.map(|noted| noted.into_iter().map(one).collect()))
 }

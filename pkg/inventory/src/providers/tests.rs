@@ -1,3 +1,4 @@
+use api::labels::Labels;
 use manifest::Value;
 use serde_json::json;
 use support::{fixture::Fixture, kind::CUSTOM_RESOURCE_DEFINITION};
@@ -9,6 +10,10 @@ fn established(mut definition: Object) -> Object {
     let condition = json!({"conditions": [{"type": "Established", "status": "True"}]});
     definition.as_map_mut().insert("status".to_owned(), condition);
     definition
+}
+
+fn unfinished(text: &str) -> Annotations {
+    Annotations { unfinished: Some(text.to_owned()), labels: None }
 }
 
 #[test]
@@ -58,10 +63,17 @@ fn an_invalid_entry_is_reported_with_its_field() {
 #[test]
 fn an_annotation_survives_a_round_trip_and_a_foreign_one_fails() {
     let providers = [installed(&core(), NEW_VERSION), installed(&docker(), "v1.2.3")];
-    let noted = definition::definition(Some(&definition::format_annotation(&providers)));
-    assert_eq!(definition::parse_annotation(&noted).unwrap().as_deref(), Some(&providers[..]));
-    assert_eq!(definition::parse_annotation(&definition::definition(None)).unwrap(), None);
-    let error = definition::parse_annotation(&definition::definition(Some("soon"))).unwrap_err();
+    let labels = LabelsByOwner::from([("core".to_owned(), Labels::from([("a".to_owned(), "b".to_owned())]))]);
+    let noted = definition::definition(&Annotations {
+        unfinished: Some(definition::format_unfinished(&providers)),
+        labels: definition::format_labels(&labels),
+    });
+    assert_eq!(definition::parse_unfinished(&noted).unwrap().as_deref(), Some(&providers[..]));
+    assert_eq!(definition::parse_labels(&noted).unwrap(), labels);
+    let none = definition::definition(&Annotations::default());
+    assert_eq!(definition::parse_unfinished(&none).unwrap(), None);
+    assert_eq!(definition::parse_labels(&none).unwrap(), LabelsByOwner::new());
+    let error = definition::parse_unfinished(&definition::definition(&unfinished("soon"))).unwrap_err();
     assert!(
         matches!(&error, InventoryError::InvalidEntry { problem, .. } if problem.contains("capstan.dev/unfinished-init")),
         "{error:?}"
@@ -71,14 +83,15 @@ fn an_annotation_survives_a_round_trip_and_a_foreign_one_fails() {
 #[test]
 fn a_definition_is_updated_only_for_relevant_changes() {
     type Change = fn(&mut Value);
-    let as_is = established(definition::definition(None));
-    assert!(definition::is_up_to_date(&as_is, None));
-    assert!(!definition::is_up_to_date(&as_is, Some("[]")), "a note is missing");
-    assert!(!definition::is_up_to_date(&definition::definition(None), None), "it is not established");
+    let none = Annotations::default();
+    let as_is = established(definition::definition(&none));
+    assert!(definition::is_up_to_date(&as_is, &none));
+    assert!(!definition::is_up_to_date(&as_is, &unfinished("[]")), "a note is missing");
+    assert!(!definition::is_up_to_date(&definition::definition(&none), &none), "it is not established");
     let changed = |change: fn(&mut Value)| {
         let mut whole = as_is.clone().into_value();
         change(&mut whole);
-        definition::is_up_to_date(&Object::try_from(whole).unwrap(), None)
+        definition::is_up_to_date(&Object::try_from(whole).unwrap(), &none)
     };
     let cases: [(&str, Change, bool); 5] = [
         (
@@ -107,7 +120,7 @@ async fn recorded_providers_are_listed_until_removed() {
     let fixture = Fixture::start().await;
     let cluster = cluster(&fixture).await;
     let (core, docker) = (installed(&core(), NEW_VERSION), installed(&docker(), NEW_VERSION));
-    cluster.define_inventory(Some(std::slice::from_ref(&core))).await.unwrap();
+    cluster.define_inventory(Some(std::slice::from_ref(&core)), &LabelsByOwner::new()).await.unwrap();
     for provider in [&docker, &core] {
         fixture
             .apply(&format!(
@@ -121,7 +134,7 @@ async fn recorded_providers_are_listed_until_removed() {
     assert_eq!(inventory.providers, [core.clone(), docker.clone()]);
     assert_eq!(inventory.unfinished.as_deref(), Some(&[core.clone()][..]));
 
-    cluster.define_inventory(None).await.unwrap();
+    cluster.define_inventory(None, &LabelsByOwner::new()).await.unwrap();
     assert!(cluster.inventory().await.unwrap().unfinished.is_some(), "the note stays");
     cluster.finish_first_installation().await.unwrap();
     cluster.delete_provider_record(&docker).await.unwrap();
@@ -133,19 +146,22 @@ async fn recorded_providers_are_listed_until_removed() {
 async fn an_up_to_date_definition_is_not_written() {
     let fixture = Fixture::start().await;
     let cluster = cluster(&fixture).await;
-    cluster.define_inventory(None).await.unwrap();
+    cluster.define_inventory(None, &LabelsByOwner::new()).await.unwrap();
     let before = fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await;
-    cluster.define_inventory(None).await.unwrap();
+    cluster.define_inventory(None, &LabelsByOwner::new()).await.unwrap();
     assert_eq!(fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await, before);
 }
 
 #[tokio::test]
 async fn a_definition_without_the_supported_version_is_refused() {
     let fixture = Fixture::start().await;
-    let mut other = definition::definition(None).into_value();
+    let mut other = definition::definition(&Annotations::default()).into_value();
     other["spec"]["versions"][0]["name"] = json!("v1");
     fixture.apply(&other.to_string()).await;
     let cluster = cluster(&fixture).await;
     assert!(matches!(cluster.inventory().await, Err(InventoryError::UnsupportedVersion)));
-    assert!(matches!(cluster.define_inventory(None).await, Err(InventoryError::UnsupportedVersion)));
+    assert!(matches!(
+        cluster.define_inventory(None, &LabelsByOwner::new()).await,
+        Err(InventoryError::UnsupportedVersion)
+    ));
 }

@@ -1,11 +1,12 @@
 //! Plans each object of cert-manager.
 
-use api::output::CertManagerPlan;
+use api::{labels::LabelsByOwner, output::CertManagerPlan};
 use apply::{Engine, EngineError, PlannedSet, ReadByName};
 use inventory::ManagementCluster;
+use provider::config::CertManager;
 
 use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
-use crate::{Sources, cert_manager::install::installed_set, provider_set::options};
+use crate::{Sources, cert_manager::install::installed_set, labels::set_labels, provider_set::options};
 
 /// Plans every object of cert-manager with a server-side dry run. `None` if nothing changes. Writes nothing.
 /// # Errors
@@ -13,12 +14,14 @@ use crate::{Sources, cert_manager::install::installed_set, provider_set::options
 pub(crate) async fn plan_cert_manager_objects(
     cluster: &ManagementCluster,
     cert_manager: &CertManagerPlan,
+    labels: &LabelsByOwner,
     sources: &Sources<'_>,
 ) -> Result<Option<PlannedSet>, CertManagerError> {
     if cert_manager.is_empty() {
         return Ok(None);
     }
-    let manifest = cert_manager_manifest(sources).await?;
+    let mut manifest = cert_manager_manifest(sources).await?;
+    set_labels(&mut manifest.objects, CertManager::LABEL, labels);
     let mut planned = plan_manifest(cluster, &manifest, ReadByName::All).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };

@@ -35,6 +35,9 @@ pub async fn delete_providers(
     let started_at = Instant::now();
     let mut terminating = Vec::new();
     for provider in &mut plan.providers {
+        if plan.labels.contains_key(&provider.id.label()) {
+            cluster.forget_labels(&provider.id).await?;
+        }
         terminating.extend(delete_provider(cluster, provider).await?);
     }
     if plan.unfinished_init {

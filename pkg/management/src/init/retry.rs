@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use api::ProviderId;
+use api::{
+    ProviderId,
+    labels::{Labels, LabelsByOwner},
+};
 use apply::{ApiError, ApplySet, DesiredSet, Engine, ItemPhase, ReadByName};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, ProviderInventory};
+use manifest::Object;
 use provider::InstalledProvider;
 
 use super::queue::inventory_entry;
@@ -14,12 +18,14 @@ use crate::{
     applied::AppliedObjects,
     provider_set::{marks, options, read_recorded_set},
     status::provider_status,
+    upgrade::live_objects,
 };
 
 /// The remaining work for an installed provider.
 enum RemainingWork {
     Nothing,
-    /// Objects are missing, changed, unfinished or not ready: the provider is planned, applied and waited for again.
+    /// Objects are missing, changed, unfinished, not ready or without a label: the provider is planned, applied and waited
+    /// for again.
     Reapply,
     /// The record has another version, because an upgrade began.
     InterruptedUpgrade {
@@ -34,10 +40,11 @@ pub(super) async fn find_incomplete(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
     rendered: &[RenderedProvider],
+    labels: &LabelsByOwner,
 ) -> Result<(BTreeSet<ProviderId>, Vec<String>), ApiError> {
     let installed = rendered.iter().map(inventory_entry).filter(|one| inventory.providers.contains(one));
     let checks = installed.map(async |one| {
-        let work = remaining_work(cluster, &one).await?;
+        let work = remaining_work(cluster, &one, labels).await?;
         Ok::<_, ApiError>((one, work))
     });
     let (mut ids, mut warnings) = (BTreeSet::new(), Vec::new());
@@ -56,6 +63,7 @@ pub(super) async fn find_incomplete(
 async fn remaining_work(
     cluster: &ManagementCluster,
     installed: &InstalledProvider,
+    labels: &LabelsByOwner,
 ) -> Result<RemainingWork, ApiError> {
     let (id, namespace) = (&installed.id, &installed.namespace);
     let recorded = match read_recorded_set(cluster, id, namespace).await {
@@ -71,9 +79,16 @@ async fn remaining_work(
     let (marks, options) = (marks(id), options(namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let live = engine.observe(&set, &DesiredSet::default(), ReadByName::Applied).await?;
+    let labels = labels.get(&id.label());
+    let is_labelled = live_objects(&set, &live).all(|object| has_labels(object, labels));
     let status = provider_status(installed.clone(), &AppliedObjects { set, is_recorded: true }, &live);
-    let is_intact = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
+    let is_intact =
+        is_complete && is_labelled && status.drift.is_empty() && status.health == InstalledHealth::Ready;
     Ok(if is_intact { RemainingWork::Nothing } else { RemainingWork::Reapply })
+}
+
+fn has_labels(object: &Object, labels: Option<&Labels>) -> bool {
+    labels.into_iter().flatten().all(|(key, value)| object.label(key) == Some(value))
 }
 
 /// True if every planned step began and the server answered.

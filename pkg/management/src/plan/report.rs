@@ -31,6 +31,7 @@ impl LifecyclePlan {
                     .map_or_else(Vec::new, |its| report_steps(its, diffs)),
             },
             providers: self.providers.iter().map(|provider| report_provider(provider, diffs)).collect(),
+            labels: self.labels.clone(),
             warnings: self.warnings(),
             not_ready: Vec::new(),
         }

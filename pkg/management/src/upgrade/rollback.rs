@@ -1,6 +1,9 @@
 //! Rolls an upgrade back.
 
-use api::output::{CertManagerPlan, ProgressEvent};
+use api::{
+    labels::LabelsByOwner,
+    output::{CertManagerPlan, ProgressEvent},
+};
 use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
@@ -56,6 +59,8 @@ pub async fn plan_rollback(
         cert_manager,
         cert_manager_objects: None,
         providers,
+        // The journal has the objects with their labels.
+        labels: LabelsByOwner::new(),
         ignored: Vec::new(),
         warnings,
         unfinished_init: inventory.unfinished.is_some(),

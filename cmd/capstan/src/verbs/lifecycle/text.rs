@@ -15,10 +15,11 @@ pub(crate) fn plan(report: &LifecycleReport, diffs: DiffDetail, width: Option<us
     let mut text = String::new();
     if let Some(line) = cert_manager(&report.cert_manager.plan) {
         let _ = writeln!(text, "cert-manager: {line}");
+        add_labels("cert-manager", report, &mut text);
         add_steps(&report.cert_manager.steps, diffs, width, &mut text);
     }
     for provider in &report.providers {
-        add_provider(provider, diffs, width, &mut text);
+        add_provider(provider, report, diffs, width, &mut text);
     }
     let _ = writeln!(text, "{}", counts(report));
     if diffs == DiffDetail::Summary && report.changes {
@@ -47,7 +48,20 @@ fn cert_manager(report: &CertManagerPlan) -> Option<String> {
     })
 }
 
-fn add_provider(provider: &ProviderReport, diffs: DiffDetail, width: Option<usize>, text: &mut String) {
+fn add_labels(owner: &str, report: &LifecycleReport, text: &mut String) {
+    if let Some(labels) = report.labels.get(owner) {
+        let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let _ = writeln!(text, "  labels: {}", labels.join(","));
+    }
+}
+
+fn add_provider(
+    provider: &ProviderReport,
+    report: &LifecycleReport,
+    diffs: DiffDetail,
+    width: Option<usize>,
+    text: &mut String,
+) {
     let what = match (&provider.from, &provider.to) {
         (None, Some(to)) => format!("install {to}"),
         (Some(from), Some(to)) if from == to => format!("stays at {to}"),
@@ -59,6 +73,7 @@ fn add_provider(provider: &ProviderReport, diffs: DiffDetail, width: Option<usiz
     if let Some(place) = &provider.kustomization {
         let _ = writeln!(text, "  kustomization: {place}");
     }
+    add_labels(&provider.provider, report, text);
     add_steps(&provider.steps, diffs, width, text);
 }
 
@@ -145,7 +160,11 @@ fn counts(report: &LifecycleReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::{ProviderId, ProviderType, output::CertManagerReport};
+    use api::{
+        ProviderId, ProviderType,
+        labels::{Labels, LabelsByOwner},
+        output::CertManagerReport,
+    };
     use snapbox::{assert_data_eq, str};
 
     use super::*;
@@ -179,6 +198,10 @@ mod tests {
                 steps: Vec::new(),
             },
             providers: vec![provider],
+            labels: LabelsByOwner::from([(
+                "cluster-api".to_owned(),
+                Labels::from([("team".to_owned(), "a".to_owned()), ("env".to_owned(), String::new())]),
+            )]),
             warnings: Vec::new(),
             not_ready: Vec::new(),
         }
@@ -201,6 +224,7 @@ mod tests {
 cert-manager: install v1.21.1 (two objects are missing)
 
 cluster-api: v1.13.5 to v1.14.0 in capi-system
+  labels: env=,team=a
   ACTION     KIND         OBJECT                WHY
   create     Namespace    capi-system
   recreate   Deployment   capi-system/manager   selector cannot be changed
@@ -224,6 +248,7 @@ objects: 1 to create, 1 to recreate
 cert-manager: install v1.21.1 (two objects are missing)
 
 cluster-api: v1.13.5 to v1.14.0 in capi-system
+  labels: env=,team=a
   kustomization: /etc/capi/core
   1 unchanged
 
@@ -243,6 +268,7 @@ no object would change
 cert-manager: install v1.21.1 (two objects are missing)
 
 cluster-api: v1.13.5 to v1.14.0 in capi-system
+  labels: env=,team=a
   1 unchanged
 
 nothing would change

@@ -86,7 +86,7 @@ async fn a_first_init_of_an_older_contract_can_only_be_completed() {
     let begun = [core(), docker()].map(|id| installed(&id, OLD_VERSION));
     let only_core = InitRequest { declined: ProviderType::ALL.to_vec(), ..request(&[(core(), OLD_VERSION)]) };
     run(&cluster, &releases, &only_core).await.unwrap();
-    cluster.define_inventory(Some(&begun)).await.unwrap();
+    cluster.define_inventory(Some(&begun), &api::labels::LabelsByOwner::new()).await.unwrap();
 
     assert_eq!(run(&cluster, &releases, &small_request("")).await.unwrap(), (true, None));
     assert_eq!(cluster.inventory().await.unwrap().providers, begun);

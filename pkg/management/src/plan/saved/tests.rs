@@ -1,6 +1,11 @@
 use std::collections::BTreeMap;
 
-use api::{ProviderId, ProviderType, output::CertManagerPlan, plan::SavedReference};
+use api::{
+    ProviderId, ProviderType,
+    labels::{Labels, LabelsByOwner},
+    output::CertManagerPlan,
+    plan::SavedReference,
+};
 use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
@@ -75,6 +80,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
                 ..PlannedSet::default()
             },
         }],
+        labels: LabelsByOwner::new(),
         ignored: Vec::new(),
         warnings: Vec::new(),
         unfinished_init: false,
@@ -94,6 +100,7 @@ fn save(plan: &LifecyclePlan) -> SavedPlan {
         providers: vec![provider],
         declined: Vec::new(),
         target_namespace: None,
+        labels: Labels::new(),
         validate: true,
         kustomizations: Vec::new(),
     };
