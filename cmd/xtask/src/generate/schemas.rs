@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use api::output;
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 use super::{Page, REFERENCE, heading};
 
@@ -98,5 +98,18 @@ fn output_schemas() -> Vec<OutputSchema> {
 }
 
 fn output_schema<T: JsonSchema>(name: &'static str, printed_by: &'static str) -> OutputSchema {
-    OutputSchema { name, printed_by, schema: schema_for!(T) }
+    // The schema of what is written: fields that are left out when empty are not required.
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    OutputSchema { name, printed_by, schema: settings.into_generator().into_root_schema_for::<T>() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_output_leaves_out_are_not_required() {
+        let step = output_schema::<output::StepReport>("step", "`init`").schema;
+        assert_eq!(step.as_value()["required"], serde_json::json!(["action", "object"]));
+    }
 }
