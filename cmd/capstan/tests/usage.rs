@@ -54,6 +54,26 @@ hint: `--replace` is a flag of `provider add`
 "#]]
     );
     assert_data_eq!(
+        output(&["sandbox", "delete", "lab", "--follow"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown flag `--follow`
+hint: `--follow` is a flag of `sandbox logs`
+
+"#]]
+    );
+    // Many commands have this flag, so it does not tell which one was meant.
+    assert_data_eq!(
+        output(&["sandbox", "delete", "lab", "--yes"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown flag `--yes`
+
+"#]]
+    );
+    assert_data_eq!(
         output(&["version", "-x"]),
         str![[r#"
 exit 1

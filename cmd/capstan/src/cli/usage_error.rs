@@ -31,18 +31,24 @@ pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
     }
 }
 
+/// The maximum number of commands with a flag for a hint that names them. A flag of many commands, such as `--yes`, does
+/// not tell which command was meant.
+const MAX_VERBS_WITH_FLAG: usize = 3;
+
 fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failure {
     let failure = Failure::user(format!("unknown flag `{flag}`"));
-    if let Some(suggested) = suggested {
-        return failure.hint(format!("did you mean `{}`?", flag_name(&suggested)));
-    }
-    match verbs_with_flag(tree, flag.trim_start_matches('-'), "").as_slice() {
-        [] => failure,
-        verbs => failure.hint(format!("`{flag}` is a flag of {}", verbs.join(", "))),
+    let verbs = verbs_with_flag(tree, flag.trim_start_matches('-'), "");
+    match suggested {
+        // A flag of another command is not misspelt, so similar flags are no help.
+        Some(suggested) if verbs.is_empty() => {
+            failure.hint(format!("did you mean `{}`?", flag_name(&suggested)))
+        }
+        _ if verbs.is_empty() || verbs.len() > MAX_VERBS_WITH_FLAG => failure,
+        _ => failure.hint(format!("`{flag}` is a flag of {}", verbs.join(", "))),
     }
 }
 
-/// Returns the full names of the first few commands with this long flag.
+/// Returns the full names of all commands with this long flag.
 fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
     let mut found = Vec::new();
     for subcommand in command.get_subcommands() {
@@ -52,7 +58,6 @@ fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
         }
         found.extend(verbs_with_flag(subcommand, flag, &format!("{name} ")));
     }
-    found.truncate(3);
     found
 }
 
