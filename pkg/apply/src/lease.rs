@@ -66,6 +66,19 @@ pub struct LeaseRequest {
     pub wall_clock: fn() -> SystemTime,
 }
 
+impl LeaseRequest {
+    /// Returns a request that waits for other holders, and cannot know if their processes have ended.
+    pub fn new(name: LeaseName, holder: LeaseHolder) -> Self {
+        Self {
+            name,
+            holder,
+            has_ended: Arc::new(|_| false),
+            when_held: HeldLeasePolicy::Wait,
+            wall_clock: SystemTime::now,
+        }
+    }
+}
+
 /// The reaction to a lease that another run holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeldLeasePolicy {

@@ -2,49 +2,24 @@
 
 pub(crate) mod move_world;
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::SystemTime,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-use apply::{
-    ConnectionOptions, EventSink, HeldLeasePolicy, LeaseHolder, LeaseRequest, Server, ServerOptions,
-};
+use apply::{ConnectionOptions, EventSink, LeaseHolder, LeaseRequest, Server, ServerOptions};
 use inventory::ManagementCluster;
-use serde_json::Value;
 pub(crate) use support::small_providers::{NEW_VERSION, OLD_VERSION, bootstrap, control_plane, core, docker};
 use support::{
     cluster_api::install,
     fixture::Fixture,
-    object_snapshot::ObjectSnapshot,
     scripted_connection::{OutgoingRequest, PausePoint, RequestOutcome, ScriptedConnection},
 };
 
 /// Returns a lease request with which this process acts as a separate run.
 pub(crate) fn lease_request(process: &str) -> LeaseRequest {
-    LeaseRequest {
-        name: ManagementCluster::lease_name(),
-        holder: LeaseHolder {
-            host: "here".to_owned(),
-            process: process.to_owned(),
-            verb: "test".to_owned(),
-            since: None,
-        },
-        has_ended: Arc::new(|_| false),
-        when_held: HeldLeasePolicy::Wait,
-        wall_clock: SystemTime::now,
-    }
-}
-
-/// Returns all objects except leases, with all their fields.
-pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let all = ObjectSnapshot::read(&fixture.client()).await;
-    let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
-    others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
+    let holder = LeaseHolder { process: process.to_owned(), ..LeaseHolder::default() };
+    LeaseRequest::new(ManagementCluster::lease_name(), holder)
 }
 
 /// Connects to a management cluster on a sandbox.

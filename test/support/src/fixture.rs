@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-use crate::{cluster_api::Object, kind::Kind};
+use crate::{cluster_api::Object, kind::Kind, object_snapshot::ObjectSnapshot};
 
 /// The time after which controllers of the sandbox that still have work count as stuck.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -155,6 +155,11 @@ spec:
     /// All objects of a kind, in all namespaces.
     pub async fn list(&self, kind: Kind) -> Vec<Value> {
         self.client.list(kind, "").await
+    }
+
+    /// All objects except leases, which runs renew.
+    pub async fn snapshot(&self) -> ObjectSnapshot {
+        ObjectSnapshot::read(&self.client()).await.excluding(|name| name.starts_with("Lease "))
     }
 
     /// Changes an object with a merge patch.

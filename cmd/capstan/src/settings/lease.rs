@@ -1,6 +1,6 @@
 //! The leases of all clusters that a verb writes to. A verb holds them while it works and always releases them.
 
-use std::{sync::Arc, time::SystemTime};
+use std::sync::Arc;
 
 use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest};
 use futures::future::join_all;
@@ -155,18 +155,14 @@ impl LeaseFlags {
 
 /// Returns the request of this process for a lease, which waits for other holders.
 pub(crate) fn lease_request(name: LeaseName, verb: &str, environment: &Environment) -> LeaseRequest {
-    LeaseRequest {
-        name,
-        holder: LeaseHolder {
-            host: process::host_name(environment),
-            process: process::process_id(),
-            verb: verb.to_owned(),
-            since: None,
-        },
-        has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
-        when_held: HeldLeasePolicy::Wait,
-        wall_clock: SystemTime::now,
-    }
+    let holder = LeaseHolder {
+        host: process::host_name(environment),
+        process: process::process_id(),
+        verb: verb.to_owned(),
+        since: None,
+    };
+    let has_ended = Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process));
+    LeaseRequest { has_ended, ..LeaseRequest::new(name, holder) }
 }
 
 /// Returns the clusters in a fixed order, so that two runs on the same two clusters cannot deadlock.

@@ -1,9 +1,6 @@
 //! Tests of a run that stops at a write while another run takes over and ends. The first run then continues.
 
-use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
-
-use apply::{HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest};
-use serde_json::Value;
+use apply::{Lease, LeaseHolder, LeaseRequest};
 use support::{object_snapshot::ObjectSnapshot, scripted_connection::ArrivalTime};
 
 use super::*;
@@ -13,18 +10,8 @@ const STEP: u64 = 1;
 
 /// Returns the lease request of a run that counts as a separate process.
 pub(crate) fn lease_request(process: &str) -> LeaseRequest {
-    LeaseRequest {
-        name: ManagementCluster::lease_name(),
-        holder: LeaseHolder {
-            host: "here".to_owned(),
-            process: process.to_owned(),
-            verb: "test".to_owned(),
-            since: None,
-        },
-        has_ended: Arc::new(|_| false),
-        when_held: HeldLeasePolicy::Wait,
-        wall_clock: SystemTime::now,
-    }
+    let holder = LeaseHolder { process: process.to_owned(), ..LeaseHolder::default() };
+    LeaseRequest::new(ManagementCluster::lease_name(), holder)
 }
 
 /// Executes a run under its own lease.
@@ -42,25 +29,13 @@ async fn run_alone(
     result
 }
 
-/// Returns all objects except leases, unchanged.
-pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let all = ObjectSnapshot::read(&fixture.client()).await;
-    let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
-    others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
-}
-
 /// Asserts that a superseded run writes only to objects that its successor left unchanged since the stop.
-fn assert_untouched(
-    at_stop: &BTreeMap<String, Value>,
-    before: &BTreeMap<String, Value>,
-    after: &BTreeMap<String, Value>,
-    when: &str,
-) {
-    for (name, object) in before.iter().filter(|(name, object)| at_stop.get(*name) != Some(object)) {
+fn assert_untouched(at_stop: &ObjectSnapshot, before: &ObjectSnapshot, after: &ObjectSnapshot, when: &str) {
+    for (name, object) in before.iter().filter(|(name, object)| at_stop.get(name) != Some(object)) {
         assert_eq!(Some(object), after.get(name), "{when}: {name}");
     }
-    for name in at_stop.keys().filter(|name| !before.contains_key(*name)) {
-        assert!(!after.contains_key(name), "{when}: {name} is back");
+    for (name, _) in at_stop.since(before).iter() {
+        assert_eq!(after.get(name), None, "{when}: {name} is back");
     }
 }
 
@@ -73,11 +48,11 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: ArrivalTime) {
         let when = format!("{first:?} stopped at write {number}, {second:?} in between");
         let successor = async {
             stopped.stopped().await;
-            let at_stop = objects(&fixture).await;
+            let at_stop = fixture.snapshot().await;
             let wire = ScriptedConnection::new(&fixture, |_| RequestOutcome::Answered);
             let result = run_alone(&start, second, &wire, "2").await;
             fixture.wait_until_idle().await;
-            let before = objects(&fixture).await;
+            let before = fixture.snapshot().await;
             stopped.resume();
             (result, at_stop, before)
         };
@@ -94,9 +69,9 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: ArrivalTime) {
         let reported = lost.expect_err(&when);
         assert!(reported.contains("LeaseLost") || reported.contains("Conflict"), "{when}: {reported}");
         fixture.wait_until_idle().await;
-        let after = objects(&fixture).await;
+        let after = fixture.snapshot().await;
         match arrival {
-            ArrivalTime::Immediate => assert_untouched(&BTreeMap::new(), &before, &after, &when),
+            ArrivalTime::Immediate => assert_untouched(&ObjectSnapshot::default(), &before, &after, &when),
             // A rejected run has written nothing that could be lost.
             ArrivalTime::AfterResume if result.is_err() => {}
             ArrivalTime::AfterResume => assert_untouched(&at_stop, &before, &after, &when),

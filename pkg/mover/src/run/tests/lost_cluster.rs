@@ -10,7 +10,6 @@ use crate::{
     testing::{
         Lab,
         move_world::{StartedWorld, State, World, install_providers, keeper, side_state, state},
-        objects,
     },
 };
 
@@ -35,7 +34,7 @@ fn remaining(lab: &Lab, lost: MoveSide) -> &Fixture {
 
 /// Fails unless the same command and its abort are both refused, without a write.
 async fn assert_refused(lab: &Lab, lost: MoveSide, when: &str) {
-    let before = [objects(&lab.source).await, objects(&lab.target).await];
+    let before = [lab.source.snapshot().await, lab.target.snapshot().await];
     for result in [move_again(lab).await, abort(lab).await] {
         let Err(MoveError::Journal(JournalError::Conflict { conflicting_side: other_end, .. })) = result
         else {
@@ -43,7 +42,7 @@ async fn assert_refused(lab: &Lab, lost: MoveSide, when: &str) {
         };
         assert_eq!(other_end, Some(lost), "{when}");
     }
-    assert_eq!([objects(&lab.source).await, objects(&lab.target).await], before, "{when}");
+    assert_eq!([lab.source.snapshot().await, lab.target.snapshot().await], before, "{when}");
 }
 
 async fn end_without(lab: &Lab, lost: MoveSide) -> Result<(), MoveError> {
@@ -77,7 +76,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
             continue;
         };
         assert_refused(lab, lost, &when).await;
-        let before = objects(remaining(lab, lost)).await;
+        let before = remaining(lab, lost).snapshot().await;
         let result = end_without(lab, lost).await;
         if has_everything(lost, phase) {
             result.unwrap_or_else(|error| panic!("{when}: {error:?}"));
@@ -95,7 +94,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
             let all = ["Cluster team/a", "Cluster team/b", "Cluster team/c"];
             let is_not_listed_yet = phase == MovePhase::Pausing && clusters.is_empty();
             assert!(clusters == all || is_not_listed_yet, "{when}: {clusters:?}");
-            assert_eq!(objects(remaining(lab, lost)).await, before, "{when}");
+            assert_eq!(remaining(lab, lost).snapshot().await, before, "{when}");
         }
     }
 }
@@ -130,12 +129,12 @@ async fn copies_of_an_unknown_source_are_not_resumed() {
         let mut started = InterruptionPoint::new(phase, write).interrupt(&world).await;
         replace(&mut started, MoveSide::Source).await;
         super::phases::delete_journals(&started.lab).await;
-        let before = objects(&started.lab.target).await;
+        let before = started.lab.target.snapshot().await;
         let error = move_again(&started.lab).await.unwrap_err();
         let MoveError::PausedByOtherMove { objects: orphans } = &error else {
             panic!("{phase:?}: {error:?}")
         };
         assert!(orphans.iter().all(|key| key.namespace == "team"), "{orphans:?}");
-        assert_eq!(objects(&started.lab.target).await, before, "{phase:?}");
+        assert_eq!(started.lab.target.snapshot().await, before, "{phase:?}");
     }
 }

@@ -2,19 +2,18 @@
 //! continues.
 
 use std::{
-    collections::BTreeMap,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 use apply::{Lease, LeaseRequest};
 use inventory::ManagementCluster;
-use serde_json::Value;
+use support::object_snapshot::ObjectSnapshot;
 
 use crate::testing::move_world::{State, World, keeper, plan_and_execute, request, runtime, state};
 use crate::{
     MoveError, MoveRoute, abort_move,
-    testing::{Lab, LabConnections, lease_request, objects},
+    testing::{Lab, LabConnections, lease_request},
 };
 
 /// Distance between tested writes. With 1, every write is tested.
@@ -70,9 +69,9 @@ async fn run_second(lab: &Lab, second: SecondRun) -> Result<(), MoveError> {
     .await
 }
 
-async fn both_sides(lab: &Lab) -> [BTreeMap<String, Value>; 2] {
+async fn both_sides(lab: &Lab) -> [ObjectSnapshot; 2] {
     futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
-    [objects(&lab.source).await, objects(&lab.target).await]
+    [lab.source.snapshot().await, lab.target.snapshot().await]
 }
 
 /// Stops a move at one of its writes. Returns false if the move has fewer writes.
