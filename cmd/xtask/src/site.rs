@@ -54,6 +54,21 @@ fn build_book(folder: &Path) -> Result<()> {
     if !output.status.success() || messages.contains("WARN") {
         bail!("`mdbook` found problems:\n{}", messages.trim());
     }
+    replace_wildcards(folder)
+}
+
+/// Replaces the wildcards of tests in all pages by an ellipsis.
+fn replace_wildcards(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot list `{}`", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            replace_wildcards(&path)?;
+        } else if path.extension().is_some_and(|found| found == "html") {
+            let page =
+                fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            write(&path, &page.replace("[..]", "…").replace("\n...\n", "\n…\n"))?;
+        }
+    }
     Ok(())
 }
 
@@ -99,6 +114,17 @@ mod tests {
         let page = landing_page(&versions, "0.10.1");
         assert!(page.contains("<li><a href=\"0.10.0/index.html\">0.10.0</a></li>"), "{page}");
         assert!(!page.contains("{version"), "{page}");
+    }
+
+    #[test]
+    fn pages_show_an_ellipsis_instead_of_wildcards() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("guide")).unwrap();
+        let page = folder.path().join("guide/sandbox.html");
+        fs::write(&page, "<code>serves at https://127.0.0.1:[..]\n...\ndone in [..]</code>").unwrap();
+        replace_wildcards(folder.path()).unwrap();
+        let shown = fs::read_to_string(&page).unwrap();
+        assert_eq!(shown, "<code>serves at https://127.0.0.1:…\n…\ndone in …</code>");
     }
 
     #[test]
