@@ -92,8 +92,8 @@ impl Cache {
                 templates.add(parsed);
                 continue;
             }
-            let text = job.chart.templates[job.index].content.to_str();
-            let parsed = ParsedText::parse(&job.name, &text, &FUNCTIONS);
+            let text = &job.chart.templates[job.index].content;
+            let parsed = ParsedText::parse(&job.name, text, &FUNCTIONS);
             let parsed = Arc::new(parsed.map_err(|error| ChartError::of_template(&job.name, error))?);
             templates.add(&parsed);
             cache.insert(key, parsed);

@@ -6,6 +6,7 @@ mod block;
 
 use std::collections::BTreeMap;
 
+use memchr::memmem::Finder;
 use serde_json::Value;
 
 use crate::decode::{Fields, TypeError};
@@ -249,9 +250,10 @@ pub(crate) fn documents(output: &str) -> impl Iterator<Item = &str> {
     if let Some(text) = rest.and_then(|text| text.strip_prefix("---")) {
         rest = Some(text.trim_start_matches(is_space));
     }
+    let separator = Finder::new("\n---");
     let parts = std::iter::from_fn(move || {
         let text = rest.take()?;
-        let Some(at) = text.find("\n---") else { return Some(text) };
+        let Some(at) = separator.find(text.as_bytes()) else { return Some(text) };
         rest = Some(text[at + 4..].trim_start_matches(is_space));
         Some(text[..at].trim_end_matches(is_space))
     });

@@ -75,7 +75,9 @@ impl Rendered {
     /// # Errors
     /// A pattern of `show_only` that matches no template.
     pub fn print(&self, options: &PrintOptions) -> Result<String, NoSuchTemplate> {
-        let mut out = String::new();
+        let length = |manifest: &Manifest| manifest.template.len() + manifest.content.len() + 20;
+        let length = self.manifests.iter().chain(&self.hooks).map(length).sum();
+        let mut out = String::with_capacity(length);
         let (hooks, objects): (Vec<_>, Vec<_>) =
             self.all_documents(options).partition(|document| document.hook.is_some());
         for document in &objects {

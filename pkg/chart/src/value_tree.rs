@@ -53,7 +53,10 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Table, TableError> {
 
 /// Parses the first document of a text.
 pub(crate) fn read_json(text: &[u8]) -> Result<serde_json::Value, YamlError> {
-    read_json_text(&String::from_utf8_lossy(text))
+    match std::str::from_utf8(text) {
+        Ok(text) => read_json_text(text),
+        Err(_) => read_json_text(&String::from_utf8_lossy(text)),
+    }
 }
 
 /// Parses the first document of a text that is known to be UTF-8.

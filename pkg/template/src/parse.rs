@@ -15,11 +15,13 @@ pub(crate) mod unquote;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::delimiters::Delimiters;
 use crate::error::ParseError;
 use crate::functions::Functions;
+use crate::value::Str;
 use blocks::Block;
 use segment::{Segment, Template};
 use token::{Kind, Token};
@@ -36,7 +38,7 @@ const LONGEST: usize = 1 << 30;
 /// Parses one text. Returns the templates of its definitions, then the template of the text itself.
 pub(crate) fn parse(
     name: &str,
-    text: &str,
+    text: &Str,
     functions: &Functions,
     delimiters: &Delimiters,
 ) -> Result<Vec<Tree>, Box<ParseError>> {
@@ -45,7 +47,12 @@ pub(crate) fn parse(
         let message = format!("{} bytes of text are over the limit of {LONGEST}", text.len());
         return Err(Box::new(ParseError { template: name.to_string(), line: 1, message, near: Vec::new() }));
     }
-    let source = Arc::new(Source { name: name.clone(), text: text.into() });
+    let readable = text.to_str();
+    let text = match &readable {
+        Cow::Borrowed(_) => text.clone(),
+        Cow::Owned(readable) => Str::from(readable.as_str()),
+    };
+    let source = Arc::new(Source { name: name.clone(), text });
     let mut parser = Parser {
         functions,
         source: &source,
@@ -56,7 +63,7 @@ pub(crate) fn parse(
         started: None,
         parentheses: 0,
     };
-    parser.segments(&Template::new(&source.text, delimiters))?;
+    parser.segments(&Template::new(&readable, delimiters))?;
     Ok(parser.trees)
 }
 
@@ -120,7 +127,8 @@ impl<'t> Parser<'t> {
             match segment {
                 Segment::Text("") | Segment::Comment => {}
                 Segment::Text(text) => {
-                    self.nodes.push(Node::Text { offset: offset32(start), text: text.into() });
+                    let (offset, length) = (offset32(start), offset32(text.len()));
+                    self.nodes.push(Node::Text { offset, length });
                 }
                 Segment::Action => {
                     behind = template.tokens(behind, &mut tokens);

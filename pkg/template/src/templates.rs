@@ -9,24 +9,24 @@ use crate::exec::{Execution, Output};
 use crate::functions::Functions;
 use crate::parse::{parse, tree::Tree};
 use crate::session::Session;
-use crate::value::Value;
+use crate::value::{Str, Value};
 
 /// The templates of one text, parsed once for several sets.
 #[derive(Clone, Debug)]
 pub struct ParsedText(Vec<Arc<Tree>>);
 
 impl ParsedText {
-    /// Parses a text: its own template and those that it defines.
+    /// Parses a text: its own template and those that it defines. The templates share the text.
     ///
     /// # Errors
     /// `Error::Parse` with Go's text.
-    pub fn parse(name: &str, text: &str, functions: &Functions) -> Result<Self, Error> {
+    pub fn parse(name: &str, text: &Str, functions: &Functions) -> Result<Self, Error> {
         Self::parse_delimited(name, text, functions, &Delimiters::default())
     }
 
     fn parse_delimited(
         name: &str,
-        text: &str,
+        text: &Str,
         functions: &Functions,
         delimiters: &Delimiters,
     ) -> Result<Self, Error> {
@@ -72,7 +72,7 @@ impl Templates {
     /// # Errors
     /// `Error::Parse` with Go's text. The set is unchanged.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        self.add(&ParsedText::parse_delimited(name, text, &self.functions, &self.delimiters)?);
+        self.add(&ParsedText::parse_delimited(name, &text.into(), &self.functions, &self.delimiters)?);
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Parses a nested text. An empty template does not hide one of the callers.
-    pub(crate) fn parse(&self, overlay: &mut Templates, text: &str) -> Result<Arc<Tree>, Error> {
+    pub(crate) fn parse(&self, overlay: &mut Templates, text: &Str) -> Result<Arc<Tree>, Error> {
         let Templates { name, functions, delimiters, .. } = self.own;
         let trees = parse(name, text, functions, delimiters).map_err(Error::Parse)?;
         let mut main = None;

@@ -47,10 +47,9 @@ impl Engine for Execution<'_> {
             without_no_value(&mut bytes);
             return Ok(Value::string(bytes));
         }
-        let shown = text.to_str();
         let quoted = || crate::format::quoted(text);
         let mut overlay = self.scope.overlay();
-        let tree = self.scope.parse(&mut overlay, &shown);
+        let tree = self.scope.parse(&mut overlay, text);
         let tree =
             tree.map_err(|error| Fault::wrap(&format!("cannot parse template {}", quoted()), error))?;
         let scope = Scope { own: &overlay, base: Some(self.scope) };

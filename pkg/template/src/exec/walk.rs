@@ -34,10 +34,10 @@ impl<'r> Execution<'r> {
         for node in nodes {
             self.session.step().map_err(|limit| self.limit(limit))?;
             let flow = match node {
-                Node::Text { offset, text } => {
+                Node::Text { offset, length } => {
                     self.at = At::Text(*offset);
                     self.mark(*offset);
-                    self.write(text.as_bytes())?;
+                    self.write(self.tree.source.part(*offset, *length))?;
                     Flow::Next
                 }
                 Node::Action(pipe) => {

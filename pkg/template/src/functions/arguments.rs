@@ -19,7 +19,8 @@ pub trait Arguments {
 
     /// Returns a `string` as UTF-8.
     fn utf8(&self, index: usize) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.text(index))
+        let text = self.text(index);
+        std::str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed)
     }
 
     /// Returns a shared `string`.

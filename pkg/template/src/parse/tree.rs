@@ -19,13 +19,18 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: Arc<str>,
-    pub(crate) text: Box<str>,
+    pub(crate) text: Str,
 }
 
 impl Source {
+    /// Returns the part of the text with a length that starts at an offset.
+    pub(crate) fn part(&self, offset: u32, length: u32) -> &[u8] {
+        &self.text[offset as usize..][..length as usize]
+    }
+
     /// Returns the line, from 1, and the column in bytes as Go counts it: from 0.
     pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        let before = &self.text[..offset.min(self.text.len())];
         let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         (1 + memchr::memchr_iter(b'\n', before).count(), before.len() - start)
     }
@@ -43,7 +48,11 @@ impl Tree {
     /// True if the template holds nothing but spaces and definitions.
     pub(crate) fn is_empty(&self) -> bool {
         self.body.iter().all(|node| match node {
-            Node::Text { text, .. } => text.trim_matches([' ', '\t', '\r', '\n', '\x0B', '\x0C']).is_empty(),
+            Node::Text { offset, length } => self
+                .source
+                .part(*offset, *length)
+                .iter()
+                .all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0B' | b'\x0C')),
             _ => false,
         })
     }
@@ -52,7 +61,11 @@ impl Tree {
 /// One piece of a template.
 #[derive(Debug)]
 pub(crate) enum Node {
-    Text { offset: u32, text: Box<str> },
+    /// A part of the text that the template comes from.
+    Text {
+        offset: u32,
+        length: u32,
+    },
     Action(Pipe),
     If(Box<Branch>),
     With(Box<Branch>),

@@ -12,7 +12,8 @@ pub struct Str(Arc<[u8]>);
 impl Str {
     /// Returns the text; bytes that are not UTF-8 become U+FFFD.
     pub fn to_str(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.0)
+        // The search for broken characters is much slower than the check.
+        std::str::from_utf8(&self.0).map_or_else(|_| String::from_utf8_lossy(&self.0), Cow::Borrowed)
     }
 
     /// Returns the bytes.
