@@ -2,7 +2,8 @@
 
 use core::num::NonZeroU32;
 
-use crypto_bigint::Uint;
+use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
+use crypto_bigint::{Odd, Uint};
 use crypto_primes::Flavor;
 use crypto_primes::hazmat::SmallFactorsSieve;
 use num_bigint::BigUint;
@@ -11,8 +12,9 @@ use crate::random::Random;
 
 /// Returns a random prime number that fills all limbs, the two highest bits set.
 ///
-/// Numbers are tested by Miller and Rabin with base 2, then by Lucas (Baillie-PSW); no composite number is known that
-/// passes both.
+/// Numbers are tested by Fermat with base 2, which finds nearly all composite numbers in three quarters of the time. The
+/// others are tested by Miller and Rabin with base 2, then by Lucas (Baillie-PSW); no composite number is known that passes
+/// both.
 pub(super) fn prime<const LIMBS: usize>(random: &mut Random) -> Result<BigUint, String> {
     let bits = Uint::<LIMBS>::BITS;
     let length = NonZeroU32::new(bits).ok_or("a prime number has at least two bits")?;
@@ -22,10 +24,24 @@ pub(super) fn prime<const LIMBS: usize>(random: &mut Random) -> Result<BigUint, 
         bytes[0] |= 0b1100_0000;
         let start = Uint::<LIMBS>::from_be_slice(&bytes);
         let mut numbers = SmallFactorsSieve::new(start, length, false).map_err(|error| error.to_string())?;
-        if let Some(prime) = numbers.find(|number| crypto_primes::is_prime(Flavor::Any, number)) {
+        let is_prime =
+            |number: &Uint<LIMBS>| passes_fermat(number) && crypto_primes::is_prime(Flavor::Any, number);
+        if let Some(prime) = numbers.find(is_prime) {
             return Ok(BigUint::from_bytes_be(prime.to_be_bytes().as_ref()));
         }
     }
+}
+
+/// True for prime numbers and very few composite ones, given an odd number: 2 to the power of its predecessor leaves 1.
+fn passes_fermat<const LIMBS: usize>(number: &Uint<LIMBS>) -> bool {
+    let Some(odd) = Odd::new(*number).into_option() else { return false };
+    let one = FixedMontyForm::one(&FixedMontyParams::new_vartime(odd));
+    let exponent = number.wrapping_sub(&Uint::ONE);
+    let power = (0..Uint::<LIMBS>::BITS).rev().fold(one, |power, bit| {
+        let square = power.square();
+        if exponent.bit_vartime(bit) { square.double() } else { square }
+    });
+    power == one
 }
 
 #[cfg(test)]
