@@ -17,7 +17,8 @@ impl<'t> Parser<'t> {
         if rest[0].kind == Kind::Variable {
             self.variable(rest[0].text, rest[1].offset)?;
         }
-        let mut commands = Vec::new();
+        // Most pipelines have one command, and most commands one operand.
+        let mut commands = Vec::with_capacity(1);
         while !matches!(rest[0].kind, Kind::End | Kind::Close) {
             if !rest[0].kind.starts_operand() {
                 return self.unexpected(&rest[0], context);
@@ -59,7 +60,7 @@ impl<'t> Parser<'t> {
     /// Parses a command, and the `|` behind it.
     fn command(&mut self, rest: &mut Rest<'_, 't>) -> Parsed<Command> {
         let offset = offset32(rest[0].offset);
-        let mut args = Vec::new();
+        let mut args = Vec::with_capacity(1);
         let mut has_more = true;
         while has_more {
             args.push(self.operand(rest)?);
