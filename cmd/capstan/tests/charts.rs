@@ -258,14 +258,19 @@ hint: change the objects with `--kustomization DIR`, or pipe the output to the p
 #[test]
 fn provenance_names_the_template_line_and_the_source_of_values() {
     let world = with_chart();
-    world.write("web/values.yaml", "replicas: 1\nimage: {name: web, tag: v1}\n");
+    world.write(
+        "web/values.yaml",
+        "replicas: 1\nimage: {name: web, tag: v1}\nextra: {mode: fast}\nhosts: [{name: a}]\n",
+    );
     world
         .write("web/templates/_names.tpl", "{{ define \"labels\" }}\nteam: {{ .Values.team }}\n{{- end }}\n");
     world.write(
         "web/templates/a.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  labels:\n    \
          {{- include \"labels\" . | nindent 4 }}\ndata:\n  fixed: x\n  replicas: {{ .Values.replicas | quote }}\n  \
-         image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n",
+         image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n  {{- with .Values.image }}\n  \
+         tag: {{ .tag }}\n  {{- end }}\n  {{- range $key, $value := .Values.extra }}\n  \
+         {{ $key }}: {{ $value }}\n  {{- end }}\n  {{- range .Values.hosts }}\n  host: {{ .name }}\n  {{- end }}\n",
     );
     world.write("team.yaml", "team: a\n");
     let line = "chart template shop web -f team.yaml --set image.tag=v2";
@@ -279,12 +284,15 @@ exit 0
 apiVersion: v1
 data:
   fixed: x
+  host: a # line 18 (web/values.yaml: hosts[0].name)
   image: web:v2 # line 10 (web/values.yaml: image.name, --set: image.tag)
+  mode: fast # line 15 (web/values.yaml: extra)
   replicas: "1" # line 9 (web/values.yaml: replicas)
+  tag: v2 # line 12 (--set: image.tag)
 kind: ConfigMap
 metadata:
   labels:
-    team: a # line 6
+    team: a # line 6 (team.yaml: team)
   name: shop # line 4
 
 "#]]
@@ -304,11 +312,27 @@ metadata:
       },
       "fields": [
         {
+          "path": "/data/host",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 18",
+            "content": "web/values.yaml: hosts[0].name"
+          }
+        },
+        {
           "path": "/data/image",
           "setBy": {
             "file": "web/templates/a.yaml",
             "field": "line 10",
             "content": "web/values.yaml: image.name, --set: image.tag"
+          }
+        },
+        {
+          "path": "/data/mode",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 15",
+            "content": "web/values.yaml: extra"
           }
         },
         {
@@ -320,10 +344,19 @@ metadata:
           }
         },
         {
+          "path": "/data/tag",
+          "setBy": {
+            "file": "web/templates/a.yaml",
+            "field": "line 12",
+            "content": "--set: image.tag"
+          }
+        },
+        {
           "path": "/metadata/labels/team",
           "setBy": {
             "file": "web/templates/a.yaml",
-            "field": "line 6"
+            "field": "line 6",
+            "content": "team.yaml: team"
           }
         },
         {

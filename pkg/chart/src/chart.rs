@@ -16,7 +16,7 @@ use crate::instance::{Instance, table};
 use crate::manifest::{Manifest, Sorted};
 use crate::metadata::{Dependency, Metadata};
 use crate::options::RenderOptions;
-use crate::provenance::{OutputPieces, ValueOrigins};
+use crate::provenance::{OutputPieces, ValueOrigins, ValuePaths};
 use crate::value_tree::to_map;
 use crate::values::Values;
 use crate::{file_object, objects, schema};
@@ -169,6 +169,7 @@ impl Chart {
         shared.add_jobs(root, &data, &root.name, true, &mut jobs);
         let templates = self.cache.templates(&jobs)?;
         let mut session = session(options, settings(options));
+        let paths = (options.trace == Trace::On).then(|| ValuePaths::new(values));
         let mut outputs = Outputs::default();
         let mut total = 0_usize;
         for job in jobs.iter().filter(|job| !job.is_partial()) {
@@ -176,8 +177,8 @@ impl Chart {
             let mut output = output.map_err(|error| with_required(error, &templates, &jobs, options))?;
             let spans = std::mem::take(&mut output.spans);
             let output = output.into_text();
-            if !spans.is_empty() {
-                let origins = ValueOrigins { chart: &self.loaded, values: user_values, jobs: &jobs };
+            if let Some(paths) = &paths {
+                let origins = ValueOrigins { chart: &self.loaded, values: user_values, jobs: &jobs, paths };
                 let pieces = OutputPieces::new(&job.name, &output, &spans, &origins);
                 outputs.pieces.insert(job.name.clone(), pieces);
             }

@@ -50,6 +50,11 @@ pub(crate) struct LoadedChart {
 }
 
 impl LoadedChart {
+    /// Returns a subchart.
+    pub(crate) fn subchart(&self, name: &str) -> Option<&Self> {
+        self.subcharts.iter().map(|subchart| &**subchart).find(|subchart| subchart.metadata.name == name)
+    }
+
     /// True if the chart has a plain schema that the values fit, so that it need not be compiled.
     pub(crate) fn accepts(&self, values: &serde_json::Value) -> bool {
         let Some(text) = &self.schema else { return false };

@@ -6,13 +6,13 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use manifest::provenance::FieldOrigin;
 use manifest::{Object, yaml};
-use regex::Regex;
-use template::Span;
+use template::{Map, MapId, Span, Value};
 
 use crate::chart::Rendered;
 use crate::compile::Jobs;
@@ -22,18 +22,14 @@ use crate::print::{NoSuchTemplate, PrintOptions, RenderedDocument};
 use crate::value_tree::{Table, ValueTree};
 use crate::values::Values;
 
-/// The names of a value in an action.
-static VALUE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\.Values((?:\.\w+)+)").expect("invariant: a valid pattern"));
-
 /// The texts behind the output of a template.
 pub trait TemplateSources {
     /// Returns the text of a template file.
     fn text(&self, file: &str) -> Option<Cow<'_, str>>;
 
-    /// Returns the sources of the values that an action reads, such as `values.yaml: image.tag`. `offset` is the position
-    /// of the action in its file.
-    fn values(&self, file: &str, text: &str, offset: usize) -> String;
+    /// Returns the sources of the values that an action reads, such as `values.yaml: image.tag`. `text` is its file, and
+    /// `offset` its position there.
+    fn values(&self, span: &Span, text: &str, offset: usize) -> String;
 }
 
 /// The output of a template in pieces, with the origin of each piece.
@@ -56,6 +52,7 @@ pub(crate) struct ValueOrigins<'a> {
     pub(crate) chart: &'a LoadedChart,
     pub(crate) values: &'a Values,
     pub(crate) jobs: &'a Jobs,
+    pub(crate) paths: &'a ValuePaths,
 }
 
 impl OutputPieces {
@@ -79,7 +76,7 @@ impl OutputPieces {
                 pieces.push(Piece { start, line, origin: None });
                 continue;
             }
-            let content = if is_literal { String::new() } else { sources.values(&span.file, source, offset) };
+            let content = if is_literal { String::new() } else { sources.values(span, source, offset) };
             let origin =
                 FieldOrigin { file: span.file.clone(), field: format!("line {}", span.line), content };
             pieces.push(Piece { start, line: span.line, origin: Some(Arc::new(origin)) });
@@ -141,49 +138,79 @@ impl TemplateSources for ValueOrigins<'_> {
         self.jobs.source(file)
     }
 
-    fn values(&self, file: &str, text: &str, offset: usize) -> String {
-        self.sources_of(file, text[offset..].split("}}").next().unwrap_or_default())
-    }
-}
-
-impl ValueOrigins<'_> {
-    /// Returns the files and flags that set the values in an action: `production.yaml: image.tag`.
-    fn sources_of(&self, file: &str, action: &str) -> String {
+    fn values(&self, span: &Span, _text: &str, _offset: usize) -> String {
         let mut sources: Vec<String> = Vec::new();
-        for found in VALUE.captures_iter(action) {
-            let names: Vec<&str> = found[1].split('.').skip(1).collect();
-            if let Some(source) = self.source_of(file, &names) {
-                let text = format!("{source}: {}", names.join("."));
-                if !sources.contains(&text) {
-                    sources.push(text);
-                }
+        for read in &span.reads {
+            let path = self
+                .paths
+                .0
+                .get(&read.map)
+                .map(|path| [path.as_slice(), &[read.key.to_str().into()]].concat());
+            if let Some(source) =
+                path.and_then(|path| self.source_of(&path)).filter(|source| !sources.contains(source))
+            {
+                sources.push(source);
             }
         }
         sources.join(", ")
     }
+}
 
-    /// Returns the file or flag that set a value, which a template of the chart or of a subchart reads.
-    fn source_of(&self, file: &str, names: &[&str]) -> Option<String> {
-        let folder = file.split_once("/templates/").map_or(file, |(folder, _)| folder);
-        let charts: Vec<&str> = folder.split("/charts/").skip(1).collect();
-        let is_global = names.first() == Some(&"global");
-        let path: Vec<&str> = charts.iter().chain(names).copied().collect();
+impl ValueOrigins<'_> {
+    /// Returns the file or flag that set a value, with the path of the value there: `production.yaml: image.tag`.
+    fn source_of(&self, path: &[String]) -> Option<String> {
+        let mut charts = vec![self.chart];
+        while let Some(name) = path.get(charts.len() - 1)
+            && let Some(subchart) = charts[charts.len() - 1].subchart(name)
+        {
+            charts.push(subchart);
+        }
+        let names = &path[charts.len() - 1..];
+        let is_global = names.first().is_some_and(|name| name == "global");
+        let path_in = |table: &Table, path| {
+            [Some(path), is_global.then_some(names)].into_iter().flatten().find(|path| contains(table, path))
+        };
         for (source, table) in self.values.sources.iter().flatten().rev() {
-            if contains(table, &path) || is_global && contains(table, names) {
-                return Some(source.clone());
+            if let Some(path) = path_in(table, path) {
+                return Some(format!("{source}: {}", shown(path)));
             }
         }
-        let mut chart = self.chart;
-        let mut file = chart.metadata.name.clone();
-        for depth in 0..=charts.len() {
-            if contains(&chart.values, &path[depth..]) || is_global && contains(&chart.values, names) {
-                return Some(format!("{file}/values.yaml"));
+        charts.iter().enumerate().find_map(|(depth, chart)| {
+            let path = path_in(&chart.values, &path[depth..])?;
+            Some(format!("{}/values.yaml: {}", chart.path, shown(path)))
+        })
+    }
+}
+
+/// Returns a path as `--set` has it: `hosts[0].name`.
+fn shown(path: &[String]) -> String {
+    path.join(".").replace(".[", "[")
+}
+
+/// The paths of the maps in the values of all charts.
+#[derive(Debug, Default)]
+pub(crate) struct ValuePaths(HashMap<MapId, Vec<String>>);
+
+impl ValuePaths {
+    pub(crate) fn new(values: &Map) -> Self {
+        let mut paths = Self::default();
+        let mut pending = vec![(Vec::new(), Value::Map(values.clone()))];
+        while let Some((path, value)) = pending.pop() {
+            let below = |name: String| [path.as_slice(), &[name]].concat();
+            match value {
+                Value::Map(map) if !paths.0.contains_key(&map.id()) => {
+                    let entries = map.to_vec().into_iter().rev();
+                    pending.extend(entries.map(|(key, value)| (below(key.to_str().into()), value)));
+                    paths.0.insert(map.id(), path);
+                }
+                Value::List(items) => {
+                    let items = items.iter().enumerate();
+                    pending.extend(items.map(|(index, item)| (below(format!("[{index}]")), item.clone())));
+                }
+                _ => {}
             }
-            let name = charts.get(depth)?;
-            chart = chart.subcharts.iter().find(|subchart| subchart.metadata.name == *name)?;
-            file = format!("{file}/charts/{name}");
         }
-        None
+        paths
     }
 }
 
@@ -204,7 +231,7 @@ fn absolute(range: &str, offset: usize) -> Option<Range<usize>> {
 }
 
 /// True if a table has a value at a path, or a list or scalar on the way.
-fn contains(table: &Table, path: &[&str]) -> bool {
+fn contains(table: &Table, path: &[String]) -> bool {
     let Some((first, rest)) = path.split_first() else { return true };
     match table.get(first.as_bytes()) {
         None => false,

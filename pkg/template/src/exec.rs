@@ -21,6 +21,7 @@ use output::RawSpan;
 
 use crate::error::Error;
 use crate::parse::tree::{Command, Expr, Invocation, Pipe, Tree};
+use crate::reads::ReadRange;
 use crate::session::Session;
 use crate::templates::Scope;
 use crate::value::Value;
@@ -58,6 +59,7 @@ enum At<'r> {
 struct Dot<'a> {
     value: &'a Value,
     is_interface: bool,
+    reads: ReadRange,
 }
 
 /// A variable on the stack.
@@ -65,6 +67,7 @@ struct Slot {
     number: u32,
     value: Value,
     is_interface: bool,
+    reads: ReadRange,
 }
 
 impl<'r> Execution<'r> {
@@ -76,8 +79,8 @@ impl<'r> Execution<'r> {
     /// Executes the template and returns its output.
     pub(crate) fn run(mut self, data: &Value, trace: bool) -> std::result::Result<Output, Error> {
         self.spans = trace.then(Vec::new);
-        self.start(data).map_err(Error::Render)?;
+        self.start(data, ReadRange::default()).map_err(Error::Render)?;
         let omit = self.session.settings.omit_no_value;
-        Ok(Output::new(self.out, self.spans.unwrap_or_default(), omit))
+        Ok(Output::new(self.out, self.spans.unwrap_or_default(), &self.session.reads, omit))
     }
 }

@@ -35,6 +35,7 @@ mod functions;
 mod limits;
 mod parse;
 mod random;
+mod reads;
 mod session;
 mod stack;
 mod templates;
@@ -52,6 +53,7 @@ pub use functions::{
     Arguments, Function, Functions, check_constraint, compare_versions, is_version, version_matches,
 };
 pub use limits::{Limit, Limits};
+pub use reads::Read;
 pub use session::{MissingKey, Session, Settings};
 pub use templates::{ParsedText, Templates};
-pub use value::{Elem, Kind, List, Map, Object, Record, Shared, Signature, Str, TooDeep, Type, Value};
+pub use value::{Elem, Kind, List, Map, MapId, Object, Record, Shared, Signature, Str, TooDeep, Type, Value};

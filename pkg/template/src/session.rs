@@ -11,6 +11,7 @@ use regex::bytes::Regex;
 use crate::error::RenderError;
 use crate::limits::{Limit, Limits};
 use crate::random::Random;
+use crate::reads::Reads;
 use crate::value::{Map, Str, Value};
 
 /// The result of a key that a map does not have.
@@ -46,7 +47,7 @@ pub struct Settings {
     pub zone: TimeZone,
     /// Finds a time zone by its name; without it only `UTC` and `Local` are known.
     pub find_zone: Option<fn(&str) -> Option<TimeZone>>,
-    /// Records the template position of each piece of output.
+    /// Records the template position of each piece of output, and the entries of maps behind it.
     pub trace: bool,
 }
 
@@ -88,6 +89,7 @@ pub struct Session {
     pub(crate) included: HashMap<Str, usize>,
     pub(crate) random: Random,
     pub(crate) required: Vec<RenderError>,
+    pub(crate) reads: Reads,
     regexes: HashMap<Str, Rc<Regex>>,
     changed: Vec<Map>,
     host: Option<Rc<dyn Any>>,
@@ -104,6 +106,7 @@ impl Session {
             depth: 0,
             included: HashMap::new(),
             required: Vec::new(),
+            reads: Reads::default(),
             regexes: HashMap::new(),
             changed: Vec::new(),
             host: None,
@@ -144,6 +147,7 @@ impl Session {
     pub(crate) fn start(&mut self) {
         (self.steps, self.created, self.depth) = (0, 0, 0);
         self.included.clear();
+        self.reads = Reads::new(self.settings.trace);
     }
 
     /// Counts one step.

@@ -17,7 +17,7 @@ mod signature;
 mod text;
 mod types;
 
-pub use collection::{List, Map};
+pub use collection::{List, Map, MapId};
 pub(crate) use depth::NESTING;
 pub use depth::TooDeep;
 pub use object::{Object, Shared};

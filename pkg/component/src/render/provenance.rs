@@ -13,7 +13,7 @@ use manifest::provenance::FieldOrigin;
 use manifest::{Object, YamlLimits, read_stream};
 use regex::Regex;
 use serde_json::{Map, Value};
-use template::{Delimiters, Output};
+use template::{Delimiters, Output, Span};
 
 use super::files::text;
 use crate::ValueSource;
@@ -54,7 +54,7 @@ impl TemplateSources for ValueReads<'_> {
         self.texts.get(file).map(|content| String::from_utf8_lossy(content))
     }
 
-    fn values(&self, file: &str, text: &str, offset: usize) -> String {
+    fn values(&self, span: &Span, text: &str, offset: usize) -> String {
         let (before, rest) = text.split_at_checked(offset).unwrap_or_default();
         let action = TEXT.replace_all(rest.split(self.delimiters.right()).next().unwrap_or_default(), "");
         let scope = Scope::at(before, self.delimiters);
@@ -65,7 +65,8 @@ impl TemplateSources for ValueReads<'_> {
                 Some(_) => names.remove(0) == "Values",
                 None => scope == Scope::Root || scope == Scope::Block && &found[1] == "$",
             };
-            if let Some(source) = self.source_of(file, &names).filter(|_| is_value && !names.is_empty()) {
+            if let Some(source) = self.source_of(&span.file, &names).filter(|_| is_value && !names.is_empty())
+            {
                 let text = format!("{source}: {}", names.join("."));
                 if !sources.contains(&text) {
                     sources.push(text);
@@ -213,7 +214,10 @@ mod tests {
                 delimiters: &delimiters,
                 chart: None,
             };
-            reads.values("x", text, text.rfind("{{").unwrap())
+            let name = || "x".to_owned();
+            let span =
+                Span { output: 0..0, file: name(), template: name(), line: 1, column: 0, reads: Vec::new() };
+            reads.values(&span, text, text.rfind("{{").unwrap())
         };
         assert_eq!(reads("{{ .a.b }}"), "given: a.b");
         assert_eq!(reads("{{ printf \".c\" .a.b (.c | int) .none }}"), "given: a.b, given: c");

@@ -15,6 +15,7 @@ impl<'r> Execution<'r> {
     /// Evaluates a pipeline and sets its variables.
     pub(super) fn pipeline(&mut self, dot: Dot<'_>, pipe: &'r Pipe) -> Result<Value> {
         self.at = At::Pipe(pipe);
+        let start = self.session.reads.len();
         let mut value = None;
         for command in &pipe.commands {
             let result = self.command(dot, command, value.take())?;
@@ -22,11 +23,15 @@ impl<'r> Execution<'r> {
             value = Some(if matches!(result, Value::Nil) { Value::Missing } else { result });
         }
         let value = value.unwrap_or_default();
+        let reads = self.session.reads.since(start);
         for variable in &pipe.declared {
             if pipe.is_assignment {
-                self.assign(variable, value.clone(), false)?;
+                self.assign(
+                    variable,
+                    Slot { number: variable.number, value: value.clone(), is_interface: false, reads },
+                )?;
             } else {
-                let slot = Slot { number: variable.number, value: value.clone(), is_interface: false };
+                let slot = Slot { number: variable.number, value: value.clone(), is_interface: false, reads };
                 self.variables.push(slot);
             }
         }
@@ -34,16 +39,25 @@ impl<'r> Execution<'r> {
     }
 
     /// Sets the innermost variable with a name.
-    pub(super) fn assign(&mut self, variable: &Variable, value: Value, is_interface: bool) -> Result<()> {
+    pub(super) fn assign(&mut self, variable: &Variable, value: Slot) -> Result<()> {
         let base = self.base;
         let slot = self.variables[base..].iter_mut().rev().find(|slot| slot.number == variable.number);
         match slot {
             Some(slot) => {
-                (slot.value, slot.is_interface) = (value, is_interface);
+                *slot = value;
                 Ok(())
             }
             None => Err(self.failure(format!("undefined variable: {}", variable.name))),
         }
+    }
+
+    /// Returns the value of a variable that is used as a whole.
+    fn whole_variable(&mut self, variable: &Variable) -> Result<Value> {
+        let slot = self.variables[self.base..].iter().rev().find(|slot| slot.number == variable.number);
+        if let Some(slot) = slot.filter(|_| self.session.reads.is_recording()) {
+            self.session.reads.repeat(slot.reads);
+        }
+        self.variable(variable).map(|(value, _)| value)
     }
 
     /// Returns a variable, and the fact that it holds an interface.
@@ -63,7 +77,7 @@ impl<'r> Execution<'r> {
             ExprKind::Variable(_, fields) if !fields.is_empty() => self.path(dot, first, operands, last),
             ExprKind::Variable(variable, _) => {
                 self.at = At::Expr(first);
-                let (value, _) = self.variable(variable)?;
+                let value = self.whole_variable(variable)?;
                 self.not_a_function(first, operands, last.as_ref())?;
                 Ok(value)
             }
@@ -80,6 +94,9 @@ impl<'r> Execution<'r> {
                 self.not_a_function(first, operands, last.as_ref())?;
                 if matches!(first.kind, ExprKind::Nil) {
                     return Err(self.failure("nil is not a command"));
+                }
+                if matches!(first.kind, ExprKind::Dot) {
+                    self.session.reads.repeat(dot.reads);
                 }
                 self.literal(dot, first)
             }
@@ -106,7 +123,7 @@ impl<'r> Execution<'r> {
             ExprKind::Field(fields) => self.fields(dot, dot, expr, fields, operands, last),
             ExprKind::Variable(variable, fields) => {
                 let (value, is_interface) = self.variable(variable)?;
-                self.fields(dot, Dot { value: &value, is_interface }, expr, fields, operands, last)
+                self.fields(dot, Dot { value: &value, is_interface, ..dot }, expr, fields, operands, last)
             }
             ExprKind::Chain(inner, fields) => {
                 let value = match &inner.kind {
@@ -120,7 +137,7 @@ impl<'r> Execution<'r> {
                     }
                     _ => crate::stack::grow(|| self.path(dot, inner, Operands { args: &[] }, None))?,
                 };
-                let receiver = Dot { value: &value, is_interface: false };
+                let receiver = Dot { value: &value, is_interface: false, ..dot };
                 self.fields(dot, receiver, expr, fields, operands, last)
             }
             _ => Ok(Value::Missing),
@@ -132,10 +149,13 @@ impl<'r> Execution<'r> {
         self.at = At::Expr(expr);
         let none = Operands { args: &[] };
         let value = match &expr.kind {
-            ExprKind::Dot => dot.value.clone(),
+            ExprKind::Dot => {
+                self.session.reads.repeat(dot.reads);
+                dot.value.clone()
+            }
             ExprKind::Nil if kind.can_be_nil() => return Ok(kind.nil()),
             ExprKind::Nil => return Err(self.failure(format!("cannot assign nil to {}", kind.name()))),
-            ExprKind::Variable(variable, fields) if fields.is_empty() => self.variable(variable)?.0,
+            ExprKind::Variable(variable, fields) if fields.is_empty() => self.whole_variable(variable)?,
             ExprKind::Field(_) | ExprKind::Variable(..) | ExprKind::Chain(..) => {
                 self.path(dot, expr, none, None)?
             }

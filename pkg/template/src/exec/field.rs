@@ -6,6 +6,7 @@ use super::methods::with_method;
 use super::{At, Dot, Execution, Result};
 use crate::error::{Problem, near_names};
 use crate::parse::tree::{Expr, ExprKind};
+use crate::reads::ReadRange;
 use crate::session::MissingKey;
 use crate::value::{Elem, Map, Str, Value};
 
@@ -20,6 +21,9 @@ impl<'r> Execution<'r> {
         operands: Operands<'r>,
         mut last: Option<Value>,
     ) -> Result<Value> {
+        if self.session.reads.is_recording() {
+            self.record_read(receiver, names);
+        }
         let (mut value, mut is_interface) = Self::simple_fields(receiver, names);
         let done = value.1;
         if done == names.len() {
@@ -31,7 +35,7 @@ impl<'r> Execution<'r> {
             return Err(self.failure(format!("{name} is not a method but has arguments")));
         }
         for (index, name) in names.iter().enumerate().skip(done) {
-            let receiver = Dot { value: &value.0, is_interface };
+            let receiver = Dot { value: &value.0, is_interface, reads: ReadRange::default() };
             let is_last = index + 1 == names.len();
             let (operands, last) =
                 if is_last { (operands, last.take()) } else { (Operands { args: &[] }, None) };
@@ -41,6 +45,21 @@ impl<'r> Execution<'r> {
             value.0 = found;
         }
         Ok(value.0)
+    }
+
+    /// Records the last entry of a map that a chain of fields reads.
+    #[cold]
+    fn record_read(&mut self, receiver: Dot<'_>, names: &[Str]) {
+        let (mut value, mut last) = (receiver.value.clone(), None);
+        for name in names {
+            let Value::Map(map) = value else { break };
+            let Some(found) = map.get(name) else { return };
+            value = found;
+            last = Some((map, name));
+        }
+        if let Some((map, name)) = last {
+            self.session.reads.record(&map, name);
+        }
     }
 
     /// Follows fields as long as they are entries of maps. Returns the value with the number of fields followed.

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::limits::Limit;
 use crate::parse::tree::Tree;
+use crate::reads::ReadRange;
 use crate::session::Session;
 use crate::templates::Scope;
 use crate::value::{Str, Value};
@@ -78,7 +79,7 @@ fn nested(
         Err(execution.limit(Limit::Depth(limit)))
     } else {
         execution.session.depth += 1;
-        let result = crate::stack::grow(|| execution.start(data));
+        let result = crate::stack::grow(|| execution.start(data, ReadRange::default()));
         execution.session.depth -= 1;
         result
     };

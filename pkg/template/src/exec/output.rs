@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::parse::tree::Tree;
+use crate::reads::{Read, ReadRange, Reads};
 
 /// The output of a render.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Span {
     pub line: usize,
     /// The column of the action in bytes, from 0.
     pub column: usize,
+    /// The entries of maps that the action read, also through `with`, `range`, variables and other templates.
+    pub reads: Vec<Read>,
 }
 
 /// The start of a piece of output, before positions are computed.
@@ -34,12 +37,18 @@ pub(super) struct RawSpan<'r> {
     pub(super) start: usize,
     pub(super) tree: &'r Tree,
     pub(super) offset: u32,
+    pub(super) reads: ReadRange,
 }
 
 const NO_VALUE: &[u8] = b"<no value>";
 
 impl Output {
-    pub(super) fn new(mut bytes: Vec<u8>, mut spans: Vec<RawSpan<'_>>, omit_no_value: bool) -> Self {
+    pub(super) fn new(
+        mut bytes: Vec<u8>,
+        mut spans: Vec<RawSpan<'_>>,
+        reads: &Reads,
+        omit_no_value: bool,
+    ) -> Self {
         if omit_no_value {
             remove_no_value(&mut bytes, &mut spans);
         }
@@ -52,6 +61,7 @@ impl Output {
                 template: span.tree.name.to_string(),
                 line,
                 column,
+                reads: reads.of(span.reads).to_vec(),
             }
         });
         Self { spans: spans.collect(), bytes }

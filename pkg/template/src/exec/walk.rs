@@ -5,6 +5,7 @@ use super::{At, Dot, Execution, Result, Slot};
 use crate::error::Problem;
 use crate::limits::Limit;
 use crate::parse::tree::{Branch, Invocation, Node};
+use crate::reads::ReadRange;
 use crate::value::{Elem, Value};
 
 /// The way on after a node.
@@ -23,11 +24,11 @@ enum Choice {
 }
 
 impl<'r> Execution<'r> {
-    /// Executes the current template with its data.
-    pub(super) fn start(&mut self, data: &Value) -> Result<()> {
-        self.variables.push(Slot { number: 0, value: data.clone(), is_interface: false });
+    /// Executes the current template with its data and the reads behind them.
+    pub(super) fn start(&mut self, data: &Value, reads: ReadRange) -> Result<()> {
+        self.variables.push(Slot { number: 0, value: data.clone(), is_interface: false, reads });
         let tree = self.tree;
-        self.walk(Dot { value: data, is_interface: false }, &tree.body).map(|_| ())
+        self.walk(Dot { value: data, is_interface: false, reads }, &tree.body).map(|_| ())
     }
 
     fn walk(&mut self, dot: Dot<'_>, nodes: &'r [Node]) -> Result<Flow> {
@@ -36,14 +37,15 @@ impl<'r> Execution<'r> {
             let flow = match node {
                 Node::Text { offset, length } => {
                     self.at = At::Text(*offset);
-                    self.mark(*offset);
+                    self.mark(*offset, ReadRange::default());
                     self.write(self.tree.source.part(*offset, *length))?;
                     Flow::Next
                 }
                 Node::Action(pipe) => {
+                    let start = self.session.reads.len();
                     let value = self.pipeline(dot, pipe)?;
                     if pipe.declared.is_empty() {
-                        self.mark(pipe.offset);
+                        self.mark(pipe.offset, self.session.reads.since(start));
                         self.print(&value)?;
                     }
                     Flow::Next
@@ -63,9 +65,9 @@ impl<'r> Execution<'r> {
     }
 
     /// Records the origin of the output that follows.
-    fn mark(&mut self, offset: u32) {
+    fn mark(&mut self, offset: u32, reads: ReadRange) {
         if let Some(spans) = &mut self.spans {
-            spans.push(RawSpan { start: self.out.len(), tree: self.tree, offset });
+            spans.push(RawSpan { start: self.out.len(), tree: self.tree, offset, reads });
         }
     }
 
@@ -100,11 +102,14 @@ impl<'r> Execution<'r> {
 
     fn choose(&mut self, choice: Choice, dot: Dot<'_>, branch: &'r Branch) -> Result<Flow> {
         let mark = self.variables.len();
+        let start = self.session.reads.len();
         let value = self.pipeline(dot, &branch.pipe)?;
         let flow = if value.is_true() {
             let inner = match choice {
                 Choice::If => dot,
-                Choice::With => Dot { value: &value, is_interface: false },
+                Choice::With => {
+                    Dot { value: &value, is_interface: false, reads: self.session.reads.since(start) }
+                }
             };
             self.walk(inner, &branch.body)
         } else {
@@ -116,27 +121,29 @@ impl<'r> Execution<'r> {
 
     fn range(&mut self, dot: Dot<'_>, branch: &'r Branch) -> Result<Flow> {
         let outer = self.variables.len();
+        let start = self.session.reads.len();
         let value = self.pipeline(dot, &branch.pipe)?;
+        let reads = self.session.reads.since(start);
         let count = match &value {
             Value::Missing | Value::Nil => 0,
             Value::Int(_) | Value::Int64(_) | Value::Uint8(_) | Value::Uint64(_) => {
-                self.range_numbers(&value, branch)?
+                self.range_numbers(&value, branch, reads)?
             }
             Value::List(list) => {
                 let is_interface = is_interface(list.elem());
                 let rounds = list.iter().cloned().enumerate();
                 #[expect(clippy::cast_possible_wrap, reason = "no list is that long")]
                 let rounds = rounds.map(|(index, item)| (Value::Int(index as i64), item));
-                self.rounds(branch, rounds, is_interface)?
+                self.rounds(branch, rounds, is_interface, reads)?
             }
             Value::Map(map) => {
                 let entries = map.to_vec().into_iter().map(|(key, value)| (Value::String(key), value));
-                self.rounds(branch, entries, is_interface(map.elem()))?
+                self.rounds(branch, entries, is_interface(map.elem()), reads)?
             }
             Value::Object(object) => {
                 let Some(map) = object.entries() else { return Err(self.cannot_range(&value)) };
                 let entries = map.to_vec().into_iter().map(|(key, value)| (Value::String(key), value));
-                self.rounds(branch, entries, is_interface(map.elem()))?
+                self.rounds(branch, entries, is_interface(map.elem()), reads)?
             }
             _ => return Err(self.cannot_range(&value)),
         };
@@ -154,21 +161,23 @@ impl<'r> Execution<'r> {
         self.failure(format!("range can't iterate over {}", crate::format::display(value)))
     }
 
-    fn range_numbers(&mut self, value: &Value, branch: &'r Branch) -> Result<usize> {
+    fn range_numbers(&mut self, value: &Value, branch: &'r Branch, reads: ReadRange) -> Result<usize> {
         if branch.pipe.declared.len() > 1 {
             let shown = crate::format::display(value);
             return Err(self.failure(format!("can't use {shown} to iterate over more than one variable")));
         }
         match value {
-            Value::Int(end) => self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int(i))), false),
+            Value::Int(end) => {
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int(i))), false, reads)
+            }
             Value::Int64(end) => {
-                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int64(i))), false)
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Int64(i))), false, reads)
             }
             Value::Uint8(end) => {
-                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint8(i))), false)
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint8(i))), false, reads)
             }
             Value::Uint64(end) => {
-                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint64(i))), false)
+                self.rounds(branch, (0..*end).map(|i| (Value::Missing, Value::Uint64(i))), false, reads)
             }
             _ => Ok(0),
         }
@@ -180,14 +189,16 @@ impl<'r> Execution<'r> {
         branch: &'r Branch,
         pairs: impl Iterator<Item = (Value, Value)>,
         is_interface: bool,
+        reads: ReadRange,
     ) -> Result<usize> {
         let mark = self.variables.len();
         let mut count = 0;
         for (key, value) in pairs {
             count += 1;
             self.session.step().map_err(|limit| self.limit(limit))?;
-            self.set_loop_variables(branch, key, &value, is_interface)?;
-            let flow = self.walk(Dot { value: &value, is_interface }, &branch.body)?;
+            let item = Dot { value: &value, is_interface, reads };
+            self.set_loop_variables(branch, key, item)?;
+            let flow = self.walk(item, &branch.body)?;
             self.variables.truncate(mark);
             if flow == Flow::Break {
                 break;
@@ -196,27 +207,25 @@ impl<'r> Execution<'r> {
         Ok(count)
     }
 
-    fn set_loop_variables(
-        &mut self,
-        branch: &'r Branch,
-        key: Value,
-        value: &Value,
-        is_interface: bool,
-    ) -> Result<()> {
+    fn set_loop_variables(&mut self, branch: &'r Branch, key: Value, item: Dot<'_>) -> Result<()> {
+        let Dot { value, is_interface, reads } = item;
         let declared = &branch.pipe.declared;
         let Some(last) = declared.last() else { return Ok(()) };
         let has_key = declared.len() > 1;
         if branch.pipe.is_assignment {
             if has_key {
-                self.assign(&declared[0], key, false)?;
+                let number = declared[0].number;
+                self.assign(&declared[0], Slot { number, value: key, is_interface: false, reads })?;
             }
-            return self.assign(last, value.clone(), is_interface);
+            let slot = Slot { number: last.number, value: value.clone(), is_interface, reads };
+            return self.assign(last, slot);
         }
         let top = self.variables.len();
         let slot = &mut self.variables[top - 1];
-        (slot.value, slot.is_interface) = (value.clone(), is_interface);
+        (slot.value, slot.is_interface, slot.reads) = (value.clone(), is_interface, reads);
         if has_key {
-            self.variables[top - 2].value = key;
+            let slot = &mut self.variables[top - 2];
+            (slot.value, slot.reads) = (key, reads);
         }
         Ok(())
     }
@@ -233,14 +242,16 @@ impl<'r> Execution<'r> {
         if self.session.depth >= depth {
             return Err(self.limit(Limit::Depth(depth)));
         }
+        let start = self.session.reads.len();
         let value = match &invocation.pipe {
             Some(pipe) => self.pipeline(dot, pipe)?,
             None => Value::Missing,
         };
+        let reads = self.session.reads.since(start);
         let (outer, base) = (std::mem::replace(&mut self.tree, tree), self.base);
         self.base = self.variables.len();
         self.session.depth += 1;
-        self.start(&value)?;
+        self.start(&value, reads)?;
         self.session.depth -= 1;
         self.variables.truncate(self.base);
         (self.tree, self.base) = (outer, base);

@@ -111,6 +111,10 @@ pub struct Map {
     elem: Elem,
 }
 
+/// The identity of a map, as long as the map exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MapId(usize);
+
 struct Data {
     entries: RefCell<Entries>,
     is_nil: bool,
@@ -186,6 +190,11 @@ impl Map {
     /// Returns the keys and values, in the order of the keys.
     pub fn to_vec(&self) -> Vec<(Str, Value)> {
         self.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The identity of the map, which its clones share.
+    pub fn id(&self) -> MapId {
+        MapId(Rc::as_ptr(&self.data).addr())
     }
 
     /// True if both are the same map.
