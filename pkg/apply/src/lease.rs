@@ -16,7 +16,7 @@
 //! - **Expiry.** Another run takes over [`LEASE_DURATION`] after the last renewal, by the clock in the headers of the server's
 //!   answers. It also takes over after it has watched the lease unchanged for that long, or at once if the process is
 //!   known to have ended. If the former holder may still work, the new holder waits for [`MAX_CONFIRMATION_AGE`] before its first
-//!   write.
+//!   write. The clock of the server alone does not prove that it has stopped, because it may jump.
 //! - A released lease is deleted, so an idle cluster has no Lease object.
 
 mod confirmation;
@@ -148,10 +148,14 @@ impl Lease {
             }
             let Some(found) = requests.read().await.map_err(forbidden)? else { continue };
             let holder = object::holder(&found);
-            let is_free = object::identity_of(&found) == identity
-                || object::is_expired(&found, server.time())
-                || (request.has_ended)(&holder)
-                || watched.as_ref().is_some_and(|watched| watched.is_unchanged(&found, LEASE_DURATION));
+            let is_unchanged =
+                |lasting| watched.as_ref().is_some_and(|watched| watched.is_unchanged(&found, lasting));
+            let is_ended =
+                ["", &*identity].contains(&object::identity_of(&found)) || (request.has_ended)(&holder);
+            // The clock of the server may have jumped, so only the time that this run has watched proves anything.
+            let has_stopped = is_ended || is_unchanged(MAX_CONFIRMATION_AGE);
+            let is_free =
+                is_ended || object::is_expired(&found, server.time()) || is_unchanged(LEASE_DURATION);
             if !is_free {
                 match request.when_held {
                     HeldLeasePolicy::Fail => return Err(LeaseError::Held { holder }),
@@ -170,8 +174,8 @@ impl Lease {
             let next = object::take_over(&found, &request.holder, &identity, server.time());
             match requests.replace(&next).await {
                 Ok(lease) => {
-                    let not_before = (!is_free).then(|| Instant::now() + MAX_CONFIRMATION_AGE);
-                    if !is_free {
+                    let not_before = (!has_stopped).then(|| Instant::now() + MAX_CONFIRMATION_AGE);
+                    if !has_stopped {
                         server.events().send(&Event::TookOverLease { holder });
                     }
                     return Ok(Self::hold(server, request, lease, sent, not_before));
@@ -240,21 +244,32 @@ pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<Lea
     }))
 }
 
-/// Deletes a lease that has expired, so that its former holder cannot renew it. Returns the holder of a lease that has not
-/// expired.
+/// The outcome of [`end_expired_lease`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeaseEnd {
+    /// Nobody holds the lease.
+    Free,
+    /// The lease had expired and is deleted. Its former holder may write for [`MAX_CONFIRMATION_AGE`].
+    Ended(LeaseHolder),
+    /// The lease has not expired.
+    Held(LeaseHolder),
+}
+
+/// Deletes a lease that has expired, so that its former holder cannot renew it.
 /// # Errors
 /// The failure of the server.
-pub async fn end_expired_lease(server: &Server, name: &LeaseName) -> Result<Option<LeaseHolder>, ApiError> {
+pub async fn end_expired_lease(server: &Server, name: &LeaseName) -> Result<LeaseEnd, ApiError> {
     let requests = object::LeaseRequests { server, name };
-    let Some(found) = requests.read().await? else { return Ok(None) };
+    let Some(found) = requests.read().await? else { return Ok(LeaseEnd::Free) };
+    let holder = object::holder(&found);
     if !object::is_expired(&found, server.time()) {
-        return Ok(Some(object::holder(&found)));
+        return Ok(LeaseEnd::Held(holder));
     }
     match requests.delete(&ObjectRevision::of(&found)).await {
         // The holder has renewed it meanwhile.
-        Err(error) if error.is_conflict() => Ok(Some(object::holder(&found))),
-        Err(error) if error.is_not_found() => Ok(None),
-        ended => ended.map(|()| None),
+        Err(error) if error.is_conflict() => Ok(LeaseEnd::Held(holder)),
+        Err(error) if error.is_not_found() => Ok(LeaseEnd::Free),
+        ended => ended.map(|()| LeaseEnd::Ended(holder)),
     }
 }
 

@@ -84,8 +84,8 @@ pub use in_use::DefinitionInUse;
 pub use key::{GroupKind, ObjectKey, object_name};
 pub use kinds::{ApiKind, ServedKinds, defined_kinds};
 pub use lease::{
-    HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, end_expired_lease,
-    lease_state,
+    HeldLeasePolicy, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,
+    end_expired_lease, lease_state,
 };
 pub use live::{LiveObjects, Observation};
 pub use marks::OwnershipMarks;

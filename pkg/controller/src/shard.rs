@@ -13,8 +13,8 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use apply::{
-    ApiError, GroupKind, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, ListQuery, Server,
-    end_expired_lease, lease_state,
+    ApiError, Event, GroupKind, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest, ListQuery,
+    Server, end_expired_lease, lease::MAX_CONFIRMATION_AGE, lease_state,
 };
 use component::{ComponentKey, RECONCILER};
 use sha2::{Digest as _, Sha256};
@@ -145,8 +145,8 @@ pub async fn acquire_shard(
     }
 }
 
-/// Returns a controller that works on the Components of a cluster, in any namespace. Ends expired leases like
-/// [`end_expired_lease`].
+/// Returns a controller that works on the Components of a cluster, in any namespace. Ends expired leases, and waits until their
+/// former holders write no longer.
 /// # Errors
 /// The failure of the server.
 pub async fn working_controller(server: &Server) -> Result<Option<LeaseHolder>, ApiError> {
@@ -166,14 +166,13 @@ async fn other_writer(
     }
     match lease_state(server, commands).await? {
         Some(state) if state.holder.verb.starts_with(COMPONENT_COMMANDS) => {
-            end_expired_lease(server, commands).await
+            end_expired_leases(server, [commands.clone()]).await
         }
         _ => Ok(None),
     }
 }
 
-/// Returns a controller that holds its lease and has one of the wanted counts of shards. Expired leases are deleted, so that
-/// their holders cannot renew them.
+/// Returns a controller that holds its lease and has one of the wanted counts of shards.
 async fn controller_with_lease(
     server: &Server,
     namespace: Option<&str>,
@@ -181,15 +180,34 @@ async fn controller_with_lease(
 ) -> Result<Option<LeaseHolder>, ApiError> {
     let kind = server.kind(&GroupKind::new("coordination.k8s.io", "Lease")).await?;
     let list = ListQuery { namespace: namespace.map(str::to_owned), ..ListQuery::default() };
-    for lease in server.list(&kind, &list).await? {
-        if Shard::count_of(lease.name()).is_some_and(&is_wanted) {
-            let name = LeaseName { namespace: lease.namespace().to_owned(), name: lease.name().to_owned() };
-            if let Some(holder) = end_expired_lease(server, &name).await? {
-                return Ok(Some(holder));
+    let leases = server.list(&kind, &list).await?;
+    let wanted = leases.iter().filter(|lease| Shard::count_of(lease.name()).is_some_and(&is_wanted));
+    let names = wanted
+        .map(|lease| LeaseName { namespace: lease.namespace().to_owned(), name: lease.name().to_owned() });
+    end_expired_leases(server, names).await
+}
+
+/// Returns the holder of the first lease that has not expired. Expired leases are deleted, so that their holders cannot renew
+/// them, and this waits until they write no longer.
+async fn end_expired_leases(
+    server: &Server,
+    names: impl IntoIterator<Item = LeaseName>,
+) -> Result<Option<LeaseHolder>, ApiError> {
+    let (mut holder, mut has_ended) = (None, false);
+    for name in names {
+        match end_expired_lease(server, &name).await? {
+            LeaseEnd::Free => {}
+            LeaseEnd::Ended(holder) => {
+                server.events().send(&Event::TookOverLease { holder });
+                has_ended = true;
             }
+            LeaseEnd::Held(found) => holder = holder.or(Some(found)),
         }
     }
-    Ok(None)
+    if has_ended {
+        sleep(MAX_CONFIRMATION_AGE).await;
+    }
+    Ok(holder)
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ use tokio::{
 };
 
 use super::{
-    HeldLeasePolicy, LEASE_DURATION, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,
-    MAX_CONFIRMATION_AGE, RENEW_EVERY, end_expired_lease, lease_state, object,
+    HeldLeasePolicy, LEASE_DURATION, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest,
+    LeaseState, MAX_CONFIRMATION_AGE, RENEW_EVERY, end_expired_lease, lease_state, object,
 };
 use crate::{
     ApiError, ApplyRequest, ConnectionOptions, Event, Server, ServerOptions, WriteMode,
@@ -403,14 +403,15 @@ async fn a_lease_is_confirmed_while_writes_use_all_connections() {
     timeout(MAX_CONFIRMATION_AGE, written).await.unwrap().unwrap();
 }
 
-// Row: D-280
-#[tokio::test(start_paused = true)]
-async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
-    let lab = Lab::with_fixture(Fixture::start().await).await;
+/// Asserts that a run takes the lease over from a live run, and writes once that run has stopped.
+async fn takes_over_from_a_live_run(lab: Lab, when_held: HeldLeasePolicy) {
     let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    if when_held == HeldLeasePolicy::Fail {
+        lab.fixture.advance(Duration::from_hours(1));
+    }
     let start = Instant::now();
     let take_over = async {
-        let second = acquire(&lab, "2", HeldLeasePolicy::TakeOver).await.unwrap();
+        let second = acquire(&lab, "2", when_held).await.unwrap();
         write(&lab, &second, "2").await.unwrap();
         start.elapsed()
     };
@@ -431,6 +432,19 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
             .iter()
             .any(|event| matches!(event, Event::TookOverLease { holder } if holder.process == "1"))
     );
+}
+
+// Row: D-280
+#[tokio::test(start_paused = true)]
+async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
+    let lab = Lab::with_fixture(Fixture::start().await).await;
+    takes_over_from_a_live_run(lab, HeldLeasePolicy::TakeOver).await;
+}
+
+// Row: D-280
+#[tokio::test(start_paused = true)]
+async fn a_clock_of_the_server_that_jumps_lets_nobody_write_too_early() {
+    takes_over_from_a_live_run(lab().await, HeldLeasePolicy::Fail).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -575,15 +589,20 @@ fn a_holder_reads_as_command_machine_process_and_time() {
 async fn only_an_expired_lease_is_ended_for_good() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
-    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap().unwrap().process, "1");
+    let ended = async || match end_expired_lease(&lab.server, &name()).await.unwrap() {
+        LeaseEnd::Free => "free".to_owned(),
+        LeaseEnd::Ended(holder) => format!("ended {}", holder.process),
+        LeaseEnd::Held(holder) => format!("held {}", holder.process),
+    };
+    assert_eq!(ended().await, "held 1");
     write(&lab, &lease, "1").await.unwrap();
     // The process sleeps: its clock stands still.
     lab.fixture.advance(LEASE_DURATION + Duration::from_secs(2));
-    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap(), None);
+    assert_eq!(ended().await, "ended 1");
     assert_eq!(lab.fixture.get(LEASE, PLACE).await, None);
     advance(RENEW_EVERY + Duration::from_secs(1)).await;
     sleep(Duration::from_secs(6)).await;
     let error = write(&lab, &lease, "2").await.unwrap_err();
     assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
-    assert_eq!(end_expired_lease(&lab.server, &name()).await.unwrap(), None);
+    assert_eq!(ended().await, "free");
 }
