@@ -18,7 +18,7 @@ use futures::{
 };
 use kube::{
     Api, ResourceExt as _,
-    api::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta, TypeMeta},
+    api::{ApiResource, DynamicObject, GroupVersionKind, ObjectMeta, PartialObjectMeta, TypeMeta},
     runtime::{
         WatchStreamExt as _, reflector,
         reflector::{ObjectRef, Store, store::Writer},
@@ -48,7 +48,12 @@ pub(crate) struct SourceCopy {
     readiness: Arc<Readiness>,
     kinds: Mutex<BTreeMap<GroupKind, WatchedKind>>,
     new_kinds: UnboundedSender<GroupKind>,
+    /// The first revision of each source that a step has read from the hub.
+    first_reads: Mutex<BTreeMap<ObjectKey, String>>,
 }
+
+/// A source that a watch has reported, with its revision.
+type ReportedSource = (ObjectKey, Option<String>);
 
 /// A kind of sources that is watched.
 #[derive(Clone)]
@@ -63,7 +68,8 @@ impl SourceCopy {
     /// Creates an empty copy. Returns the kinds to be watched as well.
     pub(crate) fn new(hub: Server, readiness: Arc<Readiness>) -> (Self, UnboundedReceiver<GroupKind>) {
         let (new_kinds, received) = unbounded();
-        (Self { hub, readiness, kinds: Mutex::default(), new_kinds }, received)
+        let (kinds, first_reads) = (Mutex::default(), Mutex::default());
+        (Self { hub, readiness, kinds, new_kinds, first_reads }, received)
     }
 
     /// Watches all sources of a kind until the kind is no longer served. Returns the Components that need a step.
@@ -86,27 +92,31 @@ impl SourceCopy {
             None
         };
         let changed = changed.flatten_stream().map(Some).chain(forget.into_stream()).filter_map(ready);
-        let due = move |source| self.components_behind(source, components);
+        let changed = changed.filter(|source| ready(!self.is_known(source)));
+        let due = move |(source, _)| self.components_behind(source, components);
         changed.then(due).flat_map(stream::iter).boxed()
     }
 
-    fn changed_sources(&self, kind: &ApiKind) -> BoxStream<'_, ObjectKey> {
+    fn changed_sources(&self, kind: &ApiKind) -> BoxStream<'_, ReportedSource> {
         let client = self.hub.client();
         let version = GroupVersionKind::gvk(&kind.group, &kind.version, &kind.kind);
         let resource = ApiResource::from_gvk_with_plural(&version, &kind.plural);
         let group_kind = kind.group_kind();
-        let key = move |namespace: Option<String>, name: String| ObjectKey {
-            group: group_kind.group.clone(),
-            kind: group_kind.kind.clone(),
-            namespace: namespace.unwrap_or_default(),
-            name,
+        let reported = move |metadata: &ObjectMeta| {
+            let key = ObjectKey {
+                group: group_kind.group.clone(),
+                kind: group_kind.kind.clone(),
+                namespace: metadata.namespace.clone().unwrap_or_default(),
+                name: metadata.name.clone().unwrap_or_default(),
+            };
+            (key, metadata.resource_version.clone())
         };
         if kind.group == GROUP {
             // The files of Blueprints may be large.
             let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(client, &resource);
             let events = watcher(api, watcher::Config::default()).default_backoff();
             let events = self.readiness.observe(kind.kind.clone(), events).applied_objects();
-            return while_served(events).map(move |one| key(one.namespace(), one.name_any())).boxed();
+            return while_served(events).map(move |one| reported(&one.metadata)).boxed();
         }
         let writer = Writer::new(resource.clone());
         let copied = WatchedKind::Copied(writer.as_reader(), resource.clone());
@@ -122,7 +132,7 @@ impl SourceCopy {
         });
         let events = self.readiness.observe(kind.kind.clone(), events);
         let changed = reflector(writer, events).applied_objects();
-        while_served(changed).map(move |one| key(one.namespace(), one.name_any())).boxed()
+        while_served(changed).map(move |one| reported(&one.metadata)).boxed()
     }
 
     /// Returns the Components that have not attempted the artifact of a source. A source that is not ready causes no
@@ -140,8 +150,23 @@ impl SourceCopy {
         state.map(|state| behind(components, &watched, &state.artifact)).unwrap_or_default()
     }
 
+    /// True for the revision that steps have read before the watch reported it, such as in the first list.
+    fn is_known(&self, (key, revision): &ReportedSource) -> bool {
+        let mut first_reads = lock(&self.first_reads);
+        let is_known = revision.is_some() && first_reads.get(key) == revision.as_ref();
+        if !is_known {
+            first_reads.remove(key);
+        }
+        is_known
+    }
+
     async fn read_from_hub(&self, key: &ObjectKey) -> Result<Option<Object>, ApiError> {
         let found = self.hub.read(key).await?;
+        if let Some(revision) =
+            found.as_ref().and_then(|found| found.get(&["metadata", "resourceVersion"])?.as_str())
+        {
+            lock(&self.first_reads).entry(key.clone()).or_insert_with(|| revision.to_owned());
+        }
         if found.is_some()
             && let Entry::Vacant(unknown) = lock(&self.kinds).entry(key.group_kind())
         {

@@ -198,6 +198,19 @@ async fn components_become_ready_follow_their_source_and_go() {
     assert_eq!(lab.maps().await.len(), 0);
 }
 
+#[tokio::test]
+async fn a_new_artifact_during_a_restart_is_applied_once() {
+    let lab = Lab::start().await;
+    lab.apply("web", "values: {maps: 1}").await;
+    lab.run_until(are_ready).await;
+    lab.publish("main@sha1:2").await;
+    let before = lab.metrics.steps.load(Ordering::Relaxed);
+    lab.controller().run(sleep(Duration::from_secs(1))).await.unwrap();
+    assert_eq!(lab.maps().await["web-0"], "main@sha1:2");
+    // It notes the change, applies it, and has one more step after it was processing.
+    assert_eq!(lab.metrics.steps.load(Ordering::Relaxed) - before, 3);
+}
+
 // Row: CMP-74, CMP-75
 #[tokio::test]
 async fn dependents_continue_once_their_dependency_is_ready_or_gone() {
