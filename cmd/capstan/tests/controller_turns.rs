@@ -134,3 +134,33 @@ hint: set `spec.sourceRef` and `spec.values` of the Components, or stop the cont
     );
     assert_eq!(component(&lab).await, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_refuses_objects_that_only_the_files_have() {
+    let (lab, _controller) = start().await;
+    let secret =
+        "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values: 'colour: red'}}";
+    let web = WEB.replace("  values: {colour: blue}", "  valuesFrom: [{name: values}]");
+    let (blueprint, web) = web.split_once("---").unwrap();
+    let blueprint = blueprint.replace("version:", "release:");
+    lab.world().write("web.yaml", format!("{blueprint}---{web}---\n{secret}\n"));
+    let refused = lab.run("component apply web.yaml");
+    assert_data_eq!(
+        refused.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot apply with Secrets and sources of files
+  cause: Secret shop/values is only in the files
+  cause: Blueprint shop/maps differs between the files and the cluster
+  cause: a controller works on the Components of this cluster: `controller` on [..] (process [..], since [..])
+hint: apply these objects with `kubectl apply -f [CWD]/web.yaml` and try again, or stop the controller
+
+"#]]
+    );
+    assert_eq!(component(&lab).await, None);
+    lab.fixture.apply(&secret.replace("values}", "values, namespace: shop}")).await;
+    lab.fixture.apply(&blueprint).await;
+    assert_eq!(lab.run("component apply web.yaml").status, 0);
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "shop/web").await.unwrap()["data"]["colour"], "red");
+}

@@ -7,6 +7,7 @@
 
 mod error;
 mod schedule;
+mod unstored;
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -29,6 +30,7 @@ use crate::{
 
 pub use error::{BatchError, ComponentProblem};
 use schedule::Schedule;
+pub use unstored::UnstoredObject;
 
 /// The number of Components whose objects are read together. Their labels are in the URL of a request, which proxies limit to
 /// 8 KiB.

@@ -46,7 +46,9 @@ mod targets;
 mod testing;
 mod transition;
 
-pub use batch::{BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose};
+pub use batch::{
+    BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose, UnstoredObject,
+};
 pub use check::{CheckedComponent, FieldProblem, check_component};
 pub use definition::{API_VERSION, BLUEPRINT_KIND, GROUP, KIND, definition, definitions};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};

@@ -1,6 +1,10 @@
 //! The Secrets that a Component refers to: values, variables, decryption keys and kubeconfigs.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use apply::{ApiError, GroupKind, ObjectKey, Server};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -34,9 +38,9 @@ impl ObjectReader for Server {
     }
 }
 
-/// Objects from files, for runs without a cluster.
+/// Objects from files, for runs without a cluster. Clones share the objects.
 #[derive(Clone, Debug, Default)]
-pub struct LocalObjects(BTreeMap<ObjectKey, Object>);
+pub struct LocalObjects(Arc<BTreeMap<ObjectKey, Object>>);
 
 impl LocalObjects {
     /// Takes objects. Objects without a namespace are in `namespace`.
@@ -47,7 +51,11 @@ impl LocalObjects {
             }
             (ObjectKey::of(&object), object)
         };
-        Self(objects.into_iter().map(entry).collect())
+        Self(Arc::new(objects.into_iter().map(entry).collect()))
+    }
+
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<&Object> {
+        self.0.get(key)
     }
 }
 
@@ -188,6 +196,29 @@ pub async fn load_references(
     if loader.problems.is_empty() { Ok(references) } else { Err(loader.problems) }
 }
 
+/// Returns the Secrets that a Component refers to.
+pub(crate) fn referenced_secrets(component: &Component) -> BTreeSet<ObjectKey> {
+    let spec = &component.spec;
+    let post_build = spec.post_build.iter().flat_map(|change| &change.substitute_from);
+    let names = spec
+        .values_from
+        .iter()
+        .map(|reference| &reference.name)
+        .chain(spec.kube_config.iter().map(|config| &config.secret_ref.name))
+        .chain(spec.decryption.iter().map(|decryption| &decryption.secret_ref.name))
+        .chain(post_build.map(|reference| &reference.name));
+    names.map(|name| secret_key(component.namespace(), name)).collect()
+}
+
+fn secret_key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey {
+        group: String::new(),
+        kind: "Secret".to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
 /// Reads the kubeconfig of the target cluster of a Component. `None` if the target is the hub.
 /// # Errors
 /// The Secret, or its key, does not exist.
@@ -209,12 +240,7 @@ struct Loader<'a> {
 impl Loader<'_> {
     /// Returns the decoded content of a Secret.
     async fn secret(&mut self, name: &str, field: &str) -> Option<BTreeMap<String, Vec<u8>>> {
-        let key = ObjectKey {
-            group: String::new(),
-            kind: "Secret".to_owned(),
-            namespace: self.namespace.to_owned(),
-            name: name.to_owned(),
-        };
+        let key = secret_key(self.namespace, name);
         let shown = format!("{}/{name}", self.namespace);
         let problem = match self.hub.read(&key).await {
             Ok(Some(secret)) => match secret_data(&secret) {
@@ -261,7 +287,7 @@ impl Loader<'_> {
 }
 
 /// Returns the decoded `data` of a Secret, overridden by `stringData`.
-fn secret_data(secret: &Object) -> Result<BTreeMap<String, Vec<u8>>, String> {
+pub(crate) fn secret_data(secret: &Object) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut decoded = BTreeMap::new();
     let fields = |name: &'static str| secret.get(&[name]).and_then(Value::as_object).into_iter().flatten();
     for (key, value) in fields("data") {

@@ -24,6 +24,8 @@ const STEP_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 const RECORD_PREFIX: &str = "capstan.component.";
 /// The key of the Component in its record.
 const RECORD_KEY: &str = "component.json";
+/// The number of Components in one request for all.
+const PAGE: usize = 250;
 /// The size above which a record keeps digests of the applied fields instead of the fields.
 /// An object holds at most 1 MiB.
 const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
@@ -126,12 +128,12 @@ impl ComponentStore {
 
     /// Returns all Components.
     pub async fn list(&self) -> Result<StoredComponents, ApiError> {
-        let mut stored = StoredComponents::default();
-        if let Some(kind) = &self.kind {
-            for object in self.server.list(kind, &ListQuery::default()).await? {
-                stored.add(Component::from_server(object));
-            }
-        }
+        let add = |stored: &mut StoredComponents, object| stored.add(Component::from_server(object));
+        let mut stored = match &self.kind {
+            // Objects are larger than Components, so they are not held all at once.
+            Some(kind) => self.server.pages(kind, &ListQuery::default()).with_size(PAGE).gather(add).await?,
+            None => StoredComponents::default(),
+        };
         // Components that were applied before the kind was installed.
         let records = ListQuery { labels: RECORD_LABEL.to_owned(), ..ListQuery::default() };
         let known = stored.keys();
@@ -277,8 +279,9 @@ impl ComponentStore {
     ) -> Result<(), ApiError> {
         let (namespace, name) = (component.namespace(), component.name());
         let patched = self.server.patch(kind, namespace, name, patch, MANAGER, of).await?;
-        if let Some(Value::Object(metadata)) = patched.as_map().get("metadata") {
-            component.metadata.clone_from(metadata);
+        let mut patched = without_managed_fields(patched);
+        if let Some(Value::Object(metadata)) = patched.as_map_mut().remove("metadata") {
+            component.metadata = metadata;
         }
         Ok(())
     }
@@ -393,6 +396,14 @@ impl ApplySetStore for InventoryStore<'_> {
     }
 }
 
+/// Removes the managed fields of an object, which nothing here reads. They are larger than the rest of a Component.
+fn without_managed_fields(mut object: Object) -> Object {
+    if let Some(Value::Object(metadata)) = object.as_map_mut().get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    object
+}
+
 impl Component {
     /// Reads a Component that a server returned.
     /// # Errors
@@ -401,7 +412,7 @@ impl Component {
         // Server objects were checked by the schema of the cluster, which may be newer than ours.
         let component =
             ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
-        serde_json::from_value(object.into_value())
+        serde_json::from_value(without_managed_fields(object).into_value())
             .map_err(|error| UnreadableComponent { component, problem: error.to_string() })
     }
 

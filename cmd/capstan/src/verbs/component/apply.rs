@@ -17,6 +17,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    suggested_commands::quoted,
     ui::format_count,
     verbs::lifecycle::{self, PlanFlags},
 };
@@ -27,7 +28,8 @@ const COMMAND: &str = "component apply";
 ///
 /// Renders Components and applies their objects, each Component after its dependencies. Secrets and sources in the files take
 /// the place of those of the cluster. Objects that left a Component are deleted last. If a controller works on the cluster, the
-/// command stores the Components and waits for the controller. Re-run the command to resume an interrupted run.
+/// command stores the Components and waits for the controller, which needs their Secrets and sources on the cluster. Re-run the
+/// command to resume an interrupted run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component apply -f components/
@@ -150,15 +152,40 @@ impl ApplyRun<'_> {
     /// Lets a controller execute the plan. Returns false if no controller works on the cluster.
     async fn hand_over(&self, hub: &Hub, plan: &BatchPlan, session: &Session) -> Result<bool, Failure> {
         let Some(controller) = turns::find_controller(hub).await? else { return Ok(false) };
-        if self.request.source.is_some() || !self.request.values.is_empty() {
-            let failure = Failure::new(Kind::Conflict, "cannot apply with `--source` or `--values`");
-            return Err(failure
-                .cause(format!("a controller works on the Components of this cluster: {controller}"))
-                .hint("set `spec.sourceRef` and `spec.values` of the Components, or stop the controller"));
+        if let Some(refusal) = self.controller_refusal(hub, plan, session).await? {
+            return Err(
+                refusal.cause(format!("a controller works on the Components of this cluster: {controller}"))
+            );
         }
         session.messages().status(format!("waiting for the controller: {controller}"));
         let stored = self.inputs.batch(hub).store(plan).await.map_err(BatchError::from)?;
         turns::wait_until_ready(hub, &stored, session.messages()).await
+    }
+
+    /// Returns the reason why a controller, which reads everything from the cluster, cannot execute the plan.
+    async fn controller_refusal(
+        &self,
+        hub: &Hub,
+        plan: &BatchPlan,
+        session: &Session,
+    ) -> Result<Option<Failure>, Failure> {
+        if self.request.source.is_some() || !self.request.values.is_empty() {
+            let failure = Failure::new(Kind::Conflict, "cannot apply with `--source` or `--values`");
+            let hint = "set `spec.sourceRef` and `spec.values` of the Components, or stop the controller";
+            return Ok(Some(failure.hint(hint)));
+        }
+        let unstored = self.inputs.batch(hub).unstored_objects(plan).await.map_err(BatchError::from)?;
+        if unstored.is_empty() {
+            return Ok(None);
+        }
+        let failure = Failure::new(Kind::Conflict, "cannot apply with Secrets and sources of files");
+        let failure = unstored.iter().map(ToString::to_string).fold(failure, Failure::cause);
+        let home = session.environment().home();
+        let files = self.request.files.iter().filter(|file| *file != "-");
+        let files: String = files.map(|file| format!(" -f {}", quoted(file, home))).collect();
+        let hint =
+            format!("apply these objects with `kubectl apply{files}` and try again, or stop the controller");
+        Ok(Some(failure.hint(hint)))
     }
 
     /// Plans, and checks that a saved plan is still valid.

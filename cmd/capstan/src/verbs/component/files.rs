@@ -51,9 +51,9 @@ pub(super) struct ComponentFiles {
 }
 
 impl ComponentFiles {
-    /// Returns the objects that a Component may refer to. Objects without a namespace are in that of the Component.
-    pub(super) fn objects_for(&self, component: &CheckedComponent) -> LocalObjects {
-        LocalObjects::new(self.others.iter().cloned(), component.component.namespace())
+    /// Returns the objects that Components of a namespace may refer to. Objects without a namespace are in this one.
+    pub(super) fn objects_for(&self, namespace: &str) -> LocalObjects {
+        LocalObjects::new(self.others.iter().cloned(), namespace)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The Components of a command line, with their files, sources and values.
 
+use std::collections::BTreeMap;
+
 use api::plan::SavedComponents;
-use component::{BatchPlan, ComponentBatch, ComponentInput, Preparation};
+use component::{BatchPlan, CheckedComponent, ComponentBatch, ComponentInput, Preparation};
 
 use super::{
     files::{FileFlags, read_components},
@@ -61,7 +63,13 @@ impl Inputs {
         let files = read_components(&request.files, &request.namespace, session)?;
         let source = request.source.as_deref().map(|place| read_given(place, session)).transpose()?;
         let values = read_values(&request.values, session)?;
-        let input = |checked| ComponentInput { files: files.objects_for(checked), checked: checked.clone() };
+        let mut of_namespaces = BTreeMap::new();
+        let input = |checked: &CheckedComponent| {
+            let namespace = checked.component.namespace();
+            let files =
+                of_namespaces.entry(namespace.to_owned()).or_insert_with(|| files.objects_for(namespace));
+            ComponentInput { files: files.clone(), checked: checked.clone() }
+        };
         let components = files.components.iter().map(input).collect();
         let preparation =
             Preparation { repositories: session.repositories()?, source, values, ..Preparation::default() };

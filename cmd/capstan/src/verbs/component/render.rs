@@ -99,7 +99,7 @@ pub(super) fn render_files(
     let cluster = TemplateCluster { capabilities, reader: None };
     let mut objects = Vec::new();
     for checked in &files.components {
-        let hub = files.objects_for(checked);
+        let hub = files.objects_for(checked.component.namespace());
         let prepared = async {
             let resolved = preparation.resolve(checked.component.clone(), &hub).await?;
             preparation.render(resolved, cluster.clone()).await
