@@ -29,7 +29,7 @@ use super::{
 use crate::print::print_line;
 
 /// The numbers of Components.
-const SIZES: [usize; 2] = [200, 1000];
+const SIZES: [usize; 3] = [200, 1000, 5000];
 /// The number of measured edits.
 const EDITS: usize = 100;
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -91,7 +91,7 @@ impl Controller {
         Ok(())
     }
 
-    /// The resident memory now, or its peak, in KiB.
+    /// The resident memory in KiB: all of it, or without the pages of the program.
     fn memory(&self, field: &str) -> Result<u64> {
         memory_of(self.process.id(), field).context("the system does not report the memory of a process")
     }
@@ -123,11 +123,12 @@ pub(super) fn controller(_: &Bench, programs: &Programs, folder: &Path) -> Resul
     });
     let controller = Controller::start(&programs.capstan, folder, kubeconfig)?;
     thread::sleep(Duration::from_secs(2));
-    let idle = controller.memory("VmRSS:")?;
+    let (idle, own) = (controller.memory("VmRSS:")?, controller.memory("RssAnon:")?);
     let mut text = format!(
-        "\n| Components of {OBJECTS} objects | All ready after | Requests each | Memory | Peak memory | Edit, median | Edit, 99% |\n\
-         |---|---|---|---|---|---|---|\n| 0 | - | - | {} | - | - | - |\n",
-        mib_text(idle)
+        "\n| Components of {OBJECTS} objects | All ready after | Requests each | Memory | Without the program | Edit, median | Edit, 99% |\n\
+         |---|---|---|---|---|---|---|\n| 0 | - | - | {} | {} | - | - |\n",
+        mib_text(idle),
+        mib_text(own)
     );
     let mut known = 0;
     for size in SIZES {
@@ -151,7 +152,7 @@ pub(super) fn controller(_: &Bench, programs: &Programs, folder: &Path) -> Resul
             size - known,
             requests / (size - known),
             mib_text(memory),
-            mib_text(controller.memory("VmHWM:")?),
+            mib_text(controller.memory("RssAnon:")?),
             duration_text(edits[EDITS / 2]),
             duration_text(edits[EDITS * 99 / 100])
         );
