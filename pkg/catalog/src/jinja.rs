@@ -7,9 +7,11 @@ mod error;
 mod filters;
 mod merge;
 mod mutable;
+mod percent;
 mod python;
 mod regular_expressions;
 mod render;
+mod rewrite;
 #[cfg(test)]
 mod tests;
 

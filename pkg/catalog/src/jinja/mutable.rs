@@ -3,39 +3,18 @@
 //! The values of the engine never change. Literals that a template assigns with `set` become values that do.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
-use regex::{Captures, Regex};
 
-/// The function that makes a value mutable.
-const FUNCTION: &str = "__mutable";
+/// The name of the function.
+pub(super) const FUNCTION: &str = "__mutable";
 /// The maximum number of values that a template adds to its lists and mappings.
 const MAX_ADDED: u64 = 10_000_000;
 
-/// A comment, a raw text, or an assignment of a literal list or mapping, which has groups.
-static ASSIGNMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let comment = r"\{#.*?#\}";
-    let raw = r"\{%[-+]?\s*raw\s*[-+]?%\}.*?\{%[-+]?\s*endraw\s*[-+]?%\}";
-    let assignment = r"(\{%[-+]?\s*set\s+[A-Za-z_]\w*\s*=\s*)([\[{].*?)(\s*[-+]?%\})";
-    Regex::new(&format!("(?s){comment}|{raw}|{assignment}")).ok()
-});
-
-/// Makes the lists and mappings mutable that a template assigns.
-pub(super) fn prepare(source: &str) -> String {
-    let Some(assignment) = &*ASSIGNMENT else { return source.to_owned() };
-    let replace = |found: &Captures<'_>| match (found.get(1), found.get(2), found.get(3)) {
-        (Some(start), Some(literal), Some(end)) => {
-            format!("{}{FUNCTION}({}){}", start.as_str(), literal.as_str(), end.as_str())
-        }
-        _ => found[0].to_owned(),
-    };
-    assignment.replace_all(source, replace).into_owned()
-}
-
-/// Adds the function that `prepare` calls.
+/// Adds the function that makes a list or mapping mutable.
 pub(super) fn add(environment: &mut Environment<'_>) {
     let added = Arc::new(AtomicU64::new(0));
     environment.add_function(FUNCTION, move |value: Value| {

@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use minijinja::value::ValueKind;
-use minijinja::{Error, ErrorKind, Output, State, Value};
+use minijinja::{Error, Output, State, Value};
 
 use crate::yaml::float_text;
 
-/// Prints a value into a template.
+/// Prints a value into a template. An `if` without `else` has an undefined value, which is empty; the engine refuses other
+/// undefined values.
 pub(super) fn format(out: &mut Output, _state: &mut State, value: &Value) -> Result<(), Error> {
     if value.is_undefined() {
-        return Err(Error::from(ErrorKind::UndefinedError));
+        return Ok(());
     }
     out.write_str(&text(value)).map_err(Error::from)
 }
@@ -24,7 +25,7 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// Returns a value as it is written in Python.
-fn literal(value: &Value) -> String {
+pub(super) fn literal(value: &Value) -> String {
     match value.kind() {
         ValueKind::None => "None".to_owned(),
         ValueKind::Bool => if value.is_true() { "True" } else { "False" }.to_owned(),

@@ -11,7 +11,8 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 
 use super::error::TemplateError;
-use super::{filters, mutable, python};
+use super::rewrite::rewrite;
+use super::{filters, mutable, percent, python};
 use crate::results::Reads;
 
 /// The maximum size of a template in bytes.
@@ -31,7 +32,7 @@ pub(crate) fn render(
     let name =
         name.ok_or_else(|| TemplateError::new("the name of the file is not valid UTF-8".to_owned()))?;
     let folders: Vec<PathBuf> = [folder].into_iter().chain(search_paths.iter().cloned()).collect();
-    let source = |name: &str| load(&folders, name, reads).ok().flatten();
+    let source = |name: &str| Some(rewrite(&load(&folders, name, reads).ok()??));
     let environment = kapitan_environment(folders.clone(), reads);
     environment
         .get_template(name)
@@ -55,7 +56,7 @@ pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environm
     let loader_reads = Arc::clone(reads);
     environment.set_loader(move |name| {
         load(&folders, name, &loader_reads)
-            .map(|source| source.map(|source| mutable::prepare(&source)))
+            .map(|source| source.map(|source| rewrite(&source)))
             .map_err(|error| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string()))
     });
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -63,6 +64,7 @@ pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environm
     environment.set_formatter(python::format);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_fuel(Some(MAX_STEPS));
+    environment.add_filter(percent::FILTER, percent::percent);
     mutable::add(&mut environment);
     environment
 }

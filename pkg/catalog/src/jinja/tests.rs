@@ -69,6 +69,36 @@ fn assigned_lists_and_mappings_are_mutable() {
     assert!(rendered(text, &json!({})).is_err());
 }
 
+#[test]
+fn texts_are_formatted_as_in_python() {
+    for (expression, expected) in [
+        ("'%s-%d' % ('a', 3)", "a-3"),
+        ("'%s' % name", "web"),
+        ("'%s' % name|upper + '!'", "WEB!"),
+        (
+            "'%5.2f|%-5s|%05d|%x|%X|%o|%%|%r' % (1.5, 'a', 42, 255, 255, 8, 'q')",
+            " 1.50|a    |00042|ff|FF|10|%|'q'",
+        ),
+        ("'%s %s' % (list, map)", "['b', 1, 1.0, None, True] {'a': {'b': \"it's\"}}"),
+        ("'%(a)s' % {'a': 1}", "1"),
+        ("'%i %s %s' % (2.7, none, 1.0)", "2 None 1.0"),
+        ("'%+d|%*d|%#x|%.3s' % (1, 5, 2, 255, 'abcdef')", "+1|    2|0xff|abc"),
+        ("'x' if false else '%s' % true", "True"),
+        ("'%d' % 'a'", "%d format: a real number is required, not string, at t.txt:1"),
+        ("'%s %s' % 'a'", "not enough arguments for format string, at t.txt:1"),
+        ("'a' % 1", "not all arguments converted during string formatting, at t.txt:1"),
+        ("'%s' % nothing", "a value of the text is undefined, at t.txt:1"),
+        ("'%1000000000d' % 1", "`1000000000` is no width up to 100000, at t.txt:1"),
+        ("7 % 3", "1"),
+        ("'a' if false", ""),
+        ("'x' ~ ('a' if false)", "x"),
+    ] {
+        assert_eq!(shown(expression), expected, "{expression}");
+    }
+    let text = "{% set l = ['%}', '}}'] %}{% do l.append('{{') %}{{ l }}";
+    assert_eq!(rendered(text, &json!({})).as_deref(), Ok("['%}', '}}', '{{']"));
+}
+
 // Row: D-452
 #[test]
 fn filters_convert_values() {
