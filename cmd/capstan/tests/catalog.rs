@@ -7,6 +7,8 @@ use support::{
     host::{FakeHost, Reply},
 };
 
+use crate::testing::with_lieutenant;
+
 const API: &str = "api.syn.example.org";
 
 /// The repositories and the API of one cluster.
@@ -63,14 +65,7 @@ impl Lab {
             Reply::json(200, r#"[{"id": "c-1", "displayName": "One", "tenant": "t-1"}]"#),
         );
         host.on(format!("{API}/clusters/c-2"), Reply::json(404, r#"{"reason": "object does not exist"}"#));
-        let world = crate::world();
-        let ca = world.write("ca.pem", host.ca_pem());
-        let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
-        let world = world
-            .env("PATH", path)
-            .env("HTTPS_PROXY", host.proxy_url())
-            .env("SSL_CERT_FILE", ca)
-            .env("COMMODORE_API_URL", format!("https://{API}"))
+        let world = with_lieutenant(crate::world(), &forge, &host, API)
             .env("COMMODORE_API_TOKEN", "sesame")
             .env("GIT_AUTHOR_NAME", "Ann")
             .env("GIT_AUTHOR_EMAIL", "ann@example.org");

@@ -1,51 +1,14 @@
 //! Tests of `catalog component` and `catalog package` for authors: creation from a template, and deletion.
 
 use snapbox::{assert_data_eq, str};
-use support::{binary::TestEnvironment, git::GitForge};
 
-const VARIABLES: &str = r#"{
-  "slug": "the-component", "name": "{{ cookiecutter.slug }}", "key": "{{ cookiecutter.slug.replace('-', '_') }}",
-  "test_cases": "defaults", "add_lib": "n", "add_golden": "y", "add_matrix": "n", "github_owner": "nobody",
-  "automerge_patch_regexp_blocklist": "", "copyright_holder": "nobody", "copyright_year": "1950"
-}"#;
-
-/// Creates a forge with a template, and an environment with Git.
-pub(crate) fn lab() -> (GitForge, TestEnvironment, String) {
-    let forge = GitForge::new();
-    let root = "{{ cookiecutter.slug }}";
-    forge.commit(
-        "template",
-        &[
-            ("cookiecutter.json", VARIABLES),
-            (&format!("{root}/class/defaults.yml"), "parameters:\n  {{ cookiecutter.key }}:\n    =_metadata: {}\n    namespace: syn-{{ cookiecutter.slug }}\n"),
-            (&format!("{root}/class/{{{{ cookiecutter.slug }}}}.yml"), "parameters:\n  kapitan:\n    compile:\n      - input_paths: ['${_base_directory}/component/main.jsonnet']\n        input_type: jsonnet\n        output_path: .\n"),
-            (&format!("{root}/component/main.jsonnet"), "{ '{{ cookiecutter.slug }}': { holder: '{{ cookiecutter.copyright_holder }}' } }\n"),
-            (&format!("{root}/notes"), "{{ cookiecutter.github_owner }} {{ cookiecutter.test_cases }} {{ cookiecutter.add_lib }}{{ cookiecutter.add_golden }}{{ cookiecutter.add_matrix }} {{ cookiecutter.automerge_patch_regexp_blocklist }}\n"),
-            ("hooks/post_gen_project.py", "raise SystemExit(1)\n"),
-        ],
-    );
-    let template = forge.repository("template").display().to_string();
-    let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
-    let world = crate::world()
-        .env("PATH", path)
-        .env("GIT_AUTHOR_NAME", "Ann")
-        .env("GIT_AUTHOR_EMAIL", "ann@example.org")
-        .env("COMMODORE_COMPONENT_NEW_TEMPLATE_URL", &template)
-        .env("COMMODORE_PACKAGE_NEW_TEMPLATE_URL", &template);
-    (forge, world, template)
-}
-
-pub(crate) fn git(world: &TestEnvironment, forge: &GitForge, folder: &str, arguments: &[&str]) -> String {
-    let mut command = std::process::Command::new("git");
-    command.args(arguments).current_dir(world.current_dir().join(folder)).envs(forge.variables());
-    String::from_utf8(command.output().unwrap().stdout).unwrap().trim().to_owned()
-}
+use crate::testing::{git, template_lab};
 
 // Row: CAT-99
 // Row: D-472
 #[test]
 fn a_component_is_created_compiled_and_deleted() {
-    let (forge, world, _) = lab();
+    let (forge, world, _) = template_lab();
     assert_data_eq!(
         world.screens([
             "catalog component new my-thing --output-dir . --owner ann --lib -t one -t one -t two --no-golden-tests --add-automerge-patch-block-depname x --add-automerge-patch-block-pattern ^a --copyright Ann",
@@ -146,7 +109,7 @@ holder: Ann
 
 #[test]
 fn a_new_component_is_a_worktree_of_a_clone() {
-    let (forge, world, _) = lab();
+    let (forge, world, _) = template_lab();
     world.run_expecting_success("catalog component new one -d work");
     world.run_expecting_success("catalog package new one -d work");
     let folder = "work/dependencies/one";
@@ -159,7 +122,7 @@ fn a_new_component_is_a_worktree_of_a_clone() {
 
 #[test]
 fn impossible_components_are_refused_and_leave_nothing() {
-    let (forge, world, template) = lab();
+    let (forge, world, template) = template_lab();
     world.write("there/one/file", "");
     assert_data_eq!(
         world.screens([

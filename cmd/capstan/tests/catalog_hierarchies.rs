@@ -7,6 +7,8 @@ use support::{
     host::{FakeHost, Reply},
 };
 
+use crate::testing::with_lieutenant;
+
 const API: &str = "api.syn.example.org";
 
 /// A class that compiles `component/main.jsonnet`.
@@ -25,14 +27,7 @@ struct Site {
 impl Site {
     fn new() -> Self {
         let (forge, host) = (GitForge::new(), FakeHost::start(&[API]));
-        let world = crate::world();
-        let ca = world.write("ca.pem", host.ca_pem());
-        let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
-        let world = world
-            .env("PATH", path)
-            .env("HTTPS_PROXY", host.proxy_url())
-            .env("SSL_CERT_FILE", ca)
-            .env("COMMODORE_API_URL", format!("https://{API}"));
+        let world = with_lieutenant(crate::world(), &forge, &host, API);
         let site = Self { forge, host, world };
         let [tenant, global] = ["tenant", "global"].map(|name| site.path(name));
         let tenant = format!(

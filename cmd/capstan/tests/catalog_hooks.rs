@@ -4,15 +4,14 @@
 use snapbox::{assert_data_eq, str};
 use support::{binary::TestEnvironment, git::GitForge};
 
-use crate::catalog_authors::{git, lab};
+use crate::testing::{git, template_lab_without_hook};
 
 const PRE: &str = "#!/bin/sh\necho \"pre in $(basename \"$PWD\"), $(ls -A | wc -l | tr -d ' ') files\"\necho \"secret is '$SECRET'\"\n";
 const POST: &str = "#!/bin/sh\nset -e\nif [ '{{ cookiecutter.add_lib }}' = n ]; then rm notes; fi\necho 'made by {{ cookiecutter.slug }}' >by-hook\nprintf '#!/bin/sh\\n' >run.sh\nchmod +x run.sh\n";
 
 /// Creates a template with hooks.
 fn hooked(hooks: &[(&str, &str)]) -> (GitForge, TestEnvironment) {
-    let (forge, world, _) = lab();
-    forge.git("template", &["rm", "-q", "hooks/post_gen_project.py"]);
+    let (forge, world) = template_lab_without_hook();
     forge.commit("template", hooks);
     (forge, world.env("SECRET", "sesame"))
 }

@@ -3,11 +3,11 @@
 use snapbox::{assert_data_eq, str};
 use support::{binary::TestEnvironment, git::GitForge};
 
-use crate::catalog_authors::lab;
+use crate::testing::template_lab;
 
 /// Creates a package with a component in Git.
 fn package_lab() -> (GitForge, TestEnvironment) {
-    let (forge, world, _) = lab();
+    let (forge, world, _) = template_lab();
     let component = forge.repository("one").display().to_string();
     forge.commit(
         "one",

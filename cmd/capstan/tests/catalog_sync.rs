@@ -3,15 +3,14 @@
 use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, Reply};
 
-use crate::catalog_authors::lab;
+use crate::testing::template_lab_without_hook;
 
 const API: &str = "api.github.com/repos/o";
 
 // Row: D-477
 #[test]
 fn components_on_github_are_updated_by_pull_requests() {
-    let (forge, world, _) = lab();
-    forge.git("template", &["rm", "-q", "hooks/post_gen_project.py"]);
+    let (forge, world) = template_lab_without_hook();
     forge.git("template", &["commit", "-q", "-m", "no hook"]);
     let host = FakeHost::start(&["api.github.com"]);
     let (ca, root) = (world.write("ca.pem", host.ca_pem()), forge.repository("template"));

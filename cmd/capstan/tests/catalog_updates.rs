@@ -2,18 +2,17 @@
 
 use snapbox::{assert_data_eq, str};
 
-use crate::catalog_authors::{git, lab};
+use crate::testing::{git, template_lab_without_hook};
 
 // Row: D-476
 #[test]
 fn changes_of_the_template_are_merged_into_a_component() {
-    let (forge, world, _) = lab();
+    let (forge, world) = template_lab_without_hook();
     let root = "{{ cookiecutter.slug }}";
     let commit = |message: &str| {
         git(&world, &forge, "my-thing", &["add", "--all"]);
         git(&world, &forge, "my-thing", &["commit", "-q", "-m", message]);
     };
-    forge.git("template", &["rm", "-q", "hooks/post_gen_project.py"]);
     forge.commit("template", &[(&format!("{root}/old"), "old\n"), (&format!("{root}/kept"), "old\n")]);
     world.run_expecting_success("catalog component new my-thing --output-dir .");
     world.write("my-thing/own", "mine\n");

@@ -1,5 +1,6 @@
 //! Parts that several tests share: providers, sandboxes and management clusters for the binary.
 
+mod catalogs;
 mod cluster_pair;
 mod lab;
 mod management;
@@ -7,6 +8,7 @@ pub(crate) mod releases;
 mod sandboxes;
 mod small_providers;
 
+pub(crate) use catalogs::{git, template_lab, template_lab_without_hook, with_lieutenant};
 pub(crate) use cluster_pair::ClusterPair;
 #[cfg(unix)]
 pub(crate) use lab::Lab;

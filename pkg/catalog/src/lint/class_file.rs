@@ -16,13 +16,18 @@ pub(super) struct ClassFile {
 }
 
 impl ClassFile {
-    /// Reads a file. None if it is large, no text or no YAML mapping.
+    /// Reads a file with the name of a class. None if it is large, no text or no YAML mapping.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let is_yaml = path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml");
-        if !is_yaml || fs::metadata(path).map_or(true, |metadata| metadata.len() > MAX_FILE_BYTES) {
+        if is_yaml { Self::read_if(path, |_| true) } else { None }
+    }
+
+    /// Reads a file with any name if its text is wanted. None if it is large, no text or no YAML mapping.
+    pub(super) fn read_if(path: &Path, is_wanted: impl FnOnce(&str) -> bool) -> Option<Self> {
+        if fs::metadata(path).map_or(true, |metadata| metadata.len() > MAX_FILE_BYTES) {
             return None;
         }
-        let text = fs::read_to_string(path).ok()?;
+        let text = fs::read_to_string(path).ok().filter(|text| is_wanted(text))?;
         let content = yaml::read_settings(&text, &YamlLimits::default()).ok()?;
         content.is_object().then(|| Self { path: path.to_owned(), text, content })
     }

@@ -1,12 +1,10 @@
 //! The checks of Commodore: removed references, and entries of dependencies that cannot be used.
 
-use std::fs;
 use std::path::Path;
 
-use manifest::{Value, YamlLimits, yaml};
+use manifest::Value;
 
-use super::class_file::visit_texts;
-use super::files::MAX_FILE_BYTES;
+use super::class_file::{ClassFile, visit_texts};
 use super::finding::{LintCode, LintFinding, LintRule};
 
 /// References that Commodore no longer supports.
@@ -17,61 +15,57 @@ const FIELDS: [&str; 3] = ["url", "version", "path"];
 
 /// Checks one file.
 pub(super) fn check_file(path: &Path, rules: &[LintRule], findings: &mut Vec<LintFinding>) {
-    if fs::metadata(path).map_or(true, |metadata| metadata.len() > MAX_FILE_BYTES) {
-        return;
-    }
-    let Ok(text) = fs::read_to_string(path) else { return };
-    let needs = |rule: &LintRule| match rule {
+    let needs = |rule: &LintRule, text: &str| match rule {
         LintRule::Components => text.contains("components"),
         LintRule::Packages => text.contains("packages"),
         LintRule::DeprecatedParameters => REMOVED.iter().any(|removed| text.contains(removed)),
         _ => false,
     };
-    if !rules.iter().any(needs) {
-        return;
-    }
-    let Ok(content @ Value::Object(_)) = yaml::read_settings(&text, &YamlLimits::default()) else { return };
-    let mut file = LintedFile { path, text: &text, findings };
-    for rule in rules.iter().filter(|rule| needs(rule)) {
+    let mut needed = Vec::new();
+    let file = ClassFile::read_if(path, |text| {
+        needed.extend(rules.iter().filter(|rule| needs(rule, text)));
+        !needed.is_empty()
+    });
+    let Some(file) = file else { return };
+    let mut checked = CheckedFile { file: &file, findings };
+    for rule in needed {
         match rule {
             LintRule::Components => {
-                file.check_dependencies(&content, "components", "Component", LintCode::InvalidComponent);
+                checked.check_dependencies("components", "Component", LintCode::InvalidComponent);
             }
             LintRule::Packages => {
-                file.check_dependencies(&content, "packages", "Package", LintCode::InvalidPackage);
+                checked.check_dependencies("packages", "Package", LintCode::InvalidPackage);
             }
-            _ => file.check_references(&content),
+            _ => checked.check_references(),
         }
     }
 }
 
 /// A file during its checks.
-struct LintedFile<'a> {
-    path: &'a Path,
-    text: &'a str,
+struct CheckedFile<'a> {
+    file: &'a ClassFile,
     findings: &'a mut Vec<LintFinding>,
 }
 
-impl LintedFile<'_> {
+impl CheckedFile<'_> {
     fn add(&mut self, code: LintCode, field: &str, message: String) {
-        let line = yaml::line_of(self.text, field);
-        self.findings.push(LintFinding { code, file: self.path.to_owned(), line, message });
+        self.findings.push(self.file.finding(code, field, message));
     }
 
-    fn check_references(&mut self, content: &Value) {
-        visit_texts(content, "", &mut |field, text| {
+    fn check_references(&mut self) {
+        visit_texts(&self.file.content, "", &mut |field, text| {
             for removed in REMOVED.iter().filter(|removed| text.contains(**removed)) {
-                let file = self.path.display();
+                let file = self.file.path.display();
                 let message =
                     format!("Field '{field}' in file '{file}' contains deprecated parameter '{removed}'");
-                self.add(LintCode::RemovedReference, field, message);
+                self.findings.push(self.file.finding(LintCode::RemovedReference, field, message));
             }
         });
     }
 
-    fn check_dependencies(&mut self, content: &Value, key: &str, kind: &str, code: LintCode) {
-        let file = self.path.display().to_string();
-        let Some(parameters) = content.get("parameters") else { return };
+    fn check_dependencies(&mut self, key: &str, kind: &str, code: LintCode) {
+        let file = self.file.path.display().to_string();
+        let Some(parameters) = self.file.content.get("parameters") else { return };
         if !parameters.is_object() {
             return self.add(code, "parameters", format!("Key 'parameters' isn't a dictionary in {file}"));
         }
