@@ -3,6 +3,7 @@
 
 mod backups;
 mod bundles;
+mod catalogs;
 mod hosts;
 mod releases;
 

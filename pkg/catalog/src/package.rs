@@ -138,6 +138,7 @@ impl CompileRun<'_> {
         let targets: Vec<String> = workspace.instances.keys().cloned().collect();
         let compiled = compile(&CompileRequest {
             nodes: &prepared.nodes,
+            key_orders: &prepared.key_orders,
             targets: &targets,
             search_paths: &[folder.vendor(), folder.root().to_owned()],
             output: folder.root(),

@@ -54,8 +54,8 @@ mod walk;
 pub use error::{ClassError, InventoryError, RenderError, TargetProblem};
 pub use explain::{Explanation, ParameterChange, ParameterSource};
 pub use inventory::{Inventory, MissingClasses, Node};
-pub use order::KeyOrder;
 pub(crate) use order::Ordered;
+pub use order::{KeyOrder, KeyOrders};
 pub use problem::{Location, ParameterProblem, ProblemKind};
 
 pub(crate) use template::{Reference, references};

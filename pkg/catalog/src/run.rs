@@ -20,14 +20,13 @@ use repository::RepositoryContext;
 use repository::git::GitAuthor;
 
 pub use notices::notices_text;
-pub(crate) use render::render_all;
+pub(crate) use render::{key_orders, render_all};
 
-use crate::compile::node_value;
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
 use crate::postprocess::{PostprocessError, PostprocessRequest, postprocess};
-use crate::reclass::Node;
+use crate::reclass::{KeyOrders, Node};
 use crate::references::ReferenceFile;
 use crate::repository::{CatalogCheckout, CompileReport, ConfigCheckout};
 use crate::step::{Step, StepSink};
@@ -84,10 +83,12 @@ pub struct Workspace {
 pub(crate) type ComponentsAndInstances = (BTreeMap<String, Dependency>, BTreeMap<String, Dependency>);
 
 /// The parameters of all targets, after all checks.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Prepared {
     /// The rendered targets.
     pub nodes: BTreeMap<String, Node>,
+    /// The orders of the keys of their parameters.
+    pub key_orders: KeyOrders,
     /// Notices for the end of the run.
     pub notices: Vec<String>,
 }
@@ -158,8 +159,8 @@ impl<'a> CompileRun<'a> {
                 instance: name,
                 component: &instance.component,
                 component_folder: &instance.folder(),
-                node: &node_value(node),
-                key_order: &node.key_order,
+                node,
+                key_orders: &prepared.key_orders,
                 output: self.folder.root(),
             })?;
             for notice in notices {

@@ -12,17 +12,17 @@ use super::output_tree::OutputTree;
 use super::settings::{Input, OutputType};
 use super::tools::ToolClient;
 use super::writable::writable;
-use crate::reclass::KeyOrder;
+use crate::reclass::{KeyOrders, Node};
 use crate::references::References;
 use crate::results::Reads;
 
 /// The surroundings of the inputs of one target.
 pub(super) struct TargetContext<'a> {
     pub(super) name: &'a str,
-    /// The nodes of all targets.
-    pub(super) inventory: &'a BTreeMap<String, Value>,
-    /// The orders of the keys of all nodes.
-    pub(super) orders: &'a BTreeMap<String, Arc<KeyOrder>>,
+    /// All rendered targets.
+    pub(super) nodes: &'a BTreeMap<String, Node>,
+    /// The orders of the keys of their parameters.
+    pub(super) key_orders: &'a KeyOrders,
     /// The folders of input files and imports. The last one has the compiled files.
     pub(super) search_paths: Vec<PathBuf>,
     pub(super) references: &'a References,
@@ -43,7 +43,7 @@ impl TargetContext<'_> {
 
     /// The parameters of the target. Their reads are not recorded.
     fn parameters(&self) -> &Value {
-        self.inventory.get(self.name).map_or(&Value::Null, |node| &node["parameters"])
+        self.nodes.get(self.name).map_or(&Value::Null, |node| &node.parameters)
     }
 
     /// The folder of the component.

@@ -14,9 +14,11 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::context::TargetContext;
+use super::run::node_value;
 use super::schema;
 use crate::jinja;
 use crate::jsonnet::{NativeFunction, Natives};
+use crate::reclass::Node;
 use crate::yaml::{YamlStyle, read_documents, write_document, write_documents};
 
 const FUNCTIONS: [NativeFunction; 18] = [
@@ -85,39 +87,39 @@ impl Natives for TargetNatives<'_> {
 impl TargetNatives<'_> {
     fn inventory(&self, target: &Value) -> Result<Value, String> {
         let Value::String(target) = target else {
-            self.0.reads.note_nodes(self.0.inventory);
+            self.0.reads.note_nodes(self.0.nodes);
             return Ok(Value::Object(
-                self.0.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect(),
+                self.0.nodes.iter().map(|(name, node)| (name.clone(), node_value(node))).collect(),
             ));
         };
-        self.0.reads.note_node(target, self.0.inventory.get(target));
-        self.node(target).cloned()
+        self.0.reads.note_node(target, self.0.nodes.get(target));
+        self.node(target).map(node_value)
     }
 
     /// Finds a target. Its read is not recorded.
-    fn node(&self, target: &str) -> Result<&Value, String> {
-        self.0.inventory.get(target).ok_or_else(|| format!("no target `{target}` in the inventory"))
+    fn node(&self, target: &str) -> Result<&Node, String> {
+        self.0.nodes.get(target).ok_or_else(|| format!("no target `{target}` in the inventory"))
     }
 
     fn node_names(&self) -> Value {
-        self.0.reads.note_node_names(self.0.inventory);
-        self.0.inventory.keys().map(String::as_str).collect()
+        self.0.reads.note_node_names(self.0.nodes);
+        self.0.nodes.keys().map(String::as_str).collect()
     }
 
     fn node_field(&self, target: &str, name: &str) -> Result<Value, String> {
         let node = self.node(target)?;
         self.0.reads.note_node(target, Some(node));
-        Ok(node[name].clone())
+        Ok(node_value(node)[name].take())
     }
 
     fn parameter_names(&self, target: &str) -> Result<Value, String> {
-        let parameters = &self.node(target)?["parameters"];
+        let parameters = &self.node(target)?.parameters;
         self.0.reads.note_parameter_names(target, Some(parameters));
         Ok(parameters.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect())
     }
 
     fn parameter(&self, target: &str, name: &str) -> Result<Value, String> {
-        let value = self.node(target)?["parameters"].get(name);
+        let value = self.node(target)?.parameters.get(name);
         self.0.reads.note_parameter(target, name, value);
         Ok(value.cloned().unwrap_or_default())
     }

@@ -15,7 +15,8 @@ use super::output_tree::OutputTree;
 use super::target;
 use super::tools::{ToolClient, Tools, line};
 use crate::folder_update::{UnlistedPolicy, WantedFolder};
-use crate::reclass::{KeyOrder, Node};
+use crate::jsonnet::is_memory_full;
+use crate::reclass::{KeyOrders, Node};
 use crate::references::References;
 use crate::results::{CachedTarget, CurrentFacts, NodeDigests, OutputFiles, Reads, ResultCache};
 
@@ -28,6 +29,8 @@ const STACK_BYTES: usize = 64 << 20;
 pub struct CompileRequest<'a> {
     /// The rendered targets of the inventory.
     pub nodes: &'a BTreeMap<String, Node>,
+    /// The orders of the keys of their parameters, for templates.
+    pub key_orders: &'a KeyOrders,
     /// The names of the targets to compile.
     pub targets: &'a [String],
     /// The folders of input files and imports, in the order of their priority.
@@ -69,10 +72,6 @@ pub struct CompileReport {
 /// # Errors
 /// All targets that failed. Then nothing is written.
 pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileError> {
-    let inventory: BTreeMap<String, Value> =
-        request.nodes.iter().map(|(name, node)| (name.clone(), node_value(node))).collect();
-    let orders: BTreeMap<_, _> =
-        request.nodes.iter().map(|(name, node)| (name.clone(), Arc::clone(&node.key_order))).collect();
     fs::create_dir_all(request.output).map_err(output_error(request.output))?;
     let temporary = tempfile::Builder::new().prefix(".compiling-").tempdir_in(request.output);
     let temporary = temporary.map_err(output_error(request.output))?;
@@ -80,18 +79,23 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
         ResultCache::open(store, &format!("{program} {cluster} {}", request.output.display()))
     });
     let work = Work {
-        inventory: &inventory,
+        nodes: request.nodes,
+        key_orders: request.key_orders,
         search_paths: request.search_paths,
         temporary: temporary.path(),
         references: &request.references,
         cache: cache.as_ref().map(|cache| &cache.targets),
-        current: CurrentFacts::new(&inventory, &orders),
-        orders: &orders,
+        current: CurrentFacts::new(request.nodes, request.key_orders),
         digests: Arc::default(),
     };
-    let results = compile_all(request, &work);
-    let (mut report, mut failed, mut kept) = (CompileReport::default(), Vec::new(), BTreeMap::new());
-    for (target, result) in request.targets.iter().zip(results) {
+    let mut results = compile_all(request, &work);
+    let (mut report, mut kept) = (CompileReport::default(), BTreeMap::new());
+    let (mut failed, mut skipped) = (Vec::new(), Vec::new());
+    for (index, target) in request.targets.iter().enumerate() {
+        let Some(result) = results.remove(&index) else {
+            skipped.push(target);
+            continue;
+        };
         match result {
             Ok(compiled) => {
                 report.messages.push((target.clone(), compiled.messages));
@@ -100,6 +104,13 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
             }
             Err(error) => failed.push(TargetError { target: target.clone(), error }),
         }
+    }
+    if failed.is_empty()
+        && let Some(target) = skipped.first()
+    {
+        let error = io::Error::other("the thread of the target ended early");
+        let error = InputError::write(work.temporary)(error);
+        failed.push(TargetError { target: (*target).clone(), error });
     }
     let written = if failed.is_empty() {
         write_all(request, temporary.path(), &report.rendered, &kept)
@@ -150,8 +161,9 @@ fn write_all(
     Ok(())
 }
 
-/// Compiles targets on several threads, while this thread works for them. Returns the results in their order.
-fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResult> {
+/// Compiles targets on several threads, while this thread works for them. Returns the results by the numbers of the
+/// targets. If a program has filled the memory, no further target is started.
+fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> BTreeMap<usize, TargetResult> {
     let targets = request.targets;
     let next = AtomicUsize::new(0);
     let results: Mutex<BTreeMap<usize, TargetResult>> = Mutex::default();
@@ -163,7 +175,7 @@ fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResul
             let run = move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(target) = targets.get(index) else { return };
+                    let Some(target) = targets.get(index).filter(|_| !is_memory_full()) else { return };
                     let result = work.compile(target, client.clone());
                     if let Ok(mut results) = results.lock() {
                         results.insert(index, result);
@@ -171,18 +183,13 @@ fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> Vec<TargetResul
                 }
             };
             let thread = thread::Builder::new().name("catalog".to_owned()).stack_size(STACK_BYTES);
-            // Without a thread, its targets have no result, which is reported below.
+            // Without a thread, its targets have no result, which is reported.
             let _ = thread.spawn_scoped(scope, run);
         }
         drop(client);
         server.serve(request.tools);
     });
-    let mut results = results.into_inner().unwrap_or_default();
-    let unfinished = || {
-        let error = io::Error::other("the thread of the target ended early");
-        Err(InputError::Io { verb: "write", path: work.temporary.to_owned(), error })
-    };
-    (0..targets.len()).map(|index| results.remove(&index).unwrap_or_else(unfinished)).collect()
+    results.into_inner().unwrap_or_default()
 }
 
 /// Moves a compiled folder to its place. Files that did not change stay as they are.
@@ -209,13 +216,13 @@ fn clear_place(place: &Path) -> Result<bool, CompileError> {
 
 /// The part of a run that its threads share.
 struct Work<'a> {
-    inventory: &'a BTreeMap<String, Value>,
+    nodes: &'a BTreeMap<String, Node>,
+    key_orders: &'a KeyOrders,
     search_paths: &'a [PathBuf],
     temporary: &'a Path,
     references: &'a References,
     cache: Option<&'a BTreeMap<String, CachedTarget>>,
     current: CurrentFacts<'a>,
-    orders: &'a BTreeMap<String, Arc<KeyOrder>>,
     digests: Arc<NodeDigests>,
 }
 
@@ -250,8 +257,8 @@ impl Work<'_> {
         let own = [self.temporary.to_owned()];
         let context = TargetContext {
             name: target,
-            inventory: self.inventory,
-            orders: self.orders,
+            nodes: self.nodes,
+            key_orders: self.key_orders,
             search_paths: self.search_paths.iter().cloned().chain(own).collect(),
             references: self.references,
             tools,

@@ -49,6 +49,9 @@ impl OutputType {
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the names of the settings")]
 pub(super) struct Input {
+    /// The position in the list of inputs.
+    #[serde(skip)]
+    pub(super) index: usize,
     #[serde(rename = "name")]
     _name: Option<String>,
     pub(super) input_type: InputType,
@@ -95,9 +98,9 @@ impl Input {
             Value::Array(entries) => entries,
             _ => return Err(InputError::NotAList),
         };
-        let read = |(index, entry): (usize, &Value)| {
-            Self::deserialize(entry)
-                .map_err(|error| InputError::Settings { index, reason: error.to_string() })
+        let read = |(index, entry): (usize, &Value)| match Self::deserialize(entry) {
+            Ok(input) => Ok(Self { index, ..input }),
+            Err(error) => Err(InputError::Settings { index, reason: error.to_string() }),
         };
         entries.iter().enumerate().map(read).collect()
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error::ComponentError;
 use super::target::{ARGOCD_LIBRARY, parameters_text, target_text};
-use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies, node_value};
+use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies};
 use crate::dependencies::{
     BundlerRequest, Dependency, Fetcher, check_instances, component_parameters, install_aliases,
     install_libraries, link, link_libraries, render_jsonnetfile,
@@ -16,9 +16,9 @@ use crate::dependencies::{
 use crate::error::CatalogError;
 use crate::lint::check_removed_references;
 use crate::postprocess::{PostprocessRequest, postprocess};
-use crate::reclass::{Inventory, Node};
+use crate::reclass::{Inventory, KeyOrders, Node};
 use crate::references::References;
-use crate::run::render_all;
+use crate::run::{key_orders, render_all};
 use crate::step::{Step, StepSink};
 use crate::working_folder::{WorkingFolder, write_file};
 
@@ -54,6 +54,7 @@ pub struct PreparedComponent<'a> {
     name: String,
     instance: String,
     nodes: BTreeMap<String, Node>,
+    key_orders: KeyOrders,
 }
 
 /// Renders the parameters of a component, and fetches its Jsonnet libraries and dependencies.
@@ -83,7 +84,8 @@ pub async fn prepare(request: ComponentRequest<'_>) -> Result<PreparedComponent<
     install(&request, &component, &instance, &nodes).await?;
     let targets = std::slice::from_ref(&instance);
     fetch_dependencies(&nodes, targets, request.output, request.context).await?;
-    Ok(PreparedComponent { request, name, instance, nodes })
+    let key_orders = key_orders(inventory, targets.to_vec());
+    Ok(PreparedComponent { request, name, instance, nodes, key_orders })
 }
 
 fn name(request: &ComponentRequest<'_>) -> Result<String, CatalogError> {
@@ -176,6 +178,7 @@ impl PreparedComponent<'_> {
         let search_paths: Vec<_> = self.request.search_paths.iter().cloned().chain(own).collect();
         let compiled = compile(&CompileRequest {
             nodes: &self.nodes,
+            key_orders: &self.key_orders,
             targets: std::slice::from_ref(&self.instance),
             search_paths: &search_paths,
             output,
@@ -195,8 +198,8 @@ impl PreparedComponent<'_> {
             instance: &self.instance,
             component: &self.name,
             component_folder: component,
-            node: &node_value(node),
-            key_order: &node.key_order,
+            node,
+            key_orders: &self.key_orders,
             output,
         })?;
         for notice in notices {

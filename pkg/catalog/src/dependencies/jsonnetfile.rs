@@ -1,6 +1,7 @@
 //! `jsonnetfile.jsonnet` of components: a program that gives `jsonnetfile.json`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use manifest::Value;
 
@@ -33,7 +34,7 @@ pub(crate) fn render_jsonnetfile(component: &Dependency, parameters: &Value) -> 
         };
         external_variables.insert(name.clone(), text.clone());
     }
-    let reads = Reads::default();
+    let reads = Arc::<Reads>::default();
     let evaluation = Evaluation { search_paths: &[], external_variables, natives: &NoNatives, reads: &reads };
     let evaluated = evaluate(&program, &evaluation)?;
     let text = serde_json::to_string_pretty(&evaluated.value)

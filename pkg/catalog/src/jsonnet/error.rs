@@ -1,8 +1,11 @@
 //! Errors of programs.
 
 use std::fmt;
+use std::path::Path;
 
 use api::{ErrorExplanation, Explain};
+
+use super::memory;
 
 /// The maximum number of calls shown.
 const MAX_TRACE: usize = 12;
@@ -41,12 +44,21 @@ pub struct JsonnetError {
     /// The position of the reason.
     pub position: Option<SourcePosition>,
     /// The open calls, innermost first.
-    pub trace: Vec<TracePoint>,
+    pub trace: Box<[TracePoint]>,
+    /// True if the program did not end, because the memory is full.
+    pub is_out_of_memory: bool,
 }
 
 impl JsonnetError {
     pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), position: None, trace: Vec::new() }
+        Self { reason: reason.into(), position: None, trace: Box::default(), is_out_of_memory: false }
+    }
+
+    pub(super) fn out_of_memory(file: &Path) -> Self {
+        let limit = memory::MAX_BYTES >> 30;
+        let reason =
+            format!("cannot evaluate `{}`: the process has more than {limit} GiB of memory", file.display());
+        Self { is_out_of_memory: true, ..Self::new(reason) }
     }
 }
 
@@ -64,9 +76,15 @@ impl std::error::Error for JsonnetError {}
 impl Explain for JsonnetError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let shown = self.trace.iter().filter(|point| point.position.is_some()).take(MAX_TRACE);
-        ErrorExplanation::texts(shown.map(|point| match &point.position {
+        let explanation = ErrorExplanation::texts(shown.map(|point| match &point.position {
             Some(position) => format!("{position}: in {}", point.what),
             None => point.what.clone(),
-        }))
+        }));
+        if self.is_out_of_memory {
+            return explanation.with_hint(
+                "look for a value that grows without end; if many large programs run at once, lower `--processes`",
+            );
+        }
+        explanation
     }
 }

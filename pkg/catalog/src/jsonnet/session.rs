@@ -10,31 +10,13 @@ use rsjsonnet_lang::program::{
 use rsjsonnet_lang::span::{SpanContextId, SpanId};
 use serde_json::Value;
 
-use super::convert;
+use super::convert::{self, ConversionError};
 use super::depth::{MAX_DEPTH, nesting};
 use super::error::{JsonnetError, SourcePosition, TracePoint};
-use super::evaluate::Evaluation;
+use super::evaluate::Sources;
 use super::imports::{self, SourcePath};
 use super::limits::{LIMITS, PREFIX};
 use super::message;
-
-/// A native function.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NativeFunction {
-    /// The name for `std.native`.
-    pub(crate) name: &'static str,
-    /// The names of its parameters.
-    pub(crate) parameters: &'static [&'static str],
-}
-
-/// Functions that programs call by `std.native`. Equal calls of one program are made once.
-pub(crate) trait Natives: Sync {
-    /// The functions.
-    fn functions(&self) -> &'static [NativeFunction];
-
-    /// Calls a function.
-    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String>;
-}
 
 /// A loaded source.
 struct Source {
@@ -43,8 +25,8 @@ struct Source {
 }
 
 /// The state of an evaluation.
-pub(super) struct Session<'p, 'a> {
-    evaluation: &'a Evaluation<'a>,
+pub(super) struct Session<'p> {
+    from: Sources,
     programs: HashMap<SourcePath, Thunk<'p>>,
     sources: HashMap<SpanContextId, Source>,
     results: HashMap<(&'p str, String), ProgramValue<'p>>,
@@ -53,10 +35,10 @@ pub(super) struct Session<'p, 'a> {
     failure: Option<JsonnetError>,
 }
 
-impl<'p, 'a> Session<'p, 'a> {
-    pub(super) fn new(evaluation: &'a Evaluation<'a>) -> Self {
+impl<'p> Session<'p> {
+    pub(super) fn new(from: Sources) -> Self {
         Self {
-            evaluation,
+            from,
             programs: HashMap::new(),
             sources: HashMap::new(),
             results: HashMap::new(),
@@ -78,8 +60,8 @@ impl<'p, 'a> Session<'p, 'a> {
         if let Some(loaded) = self.programs.get(&path) {
             return Ok(loaded.clone());
         }
-        let text = imports::read(&path, self.evaluation.reads)
-            .map_err(|error| JsonnetError::new(error.to_string()))?;
+        let text =
+            imports::read(&path, &self.from.reads).map_err(|error| JsonnetError::new(error.to_string()))?;
         if nesting(&String::from_utf8_lossy(&text)) > MAX_DEPTH {
             let reason = format!("`{}` is nested deeper than {MAX_DEPTH} levels", path.display());
             return Err(JsonnetError::new(reason));
@@ -100,7 +82,7 @@ impl<'p, 'a> Session<'p, 'a> {
     /// Converts an error of the evaluator.
     pub(super) fn explain(&mut self, program: &Program<'p>, error: &EvalError) -> JsonnetError {
         let (reason, span) = message::of_evaluation(&error.kind);
-        let trace: Vec<_> =
+        let trace: Box<[_]> =
             error.stack_trace.iter().rev().map(|item| self.trace_point(program, item)).collect();
         let position = span
             .and_then(|span| self.position(program, span))
@@ -110,7 +92,7 @@ impl<'p, 'a> Session<'p, 'a> {
         match self.failure.take().filter(|_| refused) {
             Some(failure) if failure.position.is_some() => failure,
             Some(failure) => JsonnetError { position, trace, ..failure },
-            None => JsonnetError { reason, position, trace },
+            None => JsonnetError { position, trace, ..JsonnetError::new(reason) },
         }
     }
 
@@ -142,7 +124,7 @@ impl<'p, 'a> Session<'p, 'a> {
             return Ok(LIMITS);
         }
         let from = self.sources.get(&context).map(|source| &source.path);
-        imports::resolve(from, name, self.evaluation.search_paths, self.evaluation.reads)
+        imports::resolve(from, name, &self.from.search_paths, &self.from.reads)
             .map_err(|error| JsonnetError::new(error.to_string()))
     }
 
@@ -152,23 +134,27 @@ impl<'p, 'a> Session<'p, 'a> {
         name: InternedStr<'p>,
         arguments: &[ProgramValue<'p>],
     ) -> Result<ProgramValue<'p>, String> {
-        let arguments = arguments
-            .iter()
-            .map(convert::to_json)
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| format!("native function `{}` takes no functions", name.value()))?;
+        let arguments: Result<Vec<_>, _> = arguments.iter().map(convert::to_json).collect();
+        let arguments = arguments.map_err(|error| match error {
+            ConversionError::Function => format!("native function `{}` takes no functions", name.value()),
+            ConversionError::TooLarge => format!(
+                "native function `{}` takes no value of more than {} MiB",
+                name.value(),
+                convert::MAX_BYTES >> 20
+            ),
+        })?;
         let key = (name.value(), Value::from(arguments.clone()).to_string());
         if let Some(known) = self.results.get(&key) {
             return Ok(known.clone());
         }
-        let result = self.evaluation.natives.call(name.value(), &arguments)?;
+        let result = self.from.natives.call(name.value(), arguments)?;
         let value = convert::from_json(program, &result);
         self.results.insert(key, value.clone());
         Ok(value)
     }
 }
 
-impl<'p> Callbacks<'p> for Session<'p, '_> {
+impl<'p> Callbacks<'p> for Session<'p> {
     fn import(&mut self, program: &mut Program<'p>, from: SpanId, path: &str) -> Result<Thunk<'p>, Refused> {
         let loaded = self.resolve(program, from, path).and_then(|source| self.load(program, source));
         loaded.map_err(|error| {
@@ -179,7 +165,7 @@ impl<'p> Callbacks<'p> for Session<'p, '_> {
 
     fn import_str(&mut self, program: &mut Program<'p>, from: SpanId, path: &str) -> Result<String, Refused> {
         let text = self.resolve(program, from, path).and_then(|source| {
-            imports::read_text(&source, self.evaluation.reads)
+            imports::read_text(&source, &self.from.reads)
                 .map_err(|error| JsonnetError::new(error.to_string()))
         });
         text.map_err(|error| {
@@ -195,8 +181,7 @@ impl<'p> Callbacks<'p> for Session<'p, '_> {
         path: &str,
     ) -> Result<Vec<u8>, Refused> {
         let bytes = self.resolve(program, from, path).and_then(|source| {
-            imports::read(&source, self.evaluation.reads)
-                .map_err(|error| JsonnetError::new(error.to_string()))
+            imports::read(&source, &self.from.reads).map_err(|error| JsonnetError::new(error.to_string()))
         });
         bytes.map_err(|error| {
             self.failure = Some(error);

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
@@ -34,7 +35,7 @@ fn run(files: &[(&str, &str)]) -> Result<Evaluated, String> {
     }
     let search_paths: Vec<PathBuf> = vec![folder.path().join("vendor")];
     let external_variables = BTreeMap::from([("target".to_owned(), "one".to_owned())]);
-    let reads = Reads::default();
+    let reads = Arc::<Reads>::default();
     let evaluation =
         Evaluation { search_paths: &search_paths, external_variables, natives: &Double, reads: &reads };
     let shown = |text: String| text.replace(&folder.path().display().to_string(), "[FOLDER]");
@@ -171,6 +172,20 @@ fn values_that_would_fill_the_memory_are_errors() {
         let error = run(&[("main.jsonnet", program)]).unwrap_err();
         assert!(error.starts_with(&format!("[FOLDER]/main.jsonnet:1:1: {expected}\n")), "{error}");
     }
+}
+
+// Row: D-505
+#[test]
+fn values_that_leave_a_program_have_a_maximum_size() {
+    let text = "'%70000000d' % 1";
+    let error = run(&[("main.jsonnet", text)]).unwrap_err();
+    assert_eq!(error, "the result of `[FOLDER]/main.jsonnet` is larger than 64 MiB");
+    let error =
+        run(&[("main.jsonnet", "local x = [[i] for i in std.range(1, 1100000)]; { x: x }")]).unwrap_err();
+    assert_eq!(error, "the result of `[FOLDER]/main.jsonnet` is larger than 64 MiB");
+    let error = run(&[("main.jsonnet", &format!("std.native('double')({text})"))]).unwrap_err();
+    assert!(error.contains("native function `double` takes no value of more than 64 MiB"), "{error}");
+    assert_eq!(run(&[("main.jsonnet", &format!("std.length({text})"))]).unwrap().value, json!(70_000_000));
 }
 
 #[test]

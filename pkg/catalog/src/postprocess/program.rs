@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::definition::Filter;
 use super::error::PostprocessError;
 use super::run::PostprocessRequest;
-use crate::compile::{file_names, read_text, text_argument};
+use crate::compile::{file_names, node_value, read_text, text_argument};
 use crate::jsonnet::{Evaluation, NativeFunction, Natives, evaluate};
+use crate::reclass::Node;
 use crate::results::Reads;
 use crate::yaml::read_documents;
 
@@ -41,7 +43,7 @@ pub(super) fn run(
     let evaluation = Evaluation {
         search_paths: &[work_dir.to_owned(), work_dir.join("vendor")],
         external_variables,
-        reads: &Reads::default(),
+        reads: &Arc::<Reads>::default(),
         natives: &FilterNatives { node: request.node, folder: work_dir },
     };
     match evaluate(&request.component_folder.join(filter.name), &evaluation)?.value {
@@ -51,7 +53,7 @@ pub(super) fn run(
 }
 
 struct FilterNatives<'a> {
-    node: &'a Value,
+    node: &'a Node,
     /// The folder of relative paths.
     folder: &'a Path,
 }
@@ -64,7 +66,7 @@ impl Natives for FilterNatives<'_> {
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, String> {
         let path = || text_argument(name, arguments, 0).map(|path| self.folder.join(path));
         match name {
-            "commodore_inventory" => Ok(self.node.clone()),
+            "commodore_inventory" => Ok(node_value(self.node)),
             "list_dir" => list(&path()?, arguments.get(1).and_then(Value::as_bool).unwrap_or(true)),
             "yaml_load" => match <[Value; 1]>::try_from(documents(&path()?)?) {
                 Ok([document]) => Ok(document),

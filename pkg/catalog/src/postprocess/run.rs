@@ -9,7 +9,7 @@ use super::error::PostprocessError;
 use super::notice::Notice;
 use super::output::write_files;
 use super::{builtin, program};
-use crate::reclass::KeyOrder;
+use crate::reclass::{KeyOrder, KeyOrders, Node};
 
 /// An instance whose files are processed.
 pub struct PostprocessRequest<'a> {
@@ -19,25 +19,27 @@ pub struct PostprocessRequest<'a> {
     pub component: &'a str,
     /// The folder of the component, for the files of filters.
     pub component_folder: &'a Path,
-    /// The node of the instance: an object with `parameters`.
-    pub node: &'a Value,
-    /// The order of the keys of its parameters, for notices.
-    pub key_order: &'a KeyOrder,
+    /// The rendered target of the instance.
+    pub node: &'a Node,
+    /// The orders of the keys of all targets, for notices.
+    pub key_orders: &'a KeyOrders,
     /// The folder with `compiled` and `vendor`.
     pub output: &'a Path,
 }
 
 /// Runs the filters of an instance, in order. Invalid and disabled filters are skipped with a notice.
 pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, PostprocessError> {
-    let definitions = request.node.pointer("/parameters/commodore/postprocess/filters");
+    let definitions = request.node.parameters.pointer("/commodore/postprocess/filters");
     let compiled = request.output.join("compiled").join(request.instance);
     let folders = FilterFolders { compiled: &compiled, component: request.component_folder };
     let (mut notices, mut filters) = (Vec::new(), Vec::new());
-    let orders = request.key_order.field("commodore").field("postprocess").field("filters");
     for (index, definition) in definitions.and_then(Value::as_array).into_iter().flatten().enumerate() {
         match Filter::read(definition, folders) {
             Ok(filter) => filters.push(filter),
-            Err(reason) => notices.push(skipped(definition, orders.item(index), &reason)),
+            Err(reason) => {
+                let order = request.key_orders.of(request.instance).field("commodore").field("postprocess");
+                notices.push(skipped(definition, order.field("filters").item(index), &reason));
+            }
         }
     }
     for filter in &filters {

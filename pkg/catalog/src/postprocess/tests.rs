@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -5,7 +6,7 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::*;
-use crate::reclass::KeyOrder;
+use crate::reclass::{KeyOrder, KeyOrders, Node};
 
 /// A compiled instance `two` of a component `one`, whose folder is `component`.
 struct Compiled {
@@ -32,14 +33,15 @@ impl Compiled {
         let definitions = KeyOrder::List(vec![definition; filters.as_array().unwrap().len()]);
         let key_order =
             order(vec![("commodore", order(vec![("postprocess", order(vec![("filters", definitions)]))]))]);
-        let node =
-            json!({"parameters": {"_instance": "two", "commodore": {"postprocess": {"filters": filters}}}});
+        let parameters = json!({"_instance": "two", "commodore": {"postprocess": {"filters": filters}}});
+        let node = Node { parameters, ..Node::default() };
+        let key_orders = KeyOrders::new(|| BTreeMap::from([("two".to_owned(), key_order)]));
         let request = PostprocessRequest {
             instance: "two",
             component: "one",
             component_folder: &self.folder.path().join("component"),
             node: &node,
-            key_order: &key_order,
+            key_orders: &key_orders,
             output: self.folder.path(),
         };
         let text = match postprocess(&request) {

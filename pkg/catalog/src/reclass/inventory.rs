@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use manifest::Value;
 use serde::Serialize;
@@ -50,9 +50,6 @@ pub struct Node {
     pub classes: Vec<String>,
     /// The merged parameters without references.
     pub parameters: Value,
-    /// The order of the keys of the parameters.
-    #[serde(skip)]
-    pub key_order: Arc<KeyOrder>,
     /// The classes that no file defines, if they are ignored.
     #[serde(skip)]
     pub missing_classes: Vec<String>,
@@ -143,17 +140,24 @@ impl Inventory {
         let file = self.target_file(target)?;
         let failed = |problems| RenderError::Problems { target: target.to_owned(), problems };
         let walk = Walk::of(self, file, missing).map_err(failed)?;
-        let resolver = Resolver::new(self, &walk.fields);
-        let (parameters, key_order) = resolver.resolve_all().map_err(|problems| {
+        let parameters = Resolver::new(self, &walk.fields).resolve_all().map_err(|problems| {
             failed(problems.into_iter().map(TargetProblem::Parameter).collect::<Vec<_>>())
         })?;
         Ok(Node {
             applications: walk.applications.into_items(),
             classes: walk.classes.into_iter().collect(),
             parameters,
-            key_order: Arc::new(key_order),
             missing_classes: walk.missing,
         })
+    }
+
+    /// Returns the order of the keys in the parameters of a target that can be rendered.
+    pub(crate) fn key_order(&self, target: &str) -> KeyOrder {
+        let walk = self.targets.get(target).map(|file| Walk::of(self, *file, MissingClasses::Ignored));
+        match walk {
+            Some(Ok(walk)) => Resolver::new(self, &walk.fields).key_order(),
+            _ => KeyOrder::None,
+        }
     }
 
     pub(super) fn target_file(&self, target: &str) -> Result<usize, RenderError> {

@@ -1,6 +1,8 @@
 //! The order of keys, which JSON values do not keep: keys are in the order of their first appearance.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::LazyLock;
 
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Value};
@@ -68,6 +70,34 @@ impl KeyOrder {
         let is_other = |key: &&str| !names.contains(key);
         let others = fields.keys().map(String::as_str).filter(is_other);
         ordered.chain(others.filter_map(|key| entry(key, &UNORDERED))).collect()
+    }
+}
+
+/// The orders of the keys of several targets. They are found when they are first needed: only templates and some notices
+/// need them.
+pub struct KeyOrders(LazyLock<BTreeMap<String, KeyOrder>, FindOrders>);
+
+type FindOrders = Box<dyn FnOnce() -> BTreeMap<String, KeyOrder> + Send>;
+
+impl KeyOrders {
+    pub(crate) fn new(find: impl FnOnce() -> BTreeMap<String, KeyOrder> + Send + 'static) -> Self {
+        Self(LazyLock::new(Box::new(find)))
+    }
+
+    /// Returns the orders of all targets.
+    pub(crate) fn all(&self) -> &BTreeMap<String, KeyOrder> {
+        &self.0
+    }
+
+    /// Returns the order in the parameters of a target.
+    pub(crate) fn of(&self, target: &str) -> &KeyOrder {
+        self.0.get(target).unwrap_or(&UNORDERED)
+    }
+}
+
+impl fmt::Debug for KeyOrders {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("KeyOrders")
     }
 }
 

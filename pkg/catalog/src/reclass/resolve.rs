@@ -131,7 +131,7 @@ impl<'a> Resolver<'a> {
     ///
     /// # Errors
     /// All parameters without a value. A problem that several parameters share is reported once.
-    pub(super) fn resolve_all(&self) -> Result<(Value, KeyOrder), Vec<ParameterProblem>> {
+    pub(super) fn resolve_all(&self) -> Result<Value, Vec<ParameterProblem>> {
         let fields = self.resolve_fields(self.fields, &Scope::root());
         let mut problems = Vec::new();
         let mut parameters = Map::new();
@@ -141,12 +141,13 @@ impl<'a> Resolver<'a> {
                 parameters.insert(key.to_string(), value);
             }
         }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        // Shared trees have a size within the limit, or are problems.
-        let order = KeyOrder::of(&Tree::new(Origin::default(), Content::Map(fields)));
-        Ok((Value::Object(parameters), order))
+        if problems.is_empty() { Ok(Value::Object(parameters)) } else { Err(problems) }
+    }
+
+    /// Returns the order of the keys of parameters that can be resolved: shared trees have a size within the limit.
+    pub(super) fn key_order(&self) -> KeyOrder {
+        let fields = self.resolve_fields(self.fields, &Scope::root());
+        KeyOrder::of(&Tree::new(Origin::default(), Content::Map(fields)))
     }
 
     /// Resolves one text outside of all parameters.

@@ -49,8 +49,9 @@ fn keys_keep_the_order_of_their_first_appearance() {
         "a: parameters: {z: 1, m: {b: 1, a: [{d: 1, c: '${z}'}]}}",
         "t: classes: [a]\\nparameters: {m: {aa: 1, b: 2}}",
     ];
-    let node = inventory(&lines).render("t").unwrap();
-    let ordered = Ordered { value: &node.parameters["m"], order: node.key_order.field("m") };
+    let inventory = inventory(&lines);
+    let (node, order) = (inventory.render("t").unwrap(), inventory.key_order("t"));
+    let ordered = Ordered { value: &node.parameters["m"], order: order.field("m") };
     assert_eq!(serde_json::to_string(&ordered).unwrap(), r#"{"b":2,"a":[{"d":1,"c":1}],"aa":1}"#);
 }
 

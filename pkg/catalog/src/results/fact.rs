@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use data_encoding::HEXLOWER;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::folder_update::mode_of;
-use crate::reclass::KeyOrder;
+use crate::reclass::{KeyOrders, Node};
 
 /// The deepest nesting of a tree.
 const MAX_DEPTH: usize = 64;
@@ -47,17 +47,14 @@ pub(crate) enum Fact {
 
 /// The digests of facts as they are now. Each is computed once.
 pub(crate) struct CurrentFacts<'a> {
-    inventory: &'a BTreeMap<String, Value>,
-    orders: &'a BTreeMap<String, Arc<KeyOrder>>,
+    nodes: &'a BTreeMap<String, Node>,
+    key_orders: &'a KeyOrders,
     known: Mutex<HashMap<Fact, String>>,
 }
 
 impl<'a> CurrentFacts<'a> {
-    pub(crate) fn new(
-        inventory: &'a BTreeMap<String, Value>,
-        orders: &'a BTreeMap<String, Arc<KeyOrder>>,
-    ) -> Self {
-        Self { inventory, orders, known: Mutex::default() }
+    pub(crate) fn new(nodes: &'a BTreeMap<String, Node>, key_orders: &'a KeyOrders) -> Self {
+        Self { nodes, key_orders, known: Mutex::default() }
     }
 
     /// True if a fact still has a digest.
@@ -67,8 +64,8 @@ impl<'a> CurrentFacts<'a> {
             return known == digest;
         }
         let now = match fact {
-            Fact::KeyOrders => orders_digest(self.orders),
-            fact => current_digest(fact, self.inventory),
+            Fact::KeyOrders => orders_digest(self.key_orders),
+            fact => current_digest(fact, self.nodes),
         };
         let holds = now == digest;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(fact.clone(), now);
@@ -77,8 +74,8 @@ impl<'a> CurrentFacts<'a> {
 }
 
 /// Returns the digest of a fact as it is now.
-pub(super) fn current_digest(fact: &Fact, inventory: &BTreeMap<String, Value>) -> String {
-    let parameters = |target: &String| inventory.get(target).map(|node| &node["parameters"]);
+pub(super) fn current_digest(fact: &Fact, nodes: &BTreeMap<String, Node>) -> String {
+    let parameters = |target: &String| nodes.get(target).map(|node| &node.parameters);
     match fact {
         Fact::File(path) => content_digest(&fs::read(path)),
         Fact::Kind(path) => kind_of(path).to_owned(),
@@ -87,13 +84,13 @@ pub(super) fn current_digest(fact: &Fact, inventory: &BTreeMap<String, Value>) -
         Fact::ParameterNames(target) => names_digest_of(parameters(target)),
         Fact::Parameter(target, name) => value_digest(parameters(target).and_then(|all| all.get(name))),
         Fact::Field(target, pointer) => value_digest(parameters(target).and_then(|all| all.pointer(pointer))),
-        Fact::Node(target) => value_digest(inventory.get(target)),
-        Fact::NodeNames => digest(inventory.keys().map(String::as_bytes)),
+        Fact::Node(target) => value_digest(nodes.get(target)),
+        Fact::NodeNames => digest(nodes.keys().map(String::as_bytes)),
         Fact::Nodes => {
             let mut hash = Sha256::new();
-            for (name, node) in inventory {
+            for (name, node) in nodes {
                 add(&mut hash, name.as_bytes());
-                add(&mut hash, node.to_string().as_bytes());
+                add(&mut hash, &serde_json::to_vec(node).unwrap_or_default());
             }
             HEXLOWER.encode(&hash.finalize())
         }
@@ -102,9 +99,9 @@ pub(super) fn current_digest(fact: &Fact, inventory: &BTreeMap<String, Value>) -
 }
 
 /// Returns the digest of the order of the keys in all targets.
-pub(super) fn orders_digest(orders: &BTreeMap<String, Arc<KeyOrder>>) -> String {
+pub(super) fn orders_digest(key_orders: &KeyOrders) -> String {
     let mut hash = Sha256::new();
-    for (name, order) in orders {
+    for (name, order) in key_orders.all() {
         add(&mut hash, name.as_bytes());
         add(&mut hash, format!("{order:?}").as_bytes());
     }
@@ -125,9 +122,10 @@ pub(super) fn bytes_digest(content: &[u8]) -> String {
     digest([content])
 }
 
-/// Returns the digest of a value.
-pub(super) fn value_digest(value: Option<&Value>) -> String {
-    value.map_or_else(|| MISSING.to_owned(), |value| digest([value.to_string().as_bytes()]))
+/// Returns the digest of a value or target.
+pub(super) fn value_digest(value: Option<&impl Serialize>) -> String {
+    let text = value.map(|value| serde_json::to_vec(value).unwrap_or_default());
+    text.map_or_else(|| MISSING.to_owned(), |text| digest([&*text]))
 }
 
 /// Returns the digest of the names of parameters.

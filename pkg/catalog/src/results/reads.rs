@@ -9,7 +9,7 @@ use std::{fs, io, mem};
 use serde_json::Value;
 
 use super::fact::{self, Fact};
-use crate::reclass::KeyOrder;
+use crate::reclass::{KeyOrders, Node};
 
 /// Reads files for a target, and records what was read.
 ///
@@ -133,25 +133,25 @@ impl Reads {
     }
 
     /// Notes the read of a whole target.
-    pub(crate) fn note_node(&self, target: &str, node: Option<&Value>) {
+    pub(crate) fn note_node(&self, target: &str, node: Option<&Node>) {
         self.add(Fact::Node(target.to_owned()), || fact::value_digest(node));
     }
 
     /// Notes the read of all targets. Their digest is computed once for all targets of a run.
-    pub(crate) fn note_nodes(&self, inventory: &BTreeMap<String, Value>) {
-        let digest = || fact::current_digest(&Fact::Nodes, inventory);
+    pub(crate) fn note_nodes(&self, nodes: &BTreeMap<String, Node>) {
+        let digest = || fact::current_digest(&Fact::Nodes, nodes);
         self.add(Fact::Nodes, || self.digests.nodes.get_or_init(digest).clone());
     }
 
     /// Notes the read of the order of the keys in all targets.
-    pub(crate) fn note_key_orders(&self, orders: &BTreeMap<String, Arc<KeyOrder>>) {
-        let digest = || fact::orders_digest(orders);
+    pub(crate) fn note_key_orders(&self, key_orders: &KeyOrders) {
+        let digest = || fact::orders_digest(key_orders);
         self.add(Fact::KeyOrders, || self.digests.key_orders.get_or_init(digest).clone());
     }
 
     /// Notes the read of the names of all targets.
-    pub(crate) fn note_node_names(&self, inventory: &BTreeMap<String, Value>) {
-        self.add(Fact::NodeNames, || fact::current_digest(&Fact::NodeNames, inventory));
+    pub(crate) fn note_node_names(&self, nodes: &BTreeMap<String, Node>) {
+        self.add(Fact::NodeNames, || fact::current_digest(&Fact::NodeNames, nodes));
     }
 
     fn note(&self, path: &Path, fact: impl FnOnce(PathBuf) -> Fact, digest: impl FnOnce() -> String) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CompileRun, Prepared, Workspace, components_of_instances, render_all};
+use super::{CompileRun, Prepared, Workspace, components_of_instances, key_orders, render_all};
 use crate::dependencies::{
     BundlerRequest, Dependency, check_component_versions, check_instances, check_version_overrides,
     component_parameters, deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
@@ -56,6 +56,6 @@ impl CompileRun<'_> {
             })
             .await?;
         }
-        Ok(Prepared { nodes, notices })
+        Ok(Prepared { nodes, key_orders: key_orders(inventory, targets), notices })
     }
 }

@@ -180,6 +180,7 @@ impl<'a> Compilation<'a> {
         let program_folder = self.flags.allow_external.then(|| folder.root());
         let compiled = compile(&CompileRequest {
             nodes: &prepared.nodes,
+            key_orders: &prepared.key_orders,
             targets: &targets,
             search_paths: &[folder.vendor(), folder.root().to_owned()],
             output: folder.root(),

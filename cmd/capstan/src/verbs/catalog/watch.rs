@@ -44,6 +44,8 @@ pub(super) fn watch(mut compilation: Compilation<'_>, session: &mut Session) -> 
                 session.printer().write(line)?;
                 session.printer().flush()?;
             }
+            // A program that cannot be stopped fills the memory until the process ends.
+            Err(failure) if catalog::is_memory_full() => return Err(failure),
             Err(failure) => session.messages().failure(&failure, ErrorFormat::Text),
         }
     }

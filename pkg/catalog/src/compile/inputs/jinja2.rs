@@ -1,9 +1,11 @@
 //! Templates: each file becomes a file of the same name.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::{Map, Value};
 
 use super::copy::copy_mode;
 use crate::compile::context::TargetContext;
@@ -11,7 +13,7 @@ use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::settings::Input;
 use crate::jinja;
-use crate::reclass::{KeyOrder, Ordered};
+use crate::reclass::{KeyOrder, Node, Ordered};
 
 /// The deepest nesting of template folders.
 const MAX_DEPTH: usize = 64;
@@ -30,8 +32,7 @@ pub(in crate::compile) fn compile(
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         templates.push((name, path.to_owned()));
     }
-    let (variables, order) = variables(context, input, output);
-    let variables = Ordered { value: &variables, order: &order };
+    let variables = Variables::of(context, input, output);
     for (name, file) in templates {
         let text = jinja::render(&file, &context.search_paths, &variables, &context.reads)
             .map_err(|error| InputError::Jinja2 { path: file.clone(), reason: error.to_string() })?;
@@ -64,29 +65,76 @@ fn collect(
 }
 
 /// The variables of a template: the inventory, the parameters of the input, and those of `kapitan.vars`.
-fn variables(context: &TargetContext<'_>, input: &Input, output: &OutputTree) -> (Value, KeyOrder) {
-    context.reads.note_nodes(context.inventory);
-    context.reads.note_key_orders(context.orders);
-    let order_of = |name: &str| {
-        let parameters = context.orders.get(name).map(|order| (**order).clone()).unwrap_or_default();
-        KeyOrder::Map(vec![("parameters".into(), parameters)])
-    };
-    let orders = context.orders.keys().map(|name| (name.as_str().into(), order_of(name))).collect();
-    let order = KeyOrder::Map(vec![
-        ("inventory".into(), order_of(context.name)),
-        ("inventory_global".into(), KeyOrder::Map(orders)),
-    ]);
-    let mut parameters = input.input_params.clone();
-    parameters.entry("compile_path").or_insert_with(|| Value::from(output.root().display().to_string()));
-    let all: Map<_, _> = context.inventory.iter().map(|(name, node)| (name.clone(), node.clone())).collect();
-    let mut variables = Map::from_iter([
-        ("inventory".to_owned(), context.inventory.get(context.name).cloned().unwrap_or_default()),
-        ("inventory_global".to_owned(), Value::Object(all)),
-        ("input_params".to_owned(), Value::Object(parameters)),
-        ("topics".to_owned(), json!({})),
-    ]);
-    if let Some(Value::Object(own)) = context.field("/kapitan/vars") {
-        variables.extend(own.clone());
+struct Variables<'a> {
+    nodes: BTreeMap<&'a str, OrderedNode<'a>>,
+    /// The target.
+    name: &'a str,
+    parameters: Value,
+    own: Option<&'a Value>,
+    /// The order of the keys of the target.
+    order: &'a KeyOrder,
+    input_order: &'a KeyOrder,
+}
+
+impl<'a> Variables<'a> {
+    fn of(context: &'a TargetContext<'_>, input: &Input, output: &OutputTree) -> Self {
+        context.reads.note_nodes(context.nodes);
+        context.reads.note_key_orders(context.key_orders);
+        let node = |(name, node): (&'a String, &'a Node)| {
+            (name.as_str(), OrderedNode { node, order: context.key_orders.of(name) })
+        };
+        let mut parameters = input.input_params.clone();
+        parameters.entry("compile_path").or_insert_with(|| Value::from(output.root().display().to_string()));
+        let order = context.key_orders.of(context.name).field("kapitan");
+        Self {
+            nodes: context.nodes.iter().map(node).collect(),
+            name: context.name,
+            parameters: Value::Object(parameters),
+            own: context.field("/kapitan/vars"),
+            order,
+            input_order: order.field("compile").item(input.index).field("input_params"),
+        }
     }
-    (Value::Object(variables), order)
+}
+
+impl Serialize for Variables<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let own = self.own.and_then(Value::as_object).into_iter().flatten();
+        let is_own = |name: &str| self.own.is_some_and(|own| own.get(name).is_some());
+        let mut map = serializer.serialize_map(None)?;
+        if !is_own("inventory") {
+            map.serialize_entry("inventory", &self.nodes.get(self.name))?;
+        }
+        if !is_own("inventory_global") {
+            map.serialize_entry("inventory_global", &self.nodes)?;
+        }
+        if !is_own("input_params") {
+            let parameters = Ordered { value: &self.parameters, order: self.input_order };
+            map.serialize_entry("input_params", &parameters)?;
+        }
+        if !is_own("topics") {
+            map.serialize_entry("topics", &Map::new())?;
+        }
+        for (name, value) in own {
+            map.serialize_entry(name, &Ordered { value, order: self.order.field("vars").field(name) })?;
+        }
+        map.end()
+    }
+}
+
+/// A node with the order of its keys.
+struct OrderedNode<'a> {
+    node: &'a Node,
+    order: &'a KeyOrder,
+}
+
+impl Serialize for OrderedNode<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("parameters", &Ordered { value: &self.node.parameters, order: self.order })?;
+        map.serialize_entry("applications", &self.node.applications)?;
+        map.serialize_entry("classes", &self.node.classes)?;
+        map.serialize_entry("exports", &Map::new())?;
+        map.end()
+    }
 }
