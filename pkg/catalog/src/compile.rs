@@ -35,8 +35,8 @@ pub use error::{CompileError, InputError, TargetError};
 pub use run::{CompileReport, CompileRequest, StoredResults, compile};
 pub use tools::{KustomizationOutput, ProgramCall, ToolError, Tools};
 
+pub(crate) use context::node_value;
 pub(crate) use natives::{file_names, read_text, sha256, text_argument};
-pub(crate) use run::node_value;
 pub(crate) use search::find_files;
 pub(crate) use toml::write as write_toml;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::documents::FileFormat;
 use super::error::InputError;
@@ -73,4 +73,14 @@ impl TargetContext<'_> {
             reads: &self.reads,
         }
     }
+}
+
+/// The form of a node in programs and templates.
+pub(crate) fn node_value(node: &Node) -> Value {
+    json!({
+        "applications": node.applications,
+        "classes": node.classes,
+        "exports": {},
+        "parameters": node.parameters,
+    })
 }

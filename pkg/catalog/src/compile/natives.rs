@@ -13,8 +13,7 @@ use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::context::TargetContext;
-use super::run::node_value;
+use super::context::{TargetContext, node_value};
 use super::schema;
 use crate::jinja;
 use crate::jsonnet::{NativeFunction, Natives};

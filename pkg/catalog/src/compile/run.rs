@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::{fs, io, thread};
 
-use serde_json::{Value, json};
 use transport::Store;
 
 use super::context::TargetContext;
@@ -268,16 +267,6 @@ impl Work<'_> {
         let messages = target::compile(&context)?;
         Ok((messages, context.reads))
     }
-}
-
-/// The form of a node in programs and templates.
-pub(crate) fn node_value(node: &Node) -> Value {
-    json!({
-        "applications": node.applications,
-        "classes": node.classes,
-        "exports": {},
-        "parameters": node.parameters,
-    })
 }
 
 fn output_error(path: &Path) -> impl FnOnce(io::Error) -> CompileError {

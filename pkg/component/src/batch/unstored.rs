@@ -15,7 +15,7 @@ use crate::{
 /// A Secret or source of a file that the cluster does not have as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnstoredObject {
-    /// The object.
+    /// The Secret or source.
     pub object: ObjectKey,
     /// True if the cluster has another object with this key.
     pub exists: bool,
