@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    fmt::Write as _,
     net::SocketAddr,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -251,9 +252,9 @@ fn head_text(status: StatusCode, headers: &HeaderMap, skew: SignedDuration) -> S
         if *name == header::DATE {
             let time = jiff::Timestamp::now() + skew;
             let time = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).unwrap();
-            text.push_str(&format!("date: {time}\r\n"));
+            let _ = write!(text, "date: {time}\r\n");
         } else {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(text, "{name}: {value}\r\n");
         }
     }
     text + "\r\n"

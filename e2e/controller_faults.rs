@@ -138,7 +138,7 @@ fn start_replica(proxy: &ApiProxy) -> (TestEnvironment, RunningBinary) {
 fn writes(proxy: &ApiProxy) -> Option<(Instant, Instant)> {
     let mut times = proxy.received().into_iter().filter(ReceivedRequest::is_write).map(|request| request.at);
     let first = times.next()?;
-    Some((first, times.last().unwrap_or(first)))
+    Some((first, times.next_back().unwrap_or(first)))
 }
 
 /// Asserts that one controller has written everything before the other one began.
@@ -256,7 +256,7 @@ async fn with_interrupted_watches(lab: &Lab, proxy: &ApiProxy) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), listed_again).await.expect("a list after the answer 410");
+    tokio::time::timeout(Duration::from_mins(1), listed_again).await.expect("a list after the answer 410");
 }
 
 /// Each request is answered in the end.

@@ -37,8 +37,7 @@ use crate::{
   # Review a plan, then execute it
   {bin} init --infrastructure docker --diff
   {bin} init --infrastructure docker --out plan.json
-  {bin} init --plan plan.json
-"
+  {bin} init --plan plan.json"
 )]
 pub(crate) struct Init {
     #[command(subcommand)]

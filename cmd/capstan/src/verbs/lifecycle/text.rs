@@ -248,8 +248,8 @@ objects: 1 to create, 1 to recreate
 cert-manager: install v1.21.1 (two objects are missing)
 
 cluster-api: v1.13.5 to v1.14.0 in capi-system
-  labels: env=,team=a
   kustomization: /etc/capi/core
+  labels: env=,team=a
   1 unchanged
 
 no object would change
