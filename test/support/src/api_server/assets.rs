@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{self, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -16,13 +16,16 @@ use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
+use tempfile::TempDir;
 
-use super::Process;
+use super::{ApiServer, Process};
 
 /// Sufficient for a server that only this machine can reach, for the duration of a test.
 const TOKEN: &str = "token-of-a-test";
 
-pub(super) fn start(assets: &Path, dir: &Path, flags: &[String]) -> io::Result<(PathBuf, Vec<Process>)> {
+pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
+    let folder = TempDir::new()?;
+    let dir = folder.path();
     let etcd_url = format!("http://127.0.0.1:{}", free_port()?);
     let peer_url = format!("http://127.0.0.1:{}", free_port()?);
     let mut etcd = Command::new(assets.join("etcd"));
@@ -62,7 +65,7 @@ pub(super) fn start(assets: &Path, dir: &Path, flags: &[String]) -> io::Result<(
 
     let kubeconfig = dir.join("kubeconfig");
     fs::write(&kubeconfig, kubeconfig_text(port, &certificate))?;
-    Ok((kubeconfig, vec![server, etcd]))
+    Ok(ApiServer { kubeconfig, has_controllers: false, _processes: vec![server, etcd], _folder: folder })
 }
 
 fn spawn(command: &mut Command) -> io::Result<Process> {
