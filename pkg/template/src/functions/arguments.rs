@@ -19,8 +19,10 @@ pub trait Arguments {
 
     /// Returns a `string` as UTF-8.
     fn utf8(&self, index: usize) -> Cow<'_, str> {
-        let text = self.text(index);
-        std::str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed)
+        match self.value(index) {
+            Value::String(text) => text.to_str(),
+            _ => Cow::Borrowed(""),
+        }
     }
 
     /// Returns a shared `string`.
