@@ -36,17 +36,21 @@ pub(super) fn trim_end(text: &str) -> &str {
     &text[..text.len() - text.bytes().rev().take_while(|byte| *byte == b' ').count()]
 }
 
+/// True for a byte of keys and words that need no quotes.
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-')
+}
+
 /// Splits an entry into its key and the text of its value.
 pub(super) fn split_key(content: &str) -> Option<(&str, &str)> {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
     let (key, rest) = match content.as_bytes().first()? {
         quote @ (b'"' | b'\'') => {
             let length = memchr(*quote, &content.as_bytes()[1..])?;
             let key = &content[1..=length];
-            key.as_bytes().iter().all(is_part).then_some((key, &content[length + 2..]))?
+            key.bytes().all(is_name_byte).then_some((key, &content[length + 2..]))?
         }
         first if first.is_ascii_alphabetic() => {
-            let length = content.bytes().take_while(|byte| is_part(byte)).count();
+            let length = content.bytes().take_while(|byte| is_name_byte(*byte)).count();
             let (key, rest) = content.split_at(length);
             (!key.eq_ignore_ascii_case("null")).then_some((key, rest))?
         }
@@ -110,8 +114,8 @@ pub(super) fn is_flow(value: &str) -> bool {
     if matches!(value, "{}" | "[]") {
         return true;
     }
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
-    let is_item = |item: &str| quoted(item).is_some() || is_plain_start(item) && item.bytes().all(is_part);
+    let is_item =
+        |item: &str| quoted(item).is_some() || is_plain_start(item) && item.bytes().all(is_name_byte);
     let items = value.strip_prefix('[').and_then(|items| items.strip_suffix(']'));
     items.is_some_and(|items| items.split(',').all(|item| is_item(item.trim_matches(' '))))
 }
