@@ -143,10 +143,17 @@ async fn lab(webhooks: ServiceWebhooks) -> Fixture {
 
 async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerPlan {
     let plan = plan_cert_manager_for_init(cluster, &release.sources()).await.unwrap();
-    execute_cert_manager(cluster, &plan, &mut None, &LabelsByOwner::new(), &release.sources(), soon())
-        .await
-        .unwrap();
+    execute(cluster, &plan, release, soon()).await.unwrap();
     plan
+}
+
+async fn execute(
+    cluster: &ManagementCluster,
+    plan: &CertManagerPlan,
+    release: &Release,
+    deadline: Instant,
+) -> Result<(), CertManagerError> {
+    execute_cert_manager(cluster, plan, &mut None, &LabelsByOwner::new(), &release.sources(), deadline).await
 }
 
 // Row: D-106
@@ -206,24 +213,14 @@ async fn an_unresponsive_external_cert_manager_is_awaited_and_unchanged() {
     let release = Release::of(NEW, "");
     let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::external());
-    let waited = execute_cert_manager(
-        &cluster,
-        &plan,
-        &mut None,
-        &LabelsByOwner::new(),
-        &release.sources(),
-        Instant::now(),
-    )
-    .await;
+    let waited = execute(&cluster, &plan, &release, Instant::now()).await;
     let Err(CertManagerError::NotAnswering { last, .. }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook \"webhook.cert-manager.io\""), "{last}");
     let touched = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
     assert_eq!(touched["metadata"]["labels"].get(CORE_LABEL), None);
 
-    let sources = release.sources();
-    let (mut objects, none) = (None, LabelsByOwner::new());
     let (waited, ()) = futures::join!(
-        execute_cert_manager(&cluster, &plan, &mut objects, &none, &sources, soon()),
+        execute(&cluster, &plan, &release, soon()),
         fixture.delete(WEBHOOKS, "cert-manager-webhook"),
     );
     waited.unwrap();
@@ -250,15 +247,7 @@ async fn an_unserved_external_cert_manager_is_an_error() {
     let release = Release::of(NEW, "  mode: external\n");
     let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::external());
-    let waited = execute_cert_manager(
-        &cluster,
-        &plan,
-        &mut None,
-        &LabelsByOwner::new(),
-        &release.sources(),
-        Instant::now(),
-    )
-    .await;
+    let waited = execute(&cluster, &plan, &release, Instant::now()).await;
     assert_data_eq!(
         waited.unwrap_err().to_string(),
         str!["cert-manager is not responding: the server does not serve kind `Issuer.cert-manager.io` in v1"]
@@ -310,9 +299,7 @@ async fn an_upgrade_replaces_cert_manager_and_deletes_dropped_objects() {
     assert_eq!(plan, CertManagerPlan::upgrade(OLD, NEW));
     let uid = |webhook: Option<Value>| webhook.unwrap()["metadata"]["uid"].clone();
     let before = uid(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await);
-    execute_cert_manager(&cluster, &plan, &mut None, &LabelsByOwner::new(), &release.sources(), soon())
-        .await
-        .unwrap();
+    execute(&cluster, &plan, &release, soon()).await.unwrap();
     let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await;
     assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
     assert_eq!(uid(webhook), before, "it was never away");
@@ -330,9 +317,7 @@ async fn an_unresponsive_cert_manager_is_reported_with_its_blockers() {
     let release = Release::of(NEW, "");
     let plan = CertManagerPlan::install(NEW, None);
     let until = Instant::now() + Duration::from_secs(2);
-    let waited =
-        execute_cert_manager(&cluster, &plan, &mut None, &LabelsByOwner::new(), &release.sources(), until)
-            .await;
+    let waited = execute(&cluster, &plan, &release, until).await;
     let Err(CertManagerError::NotAnswering { last, blockers }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook"), "{last}");
     assert_eq!(blockers.len(), 3, "{blockers:?}");
