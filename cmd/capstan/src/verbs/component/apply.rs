@@ -182,8 +182,9 @@ impl ApplyRun<'_> {
         let failure = unstored.iter().map(ToString::to_string).fold(failure, Failure::cause);
         let home = session.environment().home();
         let files = self.request.files.iter().filter(|file| *file != "-");
-        let flags: Vec<_> = files.map(|file| format!("-f {}", quoted(file, home))).collect();
-        let command = [vec!["kubectl apply".to_owned()], flags].concat().join(" ");
+        let flags = files.map(|file| format!("-f {}", quoted(file, home)));
+        let command: Vec<_> = std::iter::once("kubectl apply".to_owned()).chain(flags).collect();
+        let command = command.join(" ");
         let hint = format!("apply these objects with `{command}` and try again, or stop the controller");
         Ok(Some(failure.hint(hint)))
     }

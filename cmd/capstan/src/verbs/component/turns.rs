@@ -26,8 +26,8 @@ pub(super) async fn find_controller(hub: &Hub) -> Result<Option<LeaseHolder>, Fa
     Ok(working_controller(&hub.cluster.server).await?)
 }
 
-/// Waits until the controller has made stored Components ready. Reports what they wait for, such as a Secret that only the
-/// files of the command have. Returns false if no controller works any more.
+/// Waits until the controller has made stored Components ready. Reports what they wait for, such as a dependency. Returns
+/// false if no controller works any more.
 /// # Errors
 /// A Component that the controller could not apply.
 pub(super) async fn wait_until_ready(
