@@ -44,11 +44,7 @@ impl ObjectSnapshot {
     /// # Panics
     /// Panics if the server does not respond.
     pub async fn read(client: &Client) -> Self {
-        let mut all = Self::default();
-        for kind in kinds(client).await {
-            all.add(&kind.name, &get(client, &format!("{}/{}", kind.path, kind.plural)).await);
-        }
-        all
+        Self::read_lists(client, |kind| Some(format!("{}/{}", kind.path, kind.plural))).await
     }
 
     /// Lists all objects in a namespace. Faster than listing everything: the definitions of real providers alone take
@@ -57,12 +53,30 @@ impl ObjectSnapshot {
     /// # Panics
     /// Panics if the server does not respond.
     pub async fn read_namespace(client: &Client, namespace: &str) -> Self {
-        let mut all = Self::default();
-        for kind in kinds(client).await.iter().filter(|kind| kind.is_namespaced) {
-            let path = format!("{}/namespaces/{namespace}/{}", kind.path, kind.plural);
-            all.add(&kind.name, &get(client, &path).await);
+        let path = |kind: &ListableKind| format!("{}/namespaces/{namespace}/{}", kind.path, kind.plural);
+        Self::read_lists(client, |kind| kind.is_namespaced.then(|| path(kind))).await
+    }
+
+    /// Lists the objects of each kind at a path. Starts again if a kind was deleted meanwhile.
+    async fn read_lists(client: &Client, path: impl Fn(&ListableKind) -> Option<String>) -> Self {
+        for _ in 0..TIMEOUT.as_millis() / POLL_INTERVAL.as_millis() {
+            if let Some(all) = Self::try_read_lists(client, &path).await {
+                return all;
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
-        all
+        panic!("the server announces kinds that it does not have")
+    }
+
+    /// Returns nothing if a kind was deleted meanwhile.
+    async fn try_read_lists(client: &Client, path: impl Fn(&ListableKind) -> Option<String>) -> Option<Self> {
+        let mut all = Self::default();
+        for kind in kinds(client).await? {
+            if let Some(path) = path(&kind) {
+                all.add(&kind.name, &get(client, &path).await?);
+            }
+        }
+        Some(all)
     }
 
     fn add(&mut self, kind: &str, list: &Value) {
@@ -149,15 +163,16 @@ struct ListableKind {
 }
 
 /// The listable kinds of every group in its preferred version, except kinds whose objects are created automatically.
-async fn kinds(client: &Client) -> Vec<ListableKind> {
+/// Returns nothing if a group was deleted meanwhile.
+async fn kinds(client: &Client) -> Option<Vec<ListableKind>> {
     let mut paths = vec!["/api/v1".to_owned()];
-    let groups = get(client, "/apis").await;
+    let groups = get(client, "/apis").await?;
     for group in groups["groups"].as_array().into_iter().flatten() {
         paths.push(format!("/apis/{}", text(&group["preferredVersion"]["groupVersion"])));
     }
     let mut found = Vec::new();
     for path in paths {
-        let resources = get(client, &path).await;
+        let resources = get(client, &path).await?;
         let is_wanted = |resource: &&Value| {
             let verbs = resource["verbs"].as_array();
             let is_listable = verbs.is_some_and(|verbs| verbs.iter().any(|verb| verb == "list"));
@@ -171,12 +186,17 @@ async fn kinds(client: &Client) -> Vec<ListableKind> {
             is_namespaced: resource["namespaced"] == true,
         }));
     }
-    found
+    Some(found)
 }
 
-async fn get(client: &Client, path: &str) -> Value {
+/// Reads a document of the server. Returns nothing if the server does not have the path.
+async fn get(client: &Client, path: &str) -> Option<Value> {
     let request = http::Request::get(path).body(Vec::new()).expect("a path of a server is a path");
-    client.request(request).await.unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    match client.request(request).await {
+        Ok(document) => Some(document),
+        Err(kube::Error::Api(status)) if status.code == 404 => None,
+        Err(error) => panic!("GET {path}: {error}"),
+    }
 }
 
 fn text(value: &Value) -> &str {
