@@ -37,6 +37,8 @@ struct Interrupts {
     /// True if one Ctrl-C outside of a wait is kept for the next wait.
     is_deferred: AtomicBool,
     received: Notify,
+    /// True after a Ctrl-C that did not end the process.
+    was_received: Arc<AtomicBool>,
 }
 
 impl Runtime {
@@ -45,9 +47,15 @@ impl Runtime {
     }
 
     /// Keeps one Ctrl-C outside of a wait for the next wait. A second one ends the process.
-    pub(crate) fn defer_interrupts(&self) {
+    /// Returns a flag that becomes true at the first Ctrl-C.
+    pub(crate) fn defer_interrupts(&self) -> Arc<AtomicBool> {
         self.interrupts.is_deferred.store(true, Ordering::SeqCst);
         Interrupts::install_handler(&self.interrupts, &self.progress);
+        Arc::clone(&self.interrupts.was_received)
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupts.was_received.load(Ordering::SeqCst)
     }
 
     /// Runs a future to its end. Ctrl-C drops the future.
@@ -122,6 +130,7 @@ impl Interrupts {
 
     fn handle(&self, progress: &Progress) {
         if self.is_waiting.swap(false, Ordering::SeqCst) || self.is_deferred.swap(false, Ordering::SeqCst) {
+            self.was_received.store(true, Ordering::SeqCst);
             self.received.notify_one();
         } else {
             progress.end();

@@ -4,6 +4,7 @@ use std::{
     future::Future,
     mem,
     rc::Rc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -216,8 +217,18 @@ impl Session {
     }
 
     /// Lets a run with cleanup end by itself: a Ctrl-C outside of a wait becomes an interruption of the next wait.
-    pub(crate) fn defer_interrupts(&self) {
-        self.runtime.defer_interrupts();
+    /// Returns a flag that becomes true at the first Ctrl-C, for work without waits.
+    pub(crate) fn defer_interrupts(&self) -> Arc<AtomicBool> {
+        self.runtime.defer_interrupts()
+    }
+
+    /// Returns the interruption of the run, if there was one. It is the reason for other failures.
+    pub(crate) fn interruption_or(&self, failure: Failure) -> Failure {
+        if self.runtime.is_interrupted() && failure.kind() != Kind::Interrupted {
+            Failure::interrupted()
+        } else {
+            failure
+        }
     }
 
     /// Runs a command line inside this run, with separate flags and configuration, on the same streams.

@@ -5,8 +5,11 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     process::Stdio,
+    thread,
+    time::Duration,
 };
 
+use snapbox::{assert_data_eq, str};
 use support::{binary::TestEnvironment, folder};
 
 use crate::{
@@ -160,7 +163,7 @@ fn two_runs_at_once_give_the_same_catalog() {
     }
     edit(&world, "dependencies/web/class/defaults.yml", "replicas: 1", "replicas: 7");
     let line = format!("catalog compile {GREEN}");
-    let second = std::thread::scope(|scope| {
+    let second = thread::scope(|scope| {
         let second = scope.spawn(|| world.run_line(&format!("{line} -d other")));
         world.run_expecting_success(&line);
         second.join().unwrap()
@@ -177,7 +180,7 @@ fn runs_in_one_working_folder_wait_for_each_other() {
     let lines = ["", " -d .", " -d catalog/..", " -d dependencies/.."]
         .map(|folder| format!("catalog compile {GREEN}{folder}"));
     world.write("catalog/README.md", "A catalog.");
-    let outputs: Vec<_> = std::thread::scope(|scope| {
+    let outputs: Vec<_> = thread::scope(|scope| {
         let runs: Vec<_> = lines.iter().map(|line| scope.spawn(|| world.run_line(line))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
@@ -213,6 +216,70 @@ fn a_watched_catalog_is_compiled_after_each_change_until_ctrl_c() {
     assert_eq!(pass(), "compiled 4 instances: no instance changed");
     signal("INT", child.id().into());
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// A program that never ends and whose values do not grow.
+const ENDLESS: &str = "local loop(n) = std.foldl(function(sum, i) if n == 0 then sum else loop(n - 1), std.range(1, 1000), 0); { a: loop(9) }";
+
+// Row: D-521
+#[test]
+fn a_program_that_never_ends_leaves_the_catalog_as_it_was() {
+    let world = example();
+    world.run_expecting_success(&format!("catalog compile {GREEN}"));
+    let before = files(&world);
+    world.write("dependencies/web/component/main.jsonnet", ENDLESS);
+    let world = world.env("CAPSTAN_JSONNET_TIMEOUT", "0.2s");
+    let line = format!("catalog compile {GREEN}");
+    let slow = world.run_line(&line);
+    assert_data_eq!(
+        slow.stderr.clone(),
+        str![[r#"
+error: cannot compile `web`
+  cause: Error compiling targets: Error compiling web: cannot evaluate `[CWD]/dependencies/web/component/main.jsonnet`: it did not end in 0.2 s
+hint: look for a loop without an end, or allow more time with the variable `CAPSTAN_JSONNET_TIMEOUT=20m`
+
+"#]]
+    );
+    assert_eq!(slow.status, 1, "{slow}");
+    assert!(before == files(&world));
+    let invalid = world.env("CAPSTAN_JSONNET_TIMEOUT", "soon").run_line(&line);
+    assert!(invalid.stderr.contains("invalid value `soon` for `CAPSTAN_JSONNET_TIMEOUT`"), "{invalid}");
+}
+
+#[test]
+fn a_watch_ends_if_a_program_never_ends() {
+    let world = example();
+    world.run_expecting_success(&format!("catalog compile {GREEN}"));
+    let world = world.env("CAPSTAN_JSONNET_TIMEOUT", "0.2s");
+    let mut command = world.command(format!("catalog compile {GREEN} --watch").split(' '));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(errors.any(|line| line.contains("watching")));
+    world.write("dependencies/web/component/main.jsonnet", ENDLESS);
+    assert!(errors.any(|line| line.contains("it did not end in 0.2 s")));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn ctrl_c_ends_a_program_and_leaves_no_files() {
+    let world = example();
+    world.run_expecting_success(&format!("catalog compile {GREEN}"));
+    let before = files(&world);
+    world.write("dependencies/web/component/main.jsonnet", ENDLESS);
+    let is_compiling = || {
+        let names = fs::read_dir(world.current_dir()).unwrap();
+        names.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(".compiling-"))
+    };
+    let mut command = world.command(format!("catalog compile {GREEN}").split(' '));
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !is_compiling() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    signal("INT", child.id().into());
+    let output = world.to_output(&child.wait_with_output().unwrap());
+    assert_eq!((output.status, output.stderr.as_str()), (130, "error: interrupted, nothing was written\n"));
+    assert!(before == files(&world) && !is_compiling());
 }
 
 // Row: D-495

@@ -52,6 +52,6 @@ pub mod yaml;
 
 pub use cookiecutter::CookiecutterError;
 pub use error::CatalogError;
-pub use jsonnet::is_memory_full;
+pub use jsonnet::EvaluationControl;
 pub use step::{Step, StepSink};
 pub use working_folder::{CLUSTER_TARGET, WorkingFolder};

@@ -143,6 +143,7 @@ impl CompileRun<'_> {
             search_paths: &[folder.vendor(), folder.root().to_owned()],
             output: folder.root(),
             references: References::Hashed { folder: folder.references() },
+            control: &self.options.control,
             threads: 1,
             tools,
             results: None,

@@ -25,6 +25,7 @@ pub(crate) use render::{key_orders, render_all};
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
+use crate::jsonnet::EvaluationControl;
 use crate::postprocess::{PostprocessError, PostprocessRequest, postprocess};
 use crate::reclass::{KeyOrders, Node};
 use crate::references::ReferenceFile;
@@ -47,6 +48,8 @@ pub struct CompileOptions {
     pub dynamic_facts: Map<String, Value>,
     /// The author of commits; none for the configuration of Git.
     pub author: Option<GitAuthor>,
+    /// The limits of programs.
+    pub control: EvaluationControl,
     /// The class with the parameters of the cluster, in local mode. None for that of the last run.
     pub cluster_file: Option<PathBuf>,
 }
@@ -161,6 +164,7 @@ impl<'a> CompileRun<'a> {
                 component_folder: &instance.folder(),
                 node,
                 key_orders: &prepared.key_orders,
+                control: &self.options.control,
                 output: self.folder.root(),
             })?;
             for notice in notices {

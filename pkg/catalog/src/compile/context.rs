@@ -12,6 +12,7 @@ use super::output_tree::OutputTree;
 use super::settings::{Input, OutputType};
 use super::tools::ToolClient;
 use super::writable::writable;
+use crate::jsonnet::EvaluationControl;
 use crate::reclass::{KeyOrders, Node};
 use crate::references::References;
 use crate::results::Reads;
@@ -29,6 +30,8 @@ pub(super) struct TargetContext<'a> {
     pub(super) tools: ToolClient,
     /// The record of read files and parameters.
     pub(super) reads: Arc<Reads>,
+    /// The limits of programs.
+    pub(super) control: &'a EvaluationControl,
     /// The output folder of the target.
     pub(super) output: OutputTree,
 }

@@ -14,7 +14,7 @@ use super::output_tree::OutputTree;
 use super::target;
 use super::tools::{ToolClient, Tools, line};
 use crate::folder_update::{UnlistedPolicy, WantedFolder};
-use crate::jsonnet::is_memory_full;
+use crate::jsonnet::EvaluationControl;
 use crate::reclass::{KeyOrders, Node};
 use crate::references::References;
 use crate::results::{CachedTarget, CurrentFacts, NodeDigests, OutputFiles, Reads, ResultCache};
@@ -42,6 +42,8 @@ pub struct CompileRequest<'a> {
     pub threads: usize,
     /// The work that the binary does for targets.
     pub tools: &'a dyn Tools,
+    /// The limits of programs.
+    pub control: &'a EvaluationControl,
     /// The results of earlier runs. None to compile all targets.
     pub results: Option<StoredResults<'a>>,
 }
@@ -83,6 +85,7 @@ pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileErr
         search_paths: request.search_paths,
         temporary: temporary.path(),
         references: &request.references,
+        control: request.control,
         cache: cache.as_ref().map(|cache| &cache.targets),
         current: CurrentFacts::new(request.nodes, request.key_orders),
         digests: Arc::default(),
@@ -161,7 +164,7 @@ fn write_all(
 }
 
 /// Compiles targets on several threads, while this thread works for them. Returns the results by the numbers of the
-/// targets. If a program has filled the memory, no further target is started.
+/// targets. If a program did not end, or after an interruption, no further target is started.
 fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> BTreeMap<usize, TargetResult> {
     let targets = request.targets;
     let next = AtomicUsize::new(0);
@@ -174,7 +177,9 @@ fn compile_all(request: &CompileRequest<'_>, work: &Work<'_>) -> BTreeMap<usize,
             let run = move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(target) = targets.get(index).filter(|_| !is_memory_full()) else { return };
+                    let Some(target) = targets.get(index).filter(|_| !work.control.is_stopped()) else {
+                        return;
+                    };
                     let result = work.compile(target, client.clone());
                     if let Ok(mut results) = results.lock() {
                         results.insert(index, result);
@@ -220,6 +225,7 @@ struct Work<'a> {
     search_paths: &'a [PathBuf],
     temporary: &'a Path,
     references: &'a References,
+    control: &'a EvaluationControl,
     cache: Option<&'a BTreeMap<String, CachedTarget>>,
     current: CurrentFacts<'a>,
     digests: Arc<NodeDigests>,
@@ -260,6 +266,7 @@ impl Work<'_> {
             key_orders: self.key_orders,
             search_paths: self.search_paths.iter().cloned().chain(own).collect(),
             references: self.references,
+            control: self.control,
             tools,
             reads: Arc::new(reads),
             output,

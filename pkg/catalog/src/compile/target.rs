@@ -16,7 +16,7 @@ pub(super) fn compile(context: &TargetContext<'_>) -> Result<Vec<String>, InputE
     context.output.create()?;
     for input in Input::all(context.field("/kapitan/compile"))? {
         match compile_input(context, &input, &mut messages) {
-            Err(error) if input.may_fail() => {
+            Err(error) if input.may_fail() && !context.control.is_stopped() => {
                 messages.push(format!("Error compiling {}: {error}", context.name));
             }
             result => result?,

@@ -14,6 +14,7 @@ use crate::dependencies::{
     install_libraries, link, link_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
+use crate::jsonnet::EvaluationControl;
 use crate::lint::check_removed_references;
 use crate::postprocess::{PostprocessRequest, postprocess};
 use crate::reclass::{Inventory, KeyOrders, Node};
@@ -44,6 +45,8 @@ pub struct ComponentRequest<'a> {
     pub temporary: &'a WorkingFolder,
     /// The access to repositories.
     pub context: &'a RepositoryContext,
+    /// The limits of programs.
+    pub control: &'a EvaluationControl,
     /// The receiver of steps.
     pub report: StepSink<'a>,
 }
@@ -157,7 +160,7 @@ async fn install(
     (request.report)(Step::InstallLibraryAliases);
     let components = BTreeMap::from([(name.to_owned(), component.clone())]);
     install_aliases(folder, &components, parameters, request.report)?;
-    render_jsonnetfile(component, component_parameters(parameters, name)?)?;
+    render_jsonnetfile(component, component_parameters(parameters, name)?, request.control)?;
     if !component.folder().join("jsonnetfile.json").is_file() {
         let text = "No jsonnetfile.json found, skipping Jsonnet Bundler install.";
         (request.report)(Step::Text(text.to_owned()));
@@ -172,7 +175,7 @@ impl PreparedComponent<'_> {
     /// # Errors
     /// An input or a filter fails.
     pub fn compile(&self, tools: &dyn Tools) -> Result<(), ComponentError> {
-        let ComponentRequest { component, output, temporary, report, .. } = self.request;
+        let ComponentRequest { component, output, temporary, control, report, .. } = self.request;
         report(Step::Compile);
         let own = [component.join("vendor"), temporary.dependencies(), temporary.root().to_owned()];
         let search_paths: Vec<_> = self.request.search_paths.iter().cloned().chain(own).collect();
@@ -183,6 +186,7 @@ impl PreparedComponent<'_> {
             search_paths: &search_paths,
             output,
             references: References::PathOnly,
+            control,
             threads: 1,
             tools,
             results: None,
@@ -200,6 +204,7 @@ impl PreparedComponent<'_> {
             component_folder: component,
             node,
             key_orders: &self.key_orders,
+            control,
             output,
         })?;
         for notice in notices {

@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::Dependency;
 use crate::error::CatalogError;
-use crate::jsonnet::{Evaluation, NativeFunction, Natives, evaluate};
+use crate::jsonnet::{Evaluation, EvaluationControl, NativeFunction, Natives, evaluate};
 use crate::results::Reads;
 use crate::working_folder::write_file;
 
@@ -15,7 +15,11 @@ use crate::working_folder::write_file;
 ///
 /// # Errors
 /// The program fails, or a parameter for it is no text.
-pub(crate) fn render_jsonnetfile(component: &Dependency, parameters: &Value) -> Result<(), CatalogError> {
+pub(crate) fn render_jsonnetfile(
+    component: &Dependency,
+    parameters: &Value,
+    control: &EvaluationControl,
+) -> Result<(), CatalogError> {
     let program = component.worktree.join("jsonnetfile.jsonnet");
     if !program.is_file() {
         return Ok(());
@@ -35,7 +39,8 @@ pub(crate) fn render_jsonnetfile(component: &Dependency, parameters: &Value) -> 
         external_variables.insert(name.clone(), text.clone());
     }
     let reads = Arc::<Reads>::default();
-    let evaluation = Evaluation { search_paths: &[], external_variables, natives: &NoNatives, reads: &reads };
+    let evaluation =
+        Evaluation { search_paths: &[], external_variables, natives: &NoNatives, reads: &reads, control };
     let evaluated = evaluate(&program, &evaluation)?;
     let text = serde_json::to_string_pretty(&evaluated.value)
         .map_err(|error| CatalogError::Libraries { problem: error.to_string() })?;
@@ -63,6 +68,10 @@ mod tests {
 
     use super::*;
 
+    fn render(component: &Dependency, parameters: &Value) -> Result<(), CatalogError> {
+        render_jsonnetfile(component, parameters, &EvaluationControl::default())
+    }
+
     // Row: CAT-53
     // Row: CAT-54
     // Row: CAT-55
@@ -79,13 +88,13 @@ mod tests {
             worktree: folder.path().to_owned(),
             commit: None,
         };
-        render_jsonnetfile(&component, &json!({})).unwrap();
+        render(&component, &json!({})).unwrap();
         assert!(!folder.path().join("jsonnetfile.json").exists());
         fs::write(folder.path().join("jsonnetfile.jsonnet"), "{ version: std.extVar('v') }").unwrap();
-        render_jsonnetfile(&component, &json!({"jsonnetfile_parameters": {"v": "1.18"}})).unwrap();
+        render(&component, &json!({"jsonnetfile_parameters": {"v": "1.18"}})).unwrap();
         let written = fs::read_to_string(folder.path().join("jsonnetfile.json")).unwrap();
         assert_eq!(written, "{\n  \"version\": \"1.18\"\n}\n");
-        let error = render_jsonnetfile(&component, &json!({"jsonnetfile_parameters": {"v": 1}})).unwrap_err();
+        let error = render(&component, &json!({"jsonnetfile_parameters": {"v": 1}})).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Parameter 'v' in 'jsonnetfile_parameters' of component 'one' must be text"

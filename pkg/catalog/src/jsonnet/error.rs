@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use api::{ErrorExplanation, Explain};
 
@@ -45,20 +46,40 @@ pub struct JsonnetError {
     pub position: Option<SourcePosition>,
     /// The open calls, innermost first.
     pub trace: Box<[TracePoint]>,
-    /// True if the program did not end, because the memory is full.
-    pub is_out_of_memory: bool,
+    /// The next step for the user, if the program did not end.
+    pub hint: Option<&'static str>,
 }
 
 impl JsonnetError {
     pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), position: None, trace: Box::default(), is_out_of_memory: false }
+        Self { reason: reason.into(), position: None, trace: Box::default(), hint: None }
     }
 
     pub(super) fn out_of_memory(file: &Path) -> Self {
         let limit = memory::MAX_BYTES >> 30;
-        let reason =
-            format!("cannot evaluate `{}`: the process has more than {limit} GiB of memory", file.display());
-        Self { is_out_of_memory: true, ..Self::new(reason) }
+        Self {
+            hint: Some(
+                "look for a value that grows without end; if many large programs run at once, lower `--processes`",
+            ),
+            ..Self::unfinished(file, format_args!("the process has more than {limit} GiB of memory"))
+        }
+    }
+
+    pub(super) fn timed_out(file: &Path, timeout: Duration) -> Self {
+        Self {
+            hint: Some(
+                "look for a loop without an end, or allow more time with the variable `CAPSTAN_JSONNET_TIMEOUT=20m`",
+            ),
+            ..Self::unfinished(file, format_args!("it did not end in {} s", timeout.as_secs_f64()))
+        }
+    }
+
+    pub(super) fn interrupted(file: &Path) -> Self {
+        Self::unfinished(file, format_args!("the run was interrupted"))
+    }
+
+    fn unfinished(file: &Path, reason: fmt::Arguments<'_>) -> Self {
+        Self::new(format!("cannot evaluate `{}`: {reason}", file.display()))
     }
 }
 
@@ -80,11 +101,9 @@ impl Explain for JsonnetError {
             Some(position) => format!("{position}: in {}", point.what),
             None => point.what.clone(),
         }));
-        if self.is_out_of_memory {
-            return explanation.with_hint(
-                "look for a value that grows without end; if many large programs run at once, lower `--processes`",
-            );
+        match self.hint {
+            Some(hint) => explanation.with_hint(hint),
+            None => explanation,
         }
-        explanation
     }
 }

@@ -5,22 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::program::{Program, Value as ProgramValue};
 use serde_json::Value;
 
+use super::control::EvaluationControl;
 use super::convert::{self, ConversionError};
 use super::error::JsonnetError;
 use super::imports::SourcePath;
-use super::memory;
 use super::native::{Message, NativeCalls, Natives};
 use super::session::Session;
 use crate::results::Reads;
 
 /// The stack of the thread that parses sources. It is reserved, and used only as far as needed.
 const STACK_BYTES: usize = 256 << 20;
+/// The interval between two checks of a program from outside.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The maximum number of open calls.
 const MAX_CALLS: usize = 10_000;
 
@@ -34,6 +36,8 @@ pub(crate) struct Evaluation<'a> {
     pub(crate) reads: &'a Arc<Reads>,
     /// The functions of `std.native`.
     pub(crate) natives: &'a dyn Natives,
+    /// The limits of the program.
+    pub(crate) control: &'a EvaluationControl,
 }
 
 /// The result of a program.
@@ -52,7 +56,7 @@ pub(super) struct Sources {
     pub(super) natives: NativeCalls,
 }
 
-/// Evaluates the program in a file. Nothing can stop the evaluator, so its thread is left alone if the memory is full.
+/// Evaluates the program in a file. Nothing can stop the evaluator, so its thread is left alone if the program must end.
 pub(crate) fn evaluate(file: &Path, evaluation: &Evaluation<'_>) -> Result<Evaluated, JsonnetError> {
     let (sender, receiver) = mpsc::channel();
     let program = file.to_owned();
@@ -70,18 +74,23 @@ pub(crate) fn evaluate(file: &Path, evaluation: &Evaluation<'_>) -> Result<Evalu
     let thread = thread::Builder::new().name("jsonnet".to_owned()).stack_size(STACK_BYTES);
     let started = thread.spawn(run);
     started.map_err(|error| JsonnetError::new(format!("cannot start a thread: {error}")))?;
-    serve(file, evaluation.natives, &receiver)
+    serve(file, evaluation, &receiver)
 }
 
-/// Calls native functions for a program until it ends, or until the memory is full.
-fn serve(file: &Path, natives: &dyn Natives, calls: &Receiver<Message>) -> Result<Evaluated, JsonnetError> {
-    let mut next_check = Instant::now() + memory::CHECK_INTERVAL;
+/// Calls native functions for a program until it ends, or must end.
+fn serve(
+    file: &Path,
+    evaluation: &Evaluation<'_>,
+    calls: &Receiver<Message>,
+) -> Result<Evaluated, JsonnetError> {
+    let started_at = Instant::now();
+    let mut next_check = started_at + CHECK_INTERVAL;
     loop {
         match calls.recv_timeout(next_check.saturating_duration_since(Instant::now())) {
             Ok(Message::End(outcome)) => return outcome,
             // Without a receiver, the program has ended.
             Ok(Message::Call { name, arguments, answer }) => {
-                let _ = answer.send(natives.call(&name, &arguments));
+                let _ = answer.send(evaluation.natives.call(&name, &arguments));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
@@ -89,10 +98,8 @@ fn serve(file: &Path, natives: &dyn Natives, calls: &Receiver<Message>) -> Resul
             }
         }
         if Instant::now() >= next_check {
-            if memory::is_full() {
-                return Err(JsonnetError::out_of_memory(file));
-            }
-            next_check = Instant::now() + memory::CHECK_INTERVAL;
+            evaluation.control.check(file, started_at)?;
+            next_check = Instant::now() + CHECK_INTERVAL;
         }
     }
 }

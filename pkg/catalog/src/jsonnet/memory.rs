@@ -1,15 +1,12 @@
 //! The memory of this process, which programs must not fill.
 
 use std::fs;
-use std::time::Duration;
 
 /// The limit of the memory of the process while programs run.
 pub(super) const MAX_BYTES: u64 = 4 << 30;
-/// The interval between two looks at the memory.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// True if the process has more memory than programs may fill. Only Linux tells the size of a process in a file.
-pub fn is_full() -> bool {
+pub(super) fn is_full() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     resident_bytes(&status).is_some_and(|bytes| bytes > MAX_BYTES)
 }

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
@@ -27,6 +29,10 @@ impl Natives for Double {
 
 /// Evaluates `main.jsonnet` of some files. The folder `vendor` is a search path.
 fn run(files: &[(&str, &str)]) -> Result<Evaluated, String> {
+    run_with(&EvaluationControl::default(), files)
+}
+
+fn run_with(control: &EvaluationControl, files: &[(&str, &str)]) -> Result<Evaluated, String> {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -36,8 +42,13 @@ fn run(files: &[(&str, &str)]) -> Result<Evaluated, String> {
     let search_paths: Vec<PathBuf> = vec![folder.path().join("vendor")];
     let external_variables = BTreeMap::from([("target".to_owned(), "one".to_owned())]);
     let reads = Arc::<Reads>::default();
-    let evaluation =
-        Evaluation { search_paths: &search_paths, external_variables, natives: &Double, reads: &reads };
+    let evaluation = Evaluation {
+        search_paths: &search_paths,
+        external_variables,
+        natives: &Double,
+        reads: &reads,
+        control,
+    };
     let shown = |text: String| text.replace(&folder.path().display().to_string(), "[FOLDER]");
     evaluate(&folder.path().join("main.jsonnet"), &evaluation)
         .map(|evaluated| Evaluated { traces: evaluated.traces.into_iter().map(shown).collect(), ..evaluated })
@@ -200,4 +211,24 @@ fn functions_with_limits_have_their_results() {
     assert_eq!(value[7], "é1");
     let error = run(&[("main.jsonnet", "std.repeat(1, 2)")]).unwrap_err();
     assert!(!error.contains("limits"), "{error}");
+}
+
+/// A program that takes some seconds, so that its thread ends although nothing stops it.
+const SLOW: &str = "local loop(n) = std.foldl(function(sum, i) if n == 0 then sum else loop(n - 1), std.range(1, 2000), 0); loop(2)";
+
+// Row: D-521
+#[test]
+fn a_program_that_does_not_end_is_left_after_its_time() {
+    let control = EvaluationControl::default().with_timeout(Duration::from_millis(50));
+    assert!(run_with(&control, &[("main.jsonnet", "1")]).is_ok() && !control.has_abandoned_program());
+    let error = run_with(&control, &[("main.jsonnet", SLOW)]).unwrap_err();
+    assert_eq!(error, "cannot evaluate `[FOLDER]/main.jsonnet`: it did not end in 0.05 s");
+    assert!(control.has_abandoned_program());
+}
+
+#[test]
+fn an_interruption_ends_a_program() {
+    let control = EvaluationControl::default().interrupted_by(Arc::new(AtomicBool::new(true)));
+    let error = run_with(&control, &[("main.jsonnet", SLOW)]).unwrap_err();
+    assert_eq!(error, "cannot evaluate `[FOLDER]/main.jsonnet`: the run was interrupted");
 }

@@ -45,6 +45,7 @@ pub(super) fn run(
         external_variables,
         reads: &Arc::<Reads>::default(),
         natives: &FilterNatives { node: request.node, folder: work_dir },
+        control: request.control,
     };
     match evaluate(&request.component_folder.join(filter.name), &evaluation)?.value {
         Value::Object(files) => Ok(files),

@@ -9,6 +9,7 @@ use super::error::PostprocessError;
 use super::notice::Notice;
 use super::output::write_files;
 use super::{builtin, program};
+use crate::jsonnet::EvaluationControl;
 use crate::reclass::{KeyOrder, KeyOrders, Node};
 
 /// An instance whose files are processed.
@@ -23,6 +24,8 @@ pub struct PostprocessRequest<'a> {
     pub node: &'a Node,
     /// The orders of the keys of all targets, for notices.
     pub key_orders: &'a KeyOrders,
+    /// The limits of programs.
+    pub control: &'a EvaluationControl,
     /// The folder with `compiled` and `vendor`.
     pub output: &'a Path,
 }

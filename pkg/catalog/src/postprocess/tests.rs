@@ -6,6 +6,7 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::*;
+use crate::jsonnet::EvaluationControl;
 use crate::reclass::{KeyOrder, KeyOrders, Node};
 
 /// A compiled instance `two` of a component `one`, whose folder is `component`.
@@ -42,6 +43,7 @@ impl Compiled {
             component_folder: &self.folder.path().join("component"),
             node: &node,
             key_orders: &key_orders,
+            control: &EvaluationControl::default(),
             output: self.folder.path(),
         };
         let text = match postprocess(&request) {

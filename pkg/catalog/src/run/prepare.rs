@@ -45,7 +45,8 @@ impl CompileRun<'_> {
         let notices = deprecation_notices(parameters, &instances)?;
         check_version_overrides(parameters, &instances)?;
         for component in components.values() {
-            render_jsonnetfile(component, component_parameters(parameters, &component.name)?)?;
+            let own = component_parameters(parameters, &component.name)?;
+            render_jsonnetfile(component, own, &self.options.control)?;
         }
         if self.options.fetch_dependencies {
             let folders = components.values().map(|component| component.worktree.clone());

@@ -101,7 +101,7 @@ fn read_manifests(args: &Apply, session: &Session) -> Result<(PathBuf, Manifests
     };
     match (&args.cluster, &args.manifests) {
         (Some(cluster), _) => {
-            let compilation = Compilation::new(cluster, &args.source, &CompileFlags::default(), environment)?;
+            let compilation = Compilation::new(cluster, &args.source, &CompileFlags::default(), session)?;
             let _compiled = compilation.compile_quietly(session)?;
             read(compilation.folder.manifests())
         }

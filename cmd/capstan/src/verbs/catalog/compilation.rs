@@ -9,11 +9,14 @@ use catalog::cluster::{Cluster, parse_dynamic_facts};
 use catalog::compile::{CompileRequest, StoredResults, compile, fetch_dependencies};
 use catalog::references::References;
 use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace};
-use catalog::{CLUSTER_TARGET, CatalogError, Step, WorkingFolder};
+use catalog::{CLUSTER_TARGET, CatalogError, EvaluationControl, Step, WorkingFolder};
 use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
-use super::{folder_lock::lock_folder, lieutenant::LieutenantFlags, tools::SessionTools};
+use super::{
+    evaluation_control::evaluation_control, folder_lock::lock_folder, lieutenant::LieutenantFlags,
+    tools::SessionTools,
+};
 use crate::{Environment, Failure, session::Session, ui::format_count};
 
 /// The flags that select a working folder and the source of a cluster.
@@ -113,15 +116,17 @@ impl<'a> Compilation<'a> {
         cluster: &'a str,
         flags: &'a SourceFlags,
         compile_flags: &CompileFlags,
-        environment: &Environment,
+        session: &Session,
     ) -> Result<Self, Failure> {
+        let environment = session.environment();
         let root = flags
             .working_dir
             .clone()
             .or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
         let local = is_set(flags.local, "COMMODORE_LOCAL", environment);
         let mut notices = Vec::new();
-        let options = compile_flags.options(local, flags, environment, &mut notices)?;
+        let mut options = compile_flags.options(local, flags, environment, &mut notices)?;
+        options.control = evaluation_control(session)?;
         Ok(Self {
             cluster,
             flags,
@@ -185,6 +190,7 @@ impl<'a> Compilation<'a> {
             search_paths: &[folder.vendor(), folder.root().to_owned()],
             output: folder.root(),
             references: References::Hashed { folder: folder.references() },
+            control: &self.options.control,
             threads: self.threads,
             tools: &SessionTools { session, program_folder },
             results: store.map(|store| StoredResults { store, cluster: self.cluster, program: &program }),
@@ -214,10 +220,14 @@ impl<'a> Compilation<'a> {
         }
         let run =
             CompileRun { folder: &self.folder, context: &context, options: &self.options, report: &report };
-        let workspace = self.set_up(&run, session)?;
-        let prepared = session.block_on(run.prepare(&workspace))?;
-        let rendered = self.compile(&run, &workspace, &prepared, session)?;
-        run.copy_manifests(&workspace)?;
+        let compiled = || {
+            let workspace = self.set_up(&run, session)?;
+            let prepared = session.block_on(run.prepare(&workspace))?;
+            let rendered = self.compile(&run, &workspace, &prepared, session)?;
+            run.copy_manifests(&workspace)?;
+            Ok((workspace, rendered))
+        };
+        let (workspace, rendered) = compiled().map_err(|failure| session.interruption_or(failure))?;
         Ok(CompiledCatalog { workspace, rendered, _lock: lock })
     }
 }
@@ -259,6 +269,7 @@ impl CompileFlags {
             ),
             dynamic_facts: facts.facts,
             author: name.zip(email).map(|(name, email)| GitAuthor { name, email }),
+            control: EvaluationControl::default(),
             cluster_file: flags.cluster_file.as_ref().map(|file| environment.resolve(file)),
         })
     }

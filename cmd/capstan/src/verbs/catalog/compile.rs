@@ -57,8 +57,8 @@ struct PushSettings {
 }
 
 pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> {
+    let compilation = Compilation::new(&args.cluster, &args.source, &args.flags, session)?;
     let environment = session.environment();
-    let compilation = Compilation::new(&args.cluster, &args.source, &args.flags, environment)?;
     let migration = text(args.migration.as_deref(), &["COMMODORE_MIGRATION"], environment);
     let settings = PushSettings {
         push: is_set(args.push, "COMMODORE_PUSH", environment),
@@ -92,7 +92,7 @@ fn compile(
     }
     let result = Work { compilation, settings, run }.run(&lines, session);
     lines.print(session)?;
-    result
+    result.map_err(|failure| session.interruption_or(failure))
 }
 
 struct Work<'a> {

@@ -5,6 +5,7 @@ mod clean;
 mod compilation;
 mod compile;
 mod component;
+mod evaluation_control;
 mod explain;
 mod fetch_token;
 mod folder_lock;

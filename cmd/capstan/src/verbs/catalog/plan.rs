@@ -96,8 +96,7 @@ impl Plan {
             (None, Some(manifests)) => return Ok((against.unwrap_or_default(), folder(manifests)?)),
             (None, None) => return Err(missing_catalog()),
         };
-        let compilation =
-            Compilation::new(cluster, &self.source, &CompileFlags::default(), session.environment())?;
+        let compilation = Compilation::new(cluster, &self.source, &CompileFlags::default(), session)?;
         let compiled = compilation.compile_quietly(session)?;
         let after = folder(&compilation.folder.manifests())?;
         let before = match (against, &compiled.workspace.catalog) {

@@ -29,7 +29,6 @@ pub(super) fn watch(mut compilation: Compilation<'_>, session: &mut Session) -> 
     // The first compilation has fetched and installed everything.
     compilation.options.fetch_dependencies = false;
     compilation.options.cluster_file = None;
-    session.defer_interrupts();
     let mut files = WatchedFiles::new(&compilation.folder);
     session.messages().status("watching classes and components; Ctrl-C ends");
     loop {
@@ -44,8 +43,9 @@ pub(super) fn watch(mut compilation: Compilation<'_>, session: &mut Session) -> 
                 session.printer().write(line)?;
                 session.printer().flush()?;
             }
-            // A program that cannot be stopped fills the memory until the process ends.
-            Err(failure) if catalog::is_memory_full() => return Err(failure),
+            Err(failure) if failure.kind() == Kind::Interrupted => return Ok(()),
+            // A program that cannot be stopped runs until the process ends.
+            Err(failure) if compilation.options.control.has_abandoned_program() => return Err(failure),
             Err(failure) => session.messages().failure(&failure, ErrorFormat::Text),
         }
     }

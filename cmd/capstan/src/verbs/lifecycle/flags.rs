@@ -62,9 +62,14 @@ impl WaitFlags {
 
 /// Parses the value of `--timeout`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, Failure> {
+    duration_of("--timeout", text)
+}
+
+/// Parses the value of a flag or variable.
+pub(crate) fn duration_of(name: &str, text: &str) -> Result<Duration, Failure> {
     let nanoseconds = manifest::duration::nanoseconds(text).and_then(|number| u64::try_from(number).ok());
     nanoseconds.map(Duration::from_nanos).ok_or_else(|| {
-        Failure::user(format!("invalid value `{text}` for `--timeout`"))
+        Failure::user(format!("invalid value `{text}` for `{name}`"))
             .cause("expected a duration such as 90s or 10m")
     })
 }

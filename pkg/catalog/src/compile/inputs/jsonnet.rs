@@ -25,6 +25,7 @@ pub(in crate::compile) fn compile(
         external_variables: BTreeMap::from([("target".to_owned(), context.name.to_owned())]),
         reads: &context.reads,
         natives: &TargetNatives(context),
+        control: context.control,
     };
     let evaluated = evaluate(path, &evaluation)?;
     messages.extend(evaluated.traces.iter().map(|trace| format!("TRACE: {trace}")));

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::json;
 use snapbox::{IntoData as _, assert_data_eq, str};
 
@@ -398,6 +400,27 @@ Error compiling targets: Error compiling two: [FOLDER]/dependencies/one/bad.json
 "#]]
     );
     assert_eq!(workshop.files(), ["compiled/one/a.yaml", "compiled/two/a.yaml"]);
+}
+
+// Row: D-521
+#[test]
+fn a_program_that_does_not_end_fails_its_target_and_stops_the_run() {
+    let input = json!([{
+        "input_type": "jsonnet", "input_paths": ["one/m.jsonnet"], "output_path": ".", "continue_on_compile_error": true,
+    }]);
+    // The program takes some seconds, so that its thread ends although nothing stops it.
+    let program = "std.foldl(function(sum, i) sum + std.foldl(function(a, b) b, std.range(1, 2000), 0), std.range(1, 2000), 0)";
+    let workshop = Workshop::new(&[("m.jsonnet", program)]);
+    let workshop = (0..9).fold(workshop, |workshop, at| workshop.target(&format!("t{at}"), &input));
+    let workshop = Workshop {
+        control: EvaluationControl::default().with_timeout(Duration::from_millis(50)),
+        ..workshop
+    };
+    let error = workshop.compile().unwrap_err();
+    let line = "Error compiling targets: Error compiling t0: cannot evaluate `[FOLDER]/dependencies/one/m.jsonnet`: it did not end in 0.05 s";
+    assert!(error.lines().any(|found| found == line), "{error}");
+    assert!(error.contains("CAPSTAN_JSONNET_TIMEOUT=20m") && !error.contains("t8"), "{error}");
+    assert_eq!(workshop.files(), Vec::<String>::new());
 }
 
 #[test]

@@ -3,7 +3,10 @@ use std::path::{Path, PathBuf};
 use catalog::WorkingFolder;
 use catalog::component::{ComponentRequest, prepare};
 
-use crate::verbs::catalog::{compile::Lines, temporary_folder::temporary_folder, tools::SessionTools};
+use crate::verbs::catalog::{
+    compile::Lines, evaluation_control::evaluation_control, temporary_folder::temporary_folder,
+    tools::SessionTools,
+};
 use crate::{Failure, session::Session};
 
 /// Compile one component to files
@@ -52,7 +55,7 @@ pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> 
     let lines = Lines::default();
     let result = compile_into(args, &lines, session);
     lines.print(session)?;
-    result
+    result.map_err(|failure| session.interruption_or(failure))
 }
 
 fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), Failure> {
@@ -70,6 +73,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
     let folder = WorkingFolder::new(temporary.path());
     let report = |step| lines.add(&step);
     let context = session.repositories()?;
+    let control = evaluation_control(session)?;
     let prepared = session.block_on(prepare(ComponentRequest {
         component: &component,
         name: args.name.as_deref(),
@@ -79,6 +83,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
         output: &output,
         temporary: &folder,
         context: &context,
+        control: &control,
         report: &report,
     }))?;
     let program_folder = args.allow_external.then(|| session.environment().current_dir());

@@ -6,6 +6,7 @@ use catalog::run::{CompileOptions, CompileRun};
 
 use crate::verbs::catalog::{
     compile::Lines,
+    evaluation_control::evaluation_control,
     folder_lock::{lock_folder, real_path},
     temporary_folder::temporary_folder,
     tools::SessionTools,
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Compile, session: &mut Session) -> Result<(), Failure> 
     let lines = Lines::default();
     let result = compile_into(args, &lines, session);
     lines.print(session)?;
-    result
+    result.map_err(|failure| session.interruption_or(failure))
 }
 
 fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), Failure> {
@@ -113,6 +114,7 @@ fn compile_package(
     let context = session.repositories()?;
     let options = CompileOptions {
         fetch_dependencies: !args.local || !args.no_fetch_dependencies,
+        control: evaluation_control(session)?,
         ..CompileOptions::default()
     };
     let report = |step| lines.add(&step);
