@@ -7,10 +7,10 @@
 //! ```
 //!
 //! - A clone is created under a temporary name and then renamed, so an interrupted process leaves no partial clone.
-//! - Repository content is not trusted: no hooks run, no submodules are fetched, no symlink may point outside the tree.
+//! - Repository content is not trusted: no hooks run, submodules are fetched only on request, no symlink may point outside the tree.
 //! - Credentials are passed to Git in the environment of its process, and Git sends them to their host only.
 //!
-//! Out of scope: submodules, Git LFS, prompts, merges of commits.
+//! Out of scope: submodules of submodules, Git LFS, prompts, merges of commits.
 
 mod commit;
 mod create;
@@ -22,6 +22,7 @@ mod query;
 mod release;
 mod remote;
 mod session;
+mod submodule;
 #[cfg(test)]
 mod tests;
 mod url;
@@ -36,6 +37,7 @@ pub use merge::{FileVersions, MergedFile};
 pub use program::GitSettings;
 pub(crate) use release::GitRepository;
 pub use remote::{CloneStore, GitRemote};
+pub use submodule::Submodule;
 pub use url::{GitTransport, RemoteUrl, RemoteUrlError};
 pub use worktree::{LocalChangesPolicy, Worktree};
 

@@ -2,6 +2,8 @@ use std::{io, path::PathBuf, time::Duration};
 
 use transport::Credential;
 
+use super::url::RemoteUrlError;
+
 /// A failed Git operation on a remote, with its context.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{remote}`")]
@@ -70,6 +72,15 @@ pub enum GitFailure {
     NotAFile { path: String, commit: String, what: &'static str },
     #[error("the link `{path}` in commit {commit} points outside the repository, to `{target}`")]
     LinkEscapes { path: String, commit: String, target: String },
+    #[error("cannot use the url `{url}` of the submodule `{path}`")]
+    Submodule {
+        path: String,
+        url: String,
+        #[source]
+        source: RemoteUrlError,
+    },
+    #[error("commit {commit} has more than {max} submodules")]
+    TooManySubmodules { commit: String, max: usize },
     #[error("it is larger than the limit of {limit_bytes} bytes")]
     TooLarge { limit_bytes: u64 },
     #[error("the clone `{}` is in use", folder.display())]

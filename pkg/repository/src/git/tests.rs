@@ -6,6 +6,7 @@ mod commit;
 mod create;
 mod names;
 mod release;
+mod submodule;
 mod worktree;
 
 use api::with_causes;

@@ -84,6 +84,34 @@ impl RemoteUrl {
         self.transport
     }
 
+    /// Parses the url of a submodule, which may be relative to this url. A relative one has the same credential.
+    /// # Errors
+    /// Fails if the text is no url, if it leads out of the host, or if it leads from a host to a folder of this machine.
+    pub(super) fn join(&self, text: &str) -> Result<Self, RemoteUrlError> {
+        if !text.starts_with("./") && !text.starts_with("../") {
+            let url = Self::parse(text)?;
+            if self.is_remote() && !url.is_remote() {
+                return Err(form_error("a repository of a host must not refer to a folder of this machine"));
+            }
+            return Ok(url);
+        }
+        let host_end = match self.address.split_once("://") {
+            Some((scheme, rest)) => scheme.len() + 3 + rest.find('/').map_or(rest.len(), |at| at + 1),
+            None => self.address.find([':', '/']).map_or(0, |at| at + 1),
+        };
+        let (host, path) = self.address.split_at(host_end);
+        let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        for part in text.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop().ok_or_else(|| form_error("it leads out of the host"))?),
+                part => parts.push(part),
+            }
+        }
+        let url = Self::parse(&format!("{host}{}", parts.join("/")))?;
+        Ok(Self { credential: self.credential.clone(), user: self.user.clone(), ..url })
+    }
+
     /// The password in the url, if any.
     pub(super) fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
@@ -285,6 +313,27 @@ mod tests {
             texts.into_iter().chain(["git://git.lab/r", "r", "a b:r", "https://git.lab/r?x", "ftp://h/r"])
         {
             assert!(RemoteUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_url_of_a_submodule_may_be_relative() {
+        for (parent, text, expected) in [
+            ("https://git.lab/group/r.git", "../lib.git", "https://git.lab/group/lib.git"),
+            ("https://git.lab:8443/r", "./lib", "https://git.lab:8443/r/lib"),
+            ("git@git.lab:group/r.git", "../../other/lib", "git@git.lab:other/lib"),
+            ("ssh://git@git.lab:22/group/r", "../lib", "ssh://git@git.lab:22/group/lib"),
+            ("/srv/git/r", "../lib", "/srv/git/lib"),
+            ("https://git.lab/r", "ssh://git@other.lab/lib", "ssh://git@other.lab/lib"),
+        ] {
+            assert_eq!(read(parent).join(text).unwrap().address(), expected, "{text}");
+        }
+        let joined = read("https://ann:pw@git.lab/group/r").join("../lib").unwrap();
+        assert!(joined.credential().is_some());
+        for text in
+            ["../../lib", "/srv/lib", "file:///srv/lib", "--upload-pack=id", "ext::sh", "../-/..", "lib"]
+        {
+            assert!(read("https://git.lab/r").join(text).is_err(), "{text}");
         }
     }
 

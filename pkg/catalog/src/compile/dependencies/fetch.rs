@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use chart::{VersionRange, read_archive};
-use repository::git::{CloneStore, GitRemote, LocalChangesPolicy, RemoteUrl};
+use repository::git::{CloneStore, GitCommit, GitRemote, LocalChangesPolicy, RemoteUrl};
 use repository::{ChartSource, RepositoryContext, fetch_file, fetch_packed};
 use transport::AddressOrigin;
 
@@ -19,11 +19,13 @@ const TREES_FOLDER: &str = "trees";
 /// The deepest nesting of folders in a repository.
 const MAX_DEPTH: usize = 64;
 
+/// The files of a folder, by their paths in it.
+type Tree = Vec<(String, Vec<u8>)>;
+
 /// Fetched files.
 pub(super) enum FetchedFiles {
     File(Vec<u8>),
-    /// The files of a folder, by their paths in it.
-    Tree(Vec<(String, Vec<u8>)>),
+    Tree(Tree),
 }
 
 /// Fetches a dependency, or reads it from the store if it never changes.
@@ -62,7 +64,9 @@ async fn fetch_from_host(
                 .map(FetchedFiles::Tree)
                 .map_err(|reason| DependencyError::Content { name, reason })
         }
-        Source::Git { url, reference } => fetch_repository(name, url, reference, context).await,
+        Source::Git { url, reference, has_submodules } => {
+            fetch_repository(name, url, reference, *has_submodules, context).await.map(FetchedFiles::Tree)
+        }
         Source::Artifact { reference } => {
             let packed = fetch_packed(context, reference)
                 .await
@@ -100,29 +104,43 @@ async fn fetch_repository(
     name: String,
     url: &str,
     reference: &str,
+    has_submodules: bool,
     context: &RepositoryContext,
-) -> Result<FetchedFiles, DependencyError> {
+) -> Result<Tree, DependencyError> {
     let failed = |source| DependencyError::Fetch { name: name.clone(), source: Box::new(source) };
     let parsed = RemoteUrl::parse(url).map_err(|source| {
         failed(repository::Error::RemoteUrl { url: transport::address::redact_text(url), source })
     })?;
     let remote = GitRemote::new(parsed, AddressOrigin::User, CloneStore::Cache, context).map_err(failed)?;
     let commit = remote.resolve(reference).await.map_err(failed)?;
+    let mut files = read_commit(&name, &remote, &commit).await?;
+    if has_submodules {
+        for module in remote.submodules(&commit).await.map_err(failed)? {
+            let name = format!("submodule {} of {name}", module.path);
+            let failed = |source| DependencyError::Fetch { name: name.clone(), source: Box::new(source) };
+            let commit = module.remote.resolve(module.commit.as_str()).await.map_err(failed)?;
+            let tree = read_commit(&name, &module.remote, &commit).await?;
+            files.extend(tree.into_iter().map(|(path, bytes)| (format!("{}/{path}", module.path), bytes)));
+        }
+    }
+    Ok(files)
+}
+
+/// Reads the files of a commit, without those of its submodules.
+async fn read_commit(name: &str, remote: &GitRemote, commit: &GitCommit) -> Result<Tree, DependencyError> {
     let folder = remote.clone_folder().join(TREES_FOLDER).join(commit.as_str());
-    remote.worktree(&commit, &folder, LocalChangesPolicy::Discard).await.map_err(failed)?;
+    remote
+        .worktree(commit, &folder, LocalChangesPolicy::Discard)
+        .await
+        .map_err(|source| DependencyError::Fetch { name: name.to_owned(), source: Box::new(source) })?;
     let mut files = Vec::new();
     read_tree(&folder, "", MAX_DEPTH, &mut files)
-        .map_err(|error| DependencyError::Content { name, reason: error.to_string() })?;
-    Ok(FetchedFiles::Tree(files))
+        .map_err(|error| DependencyError::Content { name: name.to_owned(), reason: error.to_string() })?;
+    Ok(files)
 }
 
 /// Reads the files of a worktree, without those of Git.
-fn read_tree(
-    folder: &Path,
-    prefix: &str,
-    depth: usize,
-    files: &mut Vec<(String, Vec<u8>)>,
-) -> io::Result<()> {
+fn read_tree(folder: &Path, prefix: &str, depth: usize, files: &mut Tree) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -81,7 +81,11 @@ mod tests {
             name: "web".to_owned(),
             version: version.to_owned(),
         };
-        let git = |reference: &str| Source::Git { url: "u".to_owned(), reference: reference.to_owned() };
+        let git = |reference: &str| Source::Git {
+            url: "u".to_owned(),
+            reference: reference.to_owned(),
+            has_submodules: true,
+        };
         for source in [chart("1.2.3"), chart("v1.2.3-rc.1+build"), git(&"0a".repeat(20))] {
             assert!(PinnedDependency::of(&source, &context).is_some(), "{source}");
         }

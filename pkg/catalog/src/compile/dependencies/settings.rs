@@ -13,7 +13,7 @@ use super::error::DependencyError;
 pub(super) enum Source {
     Chart { repository: String, name: String, version: String },
     Http { url: String, is_unpacked: bool },
-    Git { url: String, reference: String },
+    Git { url: String, reference: String, has_submodules: bool },
     Artifact { reference: String },
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Source {
                 write!(out, "chart {name} {version} of {}", redact_text(repository))
             }
             Self::Http { url, .. } => out.write_str(&redact_text(url)),
-            Self::Git { url, reference } => write!(out, "{} of {}", reference, redact_text(url)),
+            Self::Git { url, reference, .. } => write!(out, "{} of {}", reference, redact_text(url)),
             Self::Artifact { reference } => out.write_str(reference),
         }
     }
@@ -97,9 +97,6 @@ impl Dependency {
 
     fn of(entry: Entry) -> Result<Self, String> {
         let Entry { source, output_path, subdir, .. } = entry;
-        if entry.submodules == Some(true) {
-            return Err("submodules are not supported; add a dependency for each submodule".to_owned());
-        }
         let (source, subfolder) = match entry.kind {
             Kind::Helm => {
                 let name = entry.chart_name.ok_or("missing field `chart_name`")?;
@@ -113,7 +110,8 @@ impl Dependency {
             Kind::Http | Kind::Https => (Source::Http { url: source, is_unpacked: entry.unpack }, None),
             Kind::Git => {
                 let reference = entry.reference.unwrap_or_else(|| "HEAD".to_owned());
-                (Source::Git { url: source, reference }, subdir)
+                let has_submodules = entry.submodules == Some(true);
+                (Source::Git { url: source, reference, has_submodules }, subdir)
             }
             Kind::Oci => (Source::Artifact { reference: source }, entry.subpath),
         };

@@ -20,7 +20,6 @@ fn problem(dependencies: &serde_json::Value) -> String {
 }
 
 // Row: D-447
-// Row: D-453
 #[test]
 fn invalid_dependencies_are_refused_before_any_request() {
     assert_eq!(problem(&json!(null)), "fetched");
@@ -37,12 +36,6 @@ fn invalid_dependencies_are_refused_before_any_request() {
     assert_data_eq!(
         problem(&json!([{"type": "helm", "source": "x", "output_path": "y"}])),
         str!["`parameters.kapitan.dependencies[0]` of target `one` is invalid: missing field `chart_name`"]
-    );
-    assert_data_eq!(
-        problem(&json!([{"type": "git", "source": "x", "output_path": "y", "submodules": true}])),
-        str![
-            "`parameters.kapitan.dependencies[0]` of target `one` is invalid: submodules are not supported; add a dependency for each submodule"
-        ]
     );
     assert_data_eq!(
         problem(&json!([{"type": "https", "source": "x", "output_path": "../y"}])),
@@ -82,6 +75,43 @@ async fn folders_of_repositories_are_written_for_all_targets() {
     let failed = fetch_dependencies(&nodes, &["none".to_owned()], folder.path(), &context).await;
     let error = failed.unwrap_err().to_string();
     assert_eq!(error, format!("v1 of {url}: subdir c not found in repo"));
+}
+
+// Row: D-453
+#[tokio::test]
+async fn submodules_are_fetched_if_an_entry_asks_for_them() {
+    let (forge, folder) = (GitForge::new(), TempDir::new().unwrap());
+    let add = |name: &str, url: &str, path: &str| {
+        forge.git(name, &["-c", "protocol.file.allow=always", "submodule", "add", "-q", url, path]);
+        forge.commit(name, &[]);
+    };
+    forge.commit("inner", &[("i.yaml", "i")]);
+    forge.commit("lib", &[("l.yaml", "l")]);
+    add("lib", "../inner", "in");
+    forge.commit("all", &[("a.yaml", "a")]);
+    add("all", "../lib", "sub/lib");
+    // The submodule stays at its commit.
+    forge.commit("lib", &[("l.yaml", "newer")]);
+    let url = forge.repository("all").display().to_string();
+    let node = |path: &str, submodules: serde_json::Value| {
+        let entry = json!({"type": "git", "source": url, "output_path": path, "submodules": submodules});
+        Node { parameters: json!({"kapitan": {"dependencies": [entry]}}), ..Node::default() }
+    };
+    let nodes = BTreeMap::from([
+        ("one".to_owned(), node("with", json!(true))),
+        ("two".to_owned(), node("without", json!(null))),
+    ]);
+    let git = GitSettings { variables: forge.variables(), ..GitSettings::default() };
+    let releases = ReleaseSettings { git, ..ReleaseSettings::default() };
+    let context = RepositoryContext::with_release_settings(transport::Settings::default(), releases);
+    let targets = ["one", "two"].map(str::to_owned);
+    fetch_dependencies(&nodes, &targets, folder.path(), &context).await.unwrap();
+    let read = |path: &str| std::fs::read_to_string(folder.path().join(path)).ok();
+    assert_eq!(read("with/a.yaml").as_deref(), Some("a"));
+    assert_eq!(read("with/sub/lib/l.yaml").as_deref(), Some("l"));
+    assert!(!folder.path().join("with/sub/lib/in").exists(), "submodules of submodules are not fetched");
+    assert_eq!(read("without/a.yaml").as_deref(), Some("a"));
+    assert!(!folder.path().join("without/sub").exists());
 }
 
 #[tokio::test]

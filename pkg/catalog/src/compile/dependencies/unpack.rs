@@ -7,11 +7,15 @@ use tar::Archive;
 
 /// The maximum size of all files of an archive.
 const MAX_BYTES: u64 = 256 << 20;
-/// The first bytes of a gzipped file.
+/// The first bytes of a gzipped file, and of a zip archive.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZIP: [u8; 4] = *b"PK\x03\x04";
 
 /// Reads the files of a tar archive, gzipped or not. Links are left out.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    if bytes.starts_with(&ZIP) {
+        return Err("zip archives cannot be unpacked; name a tar archive, or set `unpack: false`".to_owned());
+    }
     let reader: Box<dyn Read + '_> = if bytes.starts_with(&GZIP) {
         Box::new(MultiGzDecoder::new(Cursor::new(bytes)))
     } else {
@@ -61,5 +65,12 @@ mod tests {
         assert_eq!(unpack(&packed).unwrap(), expected);
         assert_eq!(unpack(&encoder.finish().unwrap()).unwrap(), expected);
         assert!(unpack(b"no archive at all").unwrap_err().starts_with("the content is not a tar archive: "));
+    }
+
+    // Row: D-453
+    #[test]
+    fn zip_archives_are_refused() {
+        let reason = unpack(b"PK\x03\x04...").unwrap_err();
+        assert_eq!(reason, "zip archives cannot be unpacked; name a tar archive, or set `unpack: false`");
     }
 }
