@@ -85,6 +85,19 @@ error: unknown flag `-x`
 }
 
 #[test]
+fn a_confirmation_needs_a_flag_that_asks() {
+    assert_data_eq!(
+        output(&["catalog", "apply", "c-1", "--yes"]),
+        str![[r#"
+exit 1
+--- stderr
+error: `--take-over` is required
+
+"#]]
+    );
+}
+
+#[test]
 fn flags_are_parsed_like_clusterctl() {
     let world = world();
     let short = ["-o=short", "-oshort", "--output=short"];

@@ -153,7 +153,9 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// Returns the flag name of `--flag <VALUE>` or `--flag[=<VALUE>]`.
 fn flag_name(flag: &str) -> String {
-    flag.split([' ', '=', '[']).next().unwrap_or(flag).to_owned()
+    // A group of flags is in angle brackets.
+    let flag = flag.strip_prefix('<').filter(|group| group.starts_with('-')).unwrap_or(flag);
+    flag.split([' ', '=', '[', '|']).next().unwrap_or(flag).to_owned()
 }
 
 fn first_line(error: &clap::Error) -> String {

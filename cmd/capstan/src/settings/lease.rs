@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest};
+use clap::ArgGroup;
 use futures::future::join_all;
 use inventory::ManagementCluster;
 use management::UnfinishedPolicy;
@@ -12,18 +13,18 @@ use crate::{Environment, Failure, failure::Kind, process, session::Session, ui::
 
 /// The flags of verbs that write to a cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = super::OTHER_RUNS)]
+#[command(next_help_heading = super::OTHER_RUNS, group = ArgGroup::new(Self::CONFIRMED).multiple(true))]
 pub(crate) struct LeaseFlags {
     /// If another run is writing to the cluster, fail instead of waiting
     #[arg(long)]
     no_wait_lock: bool,
 
     /// Stop another run that is writing to the cluster, after confirmation
-    #[arg(long, conflicts_with = "no_wait_lock")]
+    #[arg(long, conflicts_with = "no_wait_lock", group = Self::CONFIRMED)]
     take_over: bool,
 
     /// Skip the confirmation
-    #[arg(long, requires = "take_over")]
+    #[arg(long, requires = Self::CONFIRMED)]
     yes: bool,
 }
 
@@ -43,6 +44,14 @@ impl UnfinishedFlags {
 }
 
 impl LeaseFlags {
+    /// The arguments that need a confirmation, unless `--yes` is given.
+    pub(crate) const CONFIRMED: &str = "confirmed";
+
+    /// True if the user needs no question.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.yes
+    }
+
     /// Runs work under the leases of all given clusters. The order of acquisition does not depend on the roles of the
     /// clusters.
     /// The work receives cluster handles in the given order.

@@ -43,7 +43,7 @@ pub struct CatalogFileChange {
     pub path: String,
 }
 
-/// Result of `catalog apply`.
+/// Result of `catalog apply` and `catalog delete`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogRunReport {

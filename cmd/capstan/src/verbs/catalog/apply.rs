@@ -1,29 +1,26 @@
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
-use api::output::{CatalogRunReport, UnresolvedObject};
-use apply::{
-    ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetObjects, object_name,
-};
+use api::output::CatalogRunReport;
+use apply::{ObjectKey, PlannedSet, RecordedSet, SetObjects};
 use catalog::manifests::{ManifestObject, Manifests};
-use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use management::{DiffDetail, WaitOptions};
 
-use super::compilation::{Compilation, CompileFlags, SourceFlags, missing_catalog};
+use super::{
+    applied_catalog::{applied_set, plan_text, report},
+    compilation::{Compilation, CompileFlags, SourceFlags, missing_catalog},
+};
 use crate::{
     Failure,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat, ServerFlags, WAITING},
     ui::format_count,
-    verbs::lifecycle::{ShowFlags, steps_text, wait_until_done},
+    verbs::lifecycle::{ShowFlags, wait_until_done},
 };
 
 const COMMAND: &str = "catalog apply";
-/// The namespace of the records. It exists on every cluster.
-const RECORD_NAMESPACE: &str = "kube-system";
 /// The name of a catalog without a cluster.
 const DEFAULT_NAME: &str = "catalog";
-/// Prefixes of the field managers of other tools that may have applied the catalog.
-const FORMER_TOOLS: [&str; 3] = ["kubectl", "helm", "argocd"];
 /// The maximum number of objects in an error.
 const MAX_NAMED: usize = 20;
 
@@ -158,23 +155,7 @@ impl ApplyRun {
     }
 
     fn set(&self, cluster: &ManagementCluster) -> RecordedSet {
-        RecordedSet {
-            server: cluster.server().clone(),
-            namespace: RECORD_NAMESPACE.to_owned(),
-            record: format!("capstan.catalog.{}", self.name),
-            save_at: SaveAt::Start,
-            marks: OwnershipMarks {
-                // `kubectl delete` of a definition must not wait for this program.
-                finalizer: None,
-                // The record has the digests.
-                digest_annotation: None,
-                ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("catalog/{}", self.name))
-            },
-            options: ApplyOptions {
-                take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
-                ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, &self.namespace)
-            },
-        }
+        applied_set(cluster, &self.name, &self.namespace)
     }
 
     fn plan(
@@ -218,20 +199,7 @@ impl ApplyRun {
     }
 
     fn report(&self, plan: &PlannedSet, diffs: DiffDetail, carried_out: bool) -> CatalogRunReport {
-        let steps = management::report_steps(plan, diffs);
-        let unresolved = |one: &ManifestObject| UnresolvedObject {
-            object: object_name(&ObjectKey::of(&one.object)),
-            file: one.file.clone(),
-            references: one.references.clone(),
-        };
-        CatalogRunReport {
-            command: COMMAND.to_owned(),
-            carried_out,
-            changes: steps.iter().any(|step| step.action.is_change()),
-            name: self.name.clone(),
-            steps,
-            left_out: self.left_out.iter().map(unresolved).collect(),
-        }
+        report(COMMAND, &self.name, plan, &self.left_out, diffs, carried_out)
     }
 
     fn print(
@@ -242,15 +210,6 @@ impl ApplyRun {
         session: &mut Session,
     ) -> Result<(), Failure> {
         let report = self.report(plan, diffs, false);
-        session.print(format, &report, |report, width| {
-            let mut text = format!("{}\n", steps_text(&report.steps, diffs, width).trim_end());
-            for one in &self.left_out {
-                let _ = writeln!(text, "  left out: {} in {}", ObjectKey::of(&one.object), one.file);
-            }
-            if !report.changes {
-                text.push_str("nothing would change\n");
-            }
-            text
-        })
+        session.print(format, &report, |report, width| plan_text(report, &self.left_out, diffs, width))
     }
 }

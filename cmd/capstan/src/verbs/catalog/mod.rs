@@ -1,10 +1,12 @@
 //! `catalog`: compiles catalogs of clusters from class hierarchies.
 
+mod applied_catalog;
 mod apply;
 mod clean;
 mod compilation;
 mod compile;
 mod component;
+mod delete;
 mod evaluation_control;
 mod explain;
 mod fetch_token;
@@ -34,6 +36,7 @@ pub(crate) enum CatalogVerb {
     Compile(Box<compile::Compile>),
     Plan(Box<plan::Plan>),
     Apply(Box<apply::Apply>),
+    Delete(Box<delete::Delete>),
     #[command(subcommand)]
     Component(component::CatalogComponentVerb),
     #[command(subcommand)]
@@ -53,6 +56,7 @@ impl CatalogVerb {
             Self::Compile(args) => compile::run(&args, session),
             Self::Plan(args) => plan::run(&args, session),
             Self::Apply(args) => apply::run(&args, session),
+            Self::Delete(args) => delete::run(&args, session),
             Self::Component(verb) => verb.run(session),
             Self::Package(verb) => verb.run(session),
             Self::Inventory(args) => inventory::run(&args, session),

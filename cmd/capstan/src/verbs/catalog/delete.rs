@@ -1,0 +1,115 @@
+use api::output::StepAction;
+use apply::{PlannedSet, RecordedSet};
+use inventory::ManagementCluster;
+use management::DiffDetail;
+
+use super::applied_catalog::{RECORD_NAMESPACE, RECORD_PREFIX, applied_set, plan_text, report};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFlag, OutputFormat, PLAN, ServerFlags, WAITING},
+    ui::{confirm, format_count},
+    verbs::lifecycle::wait_until_done,
+};
+
+const COMMAND: &str = "catalog delete";
+
+/// Delete an applied catalog from a cluster
+///
+/// Deletes all objects that `catalog apply` has applied, in reverse order, after a confirmation. Namespaces stay, because they
+/// may have other objects. Nothing is deleted while objects of other owners use a definition of the catalog. Re-run the
+/// command to resume an interrupted deletion.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} catalog delete c-green-1 --dry-run --sandbox lab
+  {bin} catalog delete c-green-1 --yes")]
+pub(crate) struct Delete {
+    /// Id of the cluster, or `catalog` for an applied folder
+    #[arg(value_name = "CATALOG", group = LeaseFlags::CONFIRMED)]
+    name: String,
+
+    /// Show the plan, and write nothing to the cluster
+    #[arg(long, help_heading = PLAN)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputFlag,
+
+    /// Maximum time to wait until the objects are gone, such as 90s or 10m [default: 5m]
+    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let wait = wait_until_done(args.timeout.as_deref(), false)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let (_, plan) = args.plan(&cluster, session)?;
+    if args.dry_run {
+        return args.print(&plan, format, session);
+    }
+    if !args.lease.is_confirmed() {
+        args.confirm(&plan, session)?;
+    }
+    // Planned again under the lease, so that the plan includes changes by another run.
+    let result = args.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
+        let (set, mut plan) = args.plan(&clusters[0], session)?;
+        let report = report(COMMAND, &args.name, &plan, &[], DiffDetail::Hidden, true);
+        let removed =
+            async { set.remove(&mut plan, wait.timeout.unwrap_or_default()).await.map_err(Failure::from) };
+        session.execute(removed, "re-run the same command to resume")?;
+        session.print(format, &report, |_, _| String::new())?;
+        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        Ok(format!("deleted catalog `{}`{writes}", args.name))
+    })?;
+    session.show_cluster_result(args.server.pace.progress, result);
+    Ok(())
+}
+
+impl Delete {
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        session: &Session,
+    ) -> Result<(RecordedSet, PlannedSet), Failure> {
+        // The recorded objects have their namespaces.
+        let set = applied_set(cluster, &self.name, RECORD_NAMESPACE);
+        let plan = session.block_on(async { set.plan_removal().await.map_err(Failure::from) })?;
+        let plan = plan.ok_or_else(|| {
+            Failure::user(format!("cannot delete catalog `{}`: it is not on the cluster", self.name)).hint(format!(
+                "list the applied catalogs with `kubectl get configmaps -n {RECORD_NAMESPACE} | grep {RECORD_PREFIX}`"
+            ))
+        })?;
+        Ok((set, plan))
+    }
+
+    fn print(&self, plan: &PlannedSet, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+        let report = report(COMMAND, &self.name, plan, &[], DiffDetail::Hidden, false);
+        session.print(format, &report, |report, width| plan_text(report, &[], DiffDetail::Hidden, width))
+    }
+
+    /// Asks whether to delete the objects.
+    fn confirm(&self, plan: &PlannedSet, session: &Session) -> Result<(), Failure> {
+        let steps = management::report_steps(plan, DiffDetail::Hidden);
+        let count = steps.iter().filter(|step| step.action == StepAction::Delete).count();
+        let question = format!("Delete {} of catalog `{}`?", format_count(count, "object"), self.name);
+        let answer = session.block_on(async {
+            confirm(&question).await.map_err(|error| {
+                Failure::user(format!("cannot ask whether to delete catalog `{}`", self.name))
+                    .because_foreign(&error)
+                    .hint("show the plan with `--dry-run`, and delete without a question with `--yes`")
+            })
+        })?;
+        if answer {
+            Ok(())
+        } else {
+            Err(Failure::user("the deletion was not confirmed; nothing was deleted"))
+        }
+    }
+}
