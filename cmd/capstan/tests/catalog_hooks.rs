@@ -23,6 +23,10 @@ fn allowed_hooks_change_the_files_of_a_new_component() {
         ("hooks/pre_gen_project.sh", PRE),
         ("hooks/post_gen_project", POST),
         ("hooks/other.sh", "x"),
+        // Commodore runs none of these either.
+        ("hooks/pre_prompt.sh", "#!/bin/sh\nexit 1\n"),
+        ("hooks/pre_gen_project.sh~", "#!/bin/sh\nexit 1\n"),
+        ("hooks/post_gen_project.old.sh", "#!/bin/sh\nexit 1\n"),
     ]);
     assert_data_eq!(
         world.screens([

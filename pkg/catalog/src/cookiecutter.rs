@@ -17,6 +17,8 @@ mod tests;
 mod variables;
 
 pub use error::CookiecutterError;
-pub(crate) use files::{hooks, matches_path, project_name, read_folder, render, render_hook};
+pub(crate) use files::{
+    POST_HOOK, PRE_HOOK, hook_name, hooks, matches_path, project_name, read_folder, render, render_hook,
+};
 pub(crate) use ordered::OrderedMap;
 pub(crate) use variables::variables;

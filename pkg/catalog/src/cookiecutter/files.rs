@@ -19,6 +19,10 @@ const MAX_FILES: usize = 10_000;
 /// The maximum number of folders around a file.
 const MAX_DEPTH: usize = 64;
 
+/// The hooks before and after the files are written.
+pub(crate) const PRE_HOOK: &str = "pre_gen_project";
+pub(crate) const POST_HOOK: &str = "post_gen_project";
+
 /// Renders the files of a template. Their paths start in the new folder. They are sorted by path.
 pub(crate) fn render(folder: &Path, variables: &OrderedMap) -> Result<Vec<NewFile>, CookiecutterError> {
     let root = template_folder(folder)?;
@@ -95,17 +99,20 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<NewFile>, CookiecutterErr
     Ok(files.into_values().collect())
 }
 
-/// Returns the hooks of a template, sorted.
+/// Returns the paths of the hooks of a template, sorted.
 pub(crate) fn hooks(folder: &Path) -> Vec<String> {
-    let names = ["pre_prompt", "pre_gen_project", "post_gen_project"];
+    let names = [PRE_HOOK, POST_HOOK];
     let entries = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten();
-    let mut hooks: Vec<String> = entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|file| names.iter().any(|name| file.split('.').next() == Some(name)))
-        .map(|file| format!("hooks/{file}"))
-        .collect();
+    let files = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let files = files.filter(|file| hook_name(file).is_some_and(|name| names.contains(&name)));
+    let mut hooks: Vec<String> = files.map(|file| format!("hooks/{file}")).collect();
     hooks.sort();
     hooks
+}
+
+/// Returns the name of a hook: that of its file without its extension. Backups of editors are no hooks.
+pub(crate) fn hook_name(file: &str) -> Option<&str> {
+    (!file.ends_with('~')).then(|| file.rsplit_once('.').map_or(file, |(name, _)| name))
 }
 
 /// Finds the folder whose name is the template of the new folder.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Source: cookiecutter 2 generate.py and hooks.py. Differs: the folder is a temporary one, so that a failed hook leaves
-//! nothing, and `pre_prompt` does not run, because nobody is asked.
+//! nothing. `pre_prompt` does not run, as in cruft.
 
 use std::path::{Path, PathBuf};
 
@@ -49,12 +49,12 @@ impl HookedTemplate<'_> {
         let work = tempfile::Builder::new().prefix("hooks-").tempdir_in(self.scratch).map_err(disk)?;
         let folder = work.path().join(cookiecutter::project_name(self.template, variables)?);
         std::fs::create_dir_all(&folder).map_err(disk)?;
-        let mut output = self.run("pre_gen_project", work.path(), &folder, variables)?;
+        let mut output = self.run(cookiecutter::PRE_HOOK, work.path(), &folder, variables)?;
         for file in cookiecutter::render(self.template, variables)? {
             let path = folder.join(&file.path);
             write_file(&path, &file).map_err(|source| CookiecutterError::Write { path, source })?;
         }
-        output.push_str(&self.run("post_gen_project", work.path(), &folder, variables)?);
+        output.push_str(&self.run(cookiecutter::POST_HOOK, work.path(), &folder, variables)?);
         Ok((cookiecutter::read_folder(&folder)?, output))
     }
 
@@ -69,7 +69,7 @@ impl HookedTemplate<'_> {
         let mut output = String::new();
         for hook in cookiecutter::hooks(self.template) {
             let name = hook.strip_prefix("hooks/").unwrap_or(&hook);
-            if name.split('.').next() != Some(event) {
+            if cookiecutter::hook_name(name) != Some(event) {
                 continue;
             }
             let content = cookiecutter::render_hook(self.template, &hook, variables)?;

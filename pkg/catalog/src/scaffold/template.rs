@@ -100,11 +100,7 @@ impl TemplateCheckout<'_> {
 
     /// The hooks of the template that did not run.
     pub(super) fn skipped_hooks(&self) -> Vec<String> {
-        let mut hooks = cookiecutter::hooks(&self.folder);
-        if self.run.hooks.is_some() {
-            hooks.retain(|hook| hook.starts_with("hooks/pre_prompt"));
-        }
-        hooks
+        if self.run.hooks.is_some() { Vec::new() } else { cookiecutter::hooks(&self.folder) }
     }
 }
 
