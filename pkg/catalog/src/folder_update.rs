@@ -1,7 +1,7 @@
 //! The change of a folder to a wanted content. Files that are already as wanted keep their inode and their times.
 //!
 //! ```text
-//! WantedFolder ─► delete all other entries ─► create folders, replace the files that differ, each by a rename
+//! WantedFolder ─► delete all other entries ─► create folders, replace the files that differ, each at once
 //! ```
 //!
 //! An interrupted change leaves some files of both versions. The next change compares all contents again, so that it
@@ -178,7 +178,7 @@ impl StagingFolder<'_> {
                 new
             }
         };
-        fs::rename(new, target).map_err(failed("write", target))
+        put(&new, target).map_err(failed("write", target))
     }
 
     fn new_file(&self) -> Result<PathBuf, FolderUpdateError> {
@@ -189,6 +189,26 @@ impl StagingFolder<'_> {
         let created = created.map_err(failed("create a folder in", self.parent))?;
         Ok(self.folder.get_or_init(|| created).path().join(NEW_FILE))
     }
+}
+
+/// Moves a file to a place, and deletes the earlier file there.
+///
+/// ext4 waits for the disk at a rename that replaces a file, which takes longer than most compilations. An exchange does
+/// not wait. If the system fails before the content is on the disk, the next change replaces the file again.
+#[cfg(target_os = "linux")]
+fn put(new: &Path, place: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let is_file = fs::symlink_metadata(place).is_ok_and(|found| !found.is_dir());
+    if is_file && renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE).is_ok() {
+        return fs::remove_file(new);
+    }
+    fs::rename(new, place)
+}
+
+/// Moves a file to a place, and deletes the earlier file there.
+#[cfg(not(target_os = "linux"))]
+fn put(new: &Path, place: &Path) -> io::Result<()> {
+    fs::rename(new, place)
 }
 
 /// True if a path already has the wanted content.

@@ -189,3 +189,14 @@ fn a_path_that_is_a_file_and_a_folder_is_an_error() {
         assert_eq!(error.path, folders.root.path().join(order[1]).join("x"));
     }
 }
+
+#[test]
+fn a_folder_at_the_place_of_a_file_is_kept_with_its_files() {
+    let folders = Folders::new();
+    folders.write("to/a/b", "kept");
+    let mut wanted = WantedFolder::default();
+    wanted.add(PathBuf::from("a"), WantedEntry::Content(b"x", None));
+    let temporary = folders.root.path().join("temporary");
+    wanted.update(&folders.to(), &temporary, UnlistedPolicy::Keep).unwrap_err();
+    assert_eq!(folders.content(), [("a/".to_owned(), String::new()), ("a/b".to_owned(), "kept".to_owned())]);
+}
