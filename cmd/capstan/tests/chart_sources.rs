@@ -7,18 +7,29 @@ use support::{
     tar::{TarEntry, gzip, tar},
 };
 
-/// Packs a chart that prints its version and the version of its release.
-fn archive(version: &str) -> Vec<u8> {
+/// Packs a chart that prints its version.
+pub(crate) fn archive(version: &str) -> Vec<u8> {
+    pack(version, "kind: {{ .Chart.Version }}\n")
+}
+
+/// Packs a chart with a template.
+pub(crate) fn pack(version: &str, template: &str) -> Vec<u8> {
     let chart = format!("apiVersion: v2\nname: web\nversion: {version}\n");
-    let template = "kind: {{ .Chart.Version }}\n";
     gzip(&tar(&[TarEntry::file("web/Chart.yaml", chart), TarEntry::file("web/templates/a.yaml", template)]))
 }
 
 /// Serves a repository with three versions.
-fn world(host: &FakeHost) -> TestEnvironment {
+pub(crate) fn world(host: &FakeHost) -> TestEnvironment {
+    serve(host, ["1.2.0", "1.10.0", "2.0.0-rc.1"].map(|version| (version, archive(version))));
+    let world = crate::world();
+    let ca = world.write("ca.pem", host.ca_pem());
+    world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca)
+}
+
+/// Serves a repository with these versions and archives.
+pub(crate) fn serve<'v>(host: &FakeHost, versions: impl IntoIterator<Item = (&'v str, Vec<u8>)>) {
     let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
-    for version in ["1.2.0", "1.10.0", "2.0.0-rc.1"] {
-        let archive = archive(version);
+    for (version, archive) in versions {
         let digest = transport::Digest::of(&archive);
         let entry =
             format!("{{name: web, version: {version}, digest: {}, urls: [web-{version}.tgz]}}", digest.hex());
@@ -26,9 +37,6 @@ fn world(host: &FakeHost) -> TestEnvironment {
         host.on(format!("files.example.org/charts/web-{version}.tgz"), Reply::file(archive));
     }
     host.on("files.example.org/charts/index.yaml", Reply::text(index));
-    let world = crate::world();
-    let ca = world.write("ca.pem", host.ca_pem());
-    world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca)
 }
 
 const TEMPLATE: &str = "chart template shop web --repo https://files.example.org/charts";

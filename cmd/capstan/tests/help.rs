@@ -36,7 +36,7 @@ Commands:
   get         List workload clusters and get their kubeconfigs
   alpha       Experimental commands
   render      Render all objects of a first installation, for GitOps
-  lock        Lock the versions and files of providers, or verify the lock
+  lock        Lock the versions and files of providers and charts, or verify the lock
   kustomize   Build and check kustomizations
   chart       Render and check Helm charts without helm and without a cluster
   catalog     Compile catalogs of clusters from class hierarchies

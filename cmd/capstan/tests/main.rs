@@ -20,6 +20,7 @@ mod catalog_sync;
 mod catalog_updates;
 mod chart_cluster;
 mod chart_lint;
+mod chart_locks;
 mod chart_sources;
 mod charts;
 mod clusterctl_files;

@@ -58,7 +58,7 @@ pub use lifecycle::{
     CertManagerAction, CertManagerPlan, CertManagerReport, LifecycleReport, ObjectName, ProviderReport,
     StepAction, StepReport, WaitingFor,
 };
-pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
+pub use lock::{ChartLock, LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
 pub use move_state::{MoveAborted, MovePhase, MoveProgress, MoveStatus, OpenSave};
 pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};

@@ -54,7 +54,7 @@ fn lock() -> LockFile {
         images: BTreeMap::new(),
         kustomization: BTreeMap::new(),
     };
-    LockFile { providers: BTreeMap::from([(LABEL.to_owned(), provider)]) }
+    LockFile { providers: BTreeMap::from([(LABEL.to_owned(), provider)]), ..LockFile::default() }
 }
 
 fn write(path: &Path) {

@@ -38,6 +38,11 @@ impl VersionRange {
         Ok(Self { text: text.to_owned() })
     }
 
+    /// Returns the range that contains only the version with this spelling.
+    pub fn exact(version: &str) -> Self {
+        Self { text: version.to_owned() }
+    }
+
     /// The text; empty if every release is allowed.
     pub fn as_str(&self) -> &str {
         &self.text

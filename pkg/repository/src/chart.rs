@@ -3,7 +3,8 @@
 //! ```text
 //! name, --repo ──► ChartSource ─┬─ index.yaml ─► newest version in the range ─► url, digest ─► archive
 //! oci://…, url                  ├─ tags ───────► newest version in the range ─► manifest ───► layer
-//!                               └─ url of an archive ───────────────────────────────────────► archive
+//!                               ├─ url of an archive ───────────────────────────────────────► archive
+//!                               └─ lock ───────► newest locked version in it ─► digest ─► cache, or as above
 //! ```
 //!
 //! Source: Helm 3.22 pkg/repo, pkg/downloader, pkg/registry. Differs: the digest in an index is checked, and a password
@@ -11,13 +12,14 @@
 
 mod error;
 mod http;
+mod locked;
 mod registry;
 
 use bytes::Bytes;
 use chart::{VersionRange, sort_newest_first};
 use transport::{
     AddressOrigin, Digest,
-    address::{authority, is_loopback},
+    address::{authority, is_loopback, percent_decode, redact_url},
     http::parse_address,
 };
 use url::Url;
@@ -30,6 +32,9 @@ use registry::RegistryChart;
 /// The scheme of charts in registries.
 const OCI: &str = "oci://";
 
+/// The end of the name of an archive.
+const ARCHIVE_SUFFIX: &str = ".tgz";
+
 /// The number of versions that an error lists.
 const MAX_SHOWN: usize = 5;
 
@@ -40,6 +45,8 @@ pub struct ChartSource {
     named_by: AddressOrigin,
     /// True if the credential of the repository is also sent to other hosts that its index names.
     passes_credentials: bool,
+    /// True if the caller compares the archive with a lock, so that the chart itself need not be locked.
+    is_verified_by_caller: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -91,7 +98,34 @@ impl ChartSource {
             None if chart.contains("://") => ChartLocation::Archive(parse_http_url(chart)?),
             None => return Err(ChartSourceError::NoRepository { chart: chart.to_owned() }),
         };
-        Ok(Self { location, named_by, passes_credentials: false })
+        Ok(Self::new(location, named_by))
+    }
+
+    /// Returns the source of a chart that is named by one URL, as in a lock: `oci://{registry}/{path}[:{tag}]`, the URL of
+    /// a repository followed by the name of the chart, or the URL of an archive, which ends with `.tgz`.
+    ///
+    /// # Errors
+    /// [`ChartSourceError::NoChartName`]; an invalid URL or reference.
+    pub fn of_url(text: &str, named_by: AddressOrigin) -> Result<Self, ChartSourceError> {
+        if text.starts_with(OCI) {
+            return Self::parse(text, None, named_by);
+        }
+        let mut url = parse_http_url(text)?;
+        if url.path().ends_with(ARCHIVE_SUFFIX) {
+            return Ok(Self::new(ChartLocation::Archive(url), named_by));
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        let (parent, chart) = path.rsplit_once('/').unwrap_or_default();
+        if chart.is_empty() {
+            return Err(ChartSourceError::NoChartName { url: redact_url(&url) });
+        }
+        url.set_path(parent);
+        let chart = percent_decode(chart);
+        Ok(Self::new(ChartLocation::Indexed { repository: url, chart }, named_by))
+    }
+
+    fn new(location: ChartLocation, named_by: AddressOrigin) -> Self {
+        Self { location, named_by, passes_credentials: false, is_verified_by_caller: false }
     }
 
     /// True if a text names a chart by a URL rather than by a name or a path.
@@ -99,10 +133,37 @@ impl ChartSource {
         [OCI, "http://", "https://"].iter().any(|scheme| chart.starts_with(scheme))
     }
 
+    /// True if the source is the URL of an archive, which has one version at a time.
+    pub fn is_archive(&self) -> bool {
+        matches!(self.location, ChartLocation::Archive(_))
+    }
+
     /// Sends the credential of the repository also to other hosts that its index names.
     #[must_use]
     pub fn passing_credentials(self, passes_credentials: bool) -> Self {
         Self { passes_credentials, ..self }
+    }
+
+    /// Fetches the chart even if a lock lacks it and unlocked charts are refused, because the caller compares the archive
+    /// with the lock.
+    #[must_use]
+    pub fn verified_by_caller(self) -> Self {
+        Self { is_verified_by_caller: true, ..self }
+    }
+
+    /// Returns the name of the chart in a lock: its URL without version, credentials and query.
+    pub fn name(&self) -> String {
+        let shown = |url: &Url| {
+            let mut url = url.clone();
+            url.set_query(None);
+            url.set_fragment(None);
+            redact_url(&url).trim_end_matches('/').to_owned()
+        };
+        match &self.location {
+            ChartLocation::Indexed { repository, chart } => format!("{}/{chart}", shown(repository)),
+            ChartLocation::Archive(url) => shown(url),
+            ChartLocation::Registry(chart) => chart.name(),
+        }
     }
 
     /// Returns the host of the repository, as in the settings of hosts.
@@ -126,12 +187,25 @@ impl ChartSource {
         }
     }
 
-    /// Fetches the archive of the newest version in the range. An archive whose digest is known is fetched once and then
-    /// read from the cache; its digest is checked on every read. The range does not count for the URL of an archive.
+    /// Fetches the archive of the newest version in the range; of a locked chart, the newest locked version in it. An
+    /// archive whose digest is known is fetched once and then read from the cache; its digest is checked on every read.
+    /// The range does not count for the URL of an archive.
     ///
     /// # Errors
-    /// No such chart or version, a digest that differs, content that is not a chart, any failure of a request.
+    /// No such chart or version, a digest that differs, content that is not a chart, any failure of a request;
+    /// [`LockMismatch`](crate::LockMismatch).
     pub async fn fetch(
+        &self,
+        range: &VersionRange,
+        context: &RepositoryContext,
+    ) -> Result<FetchedChart, ChartSourceError> {
+        match self.locked(range, context)? {
+            Some(locked) => Box::pin(self.fetch_locked(&locked, range, context)).await,
+            None => self.fetch_from_host(range, context).await,
+        }
+    }
+
+    async fn fetch_from_host(
         &self,
         range: &VersionRange,
         context: &RepositoryContext,

@@ -78,6 +78,17 @@ impl Explain for LockMismatch {
             Self::Content { provider, version, .. } => {
                 format!("review the change; accept it with `{}`", update_command(provider, version))
             }
+            Self::Chart { chart, version, .. } => {
+                format!("lock it with `capstan lock --chart {}`", chart_word(chart, version))
+            }
+            Self::ChartVersion { chart, version, .. } => format!(
+                "omit the version, or lock it with `capstan lock --chart {}`",
+                chart_word(chart, version)
+            ),
+            Self::ChartContent { chart, version, .. } => format!(
+                "review the change; accept it with `capstan lock --update {}`",
+                chart_word(chart, version)
+            ),
         };
         ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
     }
@@ -89,6 +100,12 @@ fn update_command(provider: &str, version: &str) -> String {
         return format!("capstan lock --update {provider}");
     }
     format!("capstan lock --update {provider}:{version}")
+}
+
+/// Returns the argument that names a chart with a version or a range.
+fn chart_word(chart: &str, version: &str) -> String {
+    let separator = if version.is_empty() { "" } else { ":" };
+    shell_word(&format!("{chart}{separator}{version}"))
 }
 
 impl Explain for OciError {

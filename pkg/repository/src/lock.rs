@@ -1,8 +1,9 @@
-//! The lock file: the reviewed version of each provider, with the digest of every file.
+//! The lock file: the reviewed version of each provider with the digest of every file, and the reviewed charts.
 //!
 //! ```text
-//! capstan.lock ─► parse ─► Lock ─► LockSettings ─► WithOverrides::read: admit ─► read ─► verify ─► File
-//!                  ▲        │ differences (locked entry, new entry)
+//! capstan.lock ─► parse ─► Lock ─► LockSettings ─┬► WithOverrides::read: admit ─► read ─► verify ─► File
+//!                  ▲        │                     └► ChartSource::fetch: choose ─► read ─► verify ─► FetchedChart
+//!                  │        │ differences (locked entry, new entry)
 //!                  └ render ┘
 //! ```
 //!
@@ -17,16 +18,19 @@ use std::{collections::BTreeMap, fmt};
 pub use text::LockError;
 pub use verification::{LockMismatch, LockSettings, UnlockedPolicy};
 
+use chart::{VersionRange, sort_newest_first};
 use transport::Digest;
 
 use crate::File;
 
-/// Locked providers by label, including `cert-manager`. The repository may differ from the locked url, because only
-/// content is compared.
+/// Locked providers by label, including `cert-manager`, and locked charts. The repository of a provider may differ from
+/// the locked url, because only content is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
     /// Locked providers, by label.
     pub providers: BTreeMap<String, LockedProvider>,
+    /// Digests of the archives of charts, by version, by [`ChartSource::name`](crate::ChartSource::name).
+    pub charts: BTreeMap<String, BTreeMap<String, Digest>>,
 }
 
 /// One locked release, with every file of it that is read.
@@ -66,6 +70,24 @@ pub enum LockedFileOrigin {
 impl LockFile {
     /// The name of the lock file, in the folder of the configuration file.
     pub const FILE: &'static str = "capstan.lock";
+
+    /// True if nothing is locked.
+    pub fn is_empty(&self) -> bool {
+        self.providers.is_empty() && self.charts.is_empty()
+    }
+
+    /// Returns the newest locked version of a chart in a range. Without a range, a pre-release counts too, because it was
+    /// reviewed.
+    pub fn locked_chart(&self, chart: &str, range: &VersionRange) -> Option<(&str, Digest)> {
+        let versions = self.charts.get(chart)?.iter();
+        let mut versions: Vec<(&str, Digest)> =
+            versions.map(|(version, it)| (version.as_str(), *it)).collect();
+        if range.as_str().is_empty() {
+            sort_newest_first(&mut versions, |(version, _)| version);
+            return versions.first().copied();
+        }
+        range.choose(&versions, |(version, _)| version).copied()
+    }
 }
 
 impl LockedFile {

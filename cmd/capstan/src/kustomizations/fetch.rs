@@ -50,12 +50,19 @@ pub(super) struct Fetcher {
     context: RepositoryContext,
     messages: Messages,
     pub(super) environment: Environment,
+    /// True if all fetched content is compared with the lock of a provider.
+    verifies_later: bool,
 }
 
 impl Fetcher {
     pub(super) fn new(context: RepositoryContext, session: &Session) -> Self {
         let (messages, environment) = (session.messages().clone(), session.environment().clone());
-        Self { context, messages, environment }
+        Self { context, messages, environment, verifies_later: false }
+    }
+
+    /// Allows charts that are not in the lock, because it has their digests as files of a kustomization.
+    pub(super) fn for_provider_overlays(self) -> Self {
+        Self { verifies_later: true, ..self }
     }
 
     pub(super) async fn fetch_root(&self, remote: &RemoteEntry) -> Result<BuildRoot, Failure> {
@@ -123,6 +130,7 @@ impl Fetcher {
     ) -> Result<FetchedContent, Failure> {
         let range = VersionRange::parse(&pull.version, pull.devel)?;
         let source = ChartSource::parse(&pull.name, Some(&pull.repo), named_by)?;
+        let source = if self.verifies_later { source.verified_by_caller() } else { source };
         let chart = source.fetch(&range, &self.context).await?;
         Ok(FetchedContent::Bytes((&*chart.bytes).into()))
     }

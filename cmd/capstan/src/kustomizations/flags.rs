@@ -45,7 +45,7 @@ impl RunOverlays {
         let config = session.config()?;
         let context = session.repositories()?;
         let lock = context.release_settings().lock.clone();
-        let fetcher = Arc::new(Fetcher::new(context, session));
+        let fetcher = Arc::new(Fetcher::new(context, session).for_provider_overlays());
         let mut all =
             Self { overlays: lazy_overlays(&config, lock.as_ref(), &fetcher)?, requested: Vec::new() };
         for (id, place) in requested_kustomizations(flags, scope, &config)? {

@@ -9,6 +9,25 @@ pub struct LockReport {
     pub lock: String,
     /// Every checked provider, including `cert-manager`, sorted by label.
     pub providers: Vec<ProviderLock>,
+    /// Every checked chart, sorted by URL and version. Absent without charts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub charts: Vec<ChartLock>,
+}
+
+/// One version of a chart and its lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChartLock {
+    /// URL of the chart, without version and credentials.
+    pub chart: String,
+    /// Version of the chart.
+    pub version: String,
+    /// Locked digest of the archive; absent if the version was not locked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locked: Option<String>,
+    /// Digest of the archive found now; absent if another version replaces this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
 }
 
 /// Differences between one provider and the lock.

@@ -125,7 +125,10 @@ fn latest_of_a_locked_provider_is_the_locked_version() {
     });
     let entry = LockedProvider { version: "v0.9.0".to_owned(), ..supply.lock(String::new(), None) };
     let lock = LockSettings {
-        lock: LockFile { providers: [("infrastructure-own".to_owned(), entry)].into() },
+        lock: LockFile {
+            providers: [("infrastructure-own".to_owned(), entry)].into(),
+            ..LockFile::default()
+        },
         location: "capstan.lock".to_owned(),
         unlocked_policy: UnlockedPolicy::Allowed,
     };

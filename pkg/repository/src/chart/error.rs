@@ -13,6 +13,8 @@ pub enum ChartSourceError {
     NoRepository { chart: String },
     #[error("`{chart}` is a URL; it cannot be combined with the repository `{url}`")]
     SurplusRepository { chart: String, url: String },
+    #[error("`{url}` has no name of a chart")]
+    NoChartName { url: String },
     #[error("cannot use the URL of a chart")]
     Url {
         #[source]
@@ -116,6 +118,11 @@ impl Explain for ChartSourceError {
             Self::SurplusRepository { .. } => {
                 ErrorExplanation::hint("omit `--repo`, or use only the name of the chart").with_kind(ErrorKind::User)
             }
+            Self::NoChartName { url } => ErrorExplanation::hint(format!(
+                "add the name of the chart to the URL of its repository, such as `{}/web`",
+                url.trim_end_matches('/')
+            ))
+            .with_kind(ErrorKind::User),
             Self::Url { source } => ErrorExplanation::hint("use a URL with `https://` or `oci://`")
                 .with_kind(ErrorKind::User)
                 .because(source),

@@ -7,7 +7,7 @@ use transport::{
     registry::{Descriptor, FetchedManifest, Index, Manifest, ManifestDocument, Reference, Registry},
 };
 
-use super::{ChartSourceError, FetchedChart, no_version};
+use super::{ChartSourceError, FetchedChart, OCI, no_version};
 use crate::{
     LocationError, RepositoryContext, location::ArtifactReference, oci::artifact::read_inner_manifest,
 };
@@ -42,6 +42,29 @@ impl RegistryChart {
         })
     }
 
+    /// Returns the name of the chart in a lock.
+    pub(super) fn name(&self) -> String {
+        format!("{OCI}{}/{}", self.registry, self.repository)
+    }
+
+    /// True if the reference names a manifest by its digest.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.digest.is_some()
+    }
+
+    /// Returns the version of the tag, which must not differ from the range.
+    pub(super) fn tagged_version(&self, range: &VersionRange) -> Result<Option<&str>, ChartSourceError> {
+        let wanted = range.as_str();
+        match self.tag.as_deref() {
+            Some(tag) if !wanted.is_empty() && tag != wanted => Err(ChartSourceError::TagMismatch {
+                reference: self.name(),
+                version: wanted.to_owned(),
+                tag: tag.to_owned(),
+            }),
+            tag => Ok(tag),
+        }
+    }
+
     pub(super) async fn fetch(
         &self,
         range: &VersionRange,
@@ -67,12 +90,7 @@ impl RegistryChart {
         registry: &Registry,
         range: &VersionRange,
     ) -> Result<(Option<String>, FetchedManifest), ChartSourceError> {
-        let wanted = range.as_str();
-        if let Some(tag) = self.tag.as_ref().filter(|tag| !wanted.is_empty() && *tag != wanted) {
-            let (version, tag) = (wanted.to_owned(), tag.clone());
-            return Err(ChartSourceError::TagMismatch { reference: self.address(registry), version, tag });
-        }
-        let exact = self.tag.as_deref().or_else(|| range.as_version()).map(str::to_owned);
+        let exact = self.tagged_version(range)?.or_else(|| range.as_version()).map(str::to_owned);
         if let Some(digest) = self.digest {
             let found = self.pull(registry, &Reference::Digest(digest)).await?;
             if let Some(tag) = &exact {
@@ -81,7 +99,7 @@ impl RegistryChart {
             return match found {
                 Some(found) => Ok((exact, found)),
                 None => Err(ChartSourceError::NoVersion {
-                    chart: format!("`{}`", self.address(registry)),
+                    chart: format!("`{}`", self.name()),
                     range: digest.to_string(),
                     newest: Vec::new(),
                     count: 0,
@@ -99,7 +117,7 @@ impl RegistryChart {
         // The error reports the missing version; the list of versions is optional.
         let versions = self.versions(registry).await.unwrap_or_default();
         let only = VersionRange::parse(&version, false).unwrap_or_default();
-        Err(self.no_version(registry, &only, &versions))
+        Err(self.no_version(&only, &versions))
     }
 
     async fn pull(
@@ -122,7 +140,7 @@ impl RegistryChart {
     ) -> Result<(), ChartSourceError> {
         match self.pull(registry, &Reference::of_version(tag)).await {
             Ok(Some(found)) if found.digest != expected => Err(ChartSourceError::MovedTag {
-                reference: self.address(registry),
+                reference: self.name(),
                 tag: tag.to_owned(),
                 expected,
                 found: found.digest,
@@ -136,13 +154,13 @@ impl RegistryChart {
     async fn choose(&self, registry: &Registry, range: &VersionRange) -> Result<String, ChartSourceError> {
         let versions = self.versions(registry).await?;
         let chosen = range.choose(&versions, String::as_str);
-        chosen.cloned().ok_or_else(|| self.no_version(registry, range, &versions))
+        chosen.cloned().ok_or_else(|| self.no_version(range, &versions))
     }
 
     /// Returns the tags that are versions. As in Helm, a version has three numbers and no `v`; other versions count only
     /// if there are none of these.
     async fn versions(&self, registry: &Registry) -> Result<Vec<String>, ChartSourceError> {
-        let failed = |source| ChartSourceError::Request { address: self.address(registry), source };
+        let failed = |source| ChartSourceError::Request { address: self.name(), source };
         let tags = registry.tags(&self.repository).await.map_err(failed)?;
         let tags = tags.iter().map(|tag| tag.replace('_', "+"));
         let versions: Vec<String> = tags.filter(|tag| is_version(tag)).collect();
@@ -150,8 +168,8 @@ impl RegistryChart {
         Ok(if strict.is_empty() { versions } else { strict })
     }
 
-    fn no_version(&self, registry: &Registry, range: &VersionRange, versions: &[String]) -> ChartSourceError {
-        let chart = format!("`{}`", self.address(registry));
+    fn no_version(&self, range: &VersionRange, versions: &[String]) -> ChartSourceError {
+        let chart = format!("`{}`", self.name());
         no_version(chart, range, versions.iter().map(String::as_str))
     }
 
@@ -174,10 +192,6 @@ impl RegistryChart {
         }
         let media_type = manifest.artifact_type.unwrap_or(manifest.config.media_type);
         Err(ChartSourceError::NotAChart { address: address.to_owned(), media_type })
-    }
-
-    fn address(&self, registry: &Registry) -> String {
-        registry.address(&self.repository, None)
     }
 }
 

@@ -1,5 +1,6 @@
 use api::output::LockChange;
 use bytes::Bytes;
+use snapbox::{assert_data_eq, str};
 use transport::Settings;
 
 use super::*;
@@ -26,7 +27,7 @@ fn lock() -> LockFile {
         images: images.map(|(name, digest)| (name.to_owned(), digest)).into(),
         kustomization: BTreeMap::new(),
     };
-    LockFile { providers: [(LABEL.to_owned(), provider)].into() }
+    LockFile { providers: [(LABEL.to_owned(), provider)].into(), ..LockFile::default() }
 }
 
 fn repository() -> MemoryRepository {
@@ -62,6 +63,38 @@ fn a_lock_has_one_line_per_value_and_survives_a_round_trip() {
         name = \"infrastructure-components.yaml\"\ndigest = \"sha256:";
     assert!(text.contains(written), "{text}");
     assert!(text.contains("\n[[provider.image]]\nreference = \"registry.k8s.io/a:v1\"\n\n"), "{text}");
+}
+
+#[test]
+fn a_lock_with_charts_survives_a_round_trip() {
+    let web = [("1.2.0", "a"), ("1.10.0+b", "b")];
+    let versions = web.map(|(version, archive)| (version.to_owned(), Digest::of(archive.as_bytes())));
+    let charts = [("https://files.example.org/charts/web".to_owned(), versions.into())].into();
+    let with_charts = LockFile { charts, ..lock() };
+    let text = with_charts.to_string();
+    assert_eq!(LockFile::parse(&text), Ok(with_charts));
+    let own = text.strip_prefix(&lock().to_string()).unwrap();
+    assert_data_eq!(
+        own,
+        str![[r#"
+
+[[chart]]
+url = "https://files.example.org/charts/web"
+version = "1.10.0+b"
+digest = "sha256:3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d"
+
+[[chart]]
+url = "https://files.example.org/charts/web"
+version = "1.2.0"
+digest = "sha256:ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+
+"#]]
+    );
+    let twice = LockFile::parse(&format!("{text}{own}")).unwrap_err();
+    assert_data_eq!(
+        twice.to_string(),
+        str!["`1.10.0+b` of chart `https://files.example.org/charts/web` occurs twice"]
+    );
 }
 
 #[test]

@@ -34,6 +34,8 @@ struct Document {
     _version: i64,
     #[serde(default)]
     provider: Vec<ProviderTable>,
+    #[serde(default)]
+    chart: Vec<ChartTable>,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +74,14 @@ struct KustomizationTable {
     digest: Digest,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChartTable {
+    url: String,
+    version: String,
+    digest: Digest,
+}
+
 impl LockFile {
     /// Parses a lock file.
     /// # Errors
@@ -93,7 +103,12 @@ impl LockFile {
             let (label, provider) = table.read()?;
             insert(&mut providers, label, provider, |label| format!("`{label}`"))?;
         }
-        Ok(Self { providers })
+        let mut charts: BTreeMap<String, BTreeMap<String, Digest>> = BTreeMap::new();
+        for ChartTable { url, version, digest } in document.chart {
+            let what = |version: &String| format!("`{version}` of chart `{url}`");
+            insert(charts.entry(url.clone()).or_default(), version, digest, what)?;
+        }
+        Ok(Self { providers, charts })
     }
 }
 
@@ -155,6 +170,14 @@ impl fmt::Display for LockFile {
             for (file, digest) in &provider.kustomization {
                 writeln!(f, "\n[[provider.kustomization]]")?;
                 write_field(f, "file", file)?;
+                write_field(f, "digest", &digest.to_string())?;
+            }
+        }
+        for (url, versions) in &self.charts {
+            for (version, digest) in versions {
+                writeln!(f, "\n[[chart]]")?;
+                write_field(f, "url", url)?;
+                write_field(f, "version", version)?;
                 write_field(f, "digest", &digest.to_string())?;
             }
         }

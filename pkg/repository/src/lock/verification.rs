@@ -7,27 +7,27 @@ use transport::Digest;
 use super::{LockFile, LockedFile, LockedFileOrigin, LockedProvider};
 use crate::{Error, File, FileSource};
 
-/// A lock and its policy, applied to every file that is read.
+/// A lock and its policy, applied to every file and chart that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSettings {
     /// The lock to compare with.
     pub lock: LockFile,
     /// The path of the lock file, for messages.
     pub location: String,
-    /// The policy for providers that are not locked.
+    /// The policy for providers and charts that are not locked.
     pub unlocked_policy: UnlockedPolicy,
 }
 
-/// Policy for providers that are not locked.
+/// Policy for providers and charts that are not locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnlockedPolicy {
-    /// Read their files unchecked.
+    /// Read them unchecked.
     Allowed,
-    /// Read none of their files.
+    /// Read none of them.
     Refused,
 }
 
-/// A requested provider, version or file that differs from the lock.
+/// A requested provider, chart, version or file that differs from the lock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockMismatch {
@@ -52,6 +52,21 @@ pub enum LockMismatch {
         found_in: FileSource,
         locked: Digest,
         locked_from: LockedFileOrigin,
+    },
+    #[error("chart `{chart}` is not in `{lock}`, and unlocked charts are not allowed")]
+    Chart { chart: String, version: String, lock: String },
+    #[error("chart `{chart}` is locked at {} in `{lock}`, not at `{version}`", versions.join(", "))]
+    ChartVersion { chart: String, version: String, versions: Vec<String>, lock: String },
+    #[error(
+        "chart `{chart}` {version} does not match the lock: `{found_in}` has {found}, `{lock}` has {locked}"
+    )]
+    ChartContent {
+        chart: String,
+        version: String,
+        lock: String,
+        found: Digest,
+        found_in: String,
+        locked: Digest,
     },
 }
 

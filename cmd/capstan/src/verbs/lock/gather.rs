@@ -13,7 +13,7 @@ use provider::{
     config::{CertManager, CertManagerMode, Config},
     release_contents::{self, ReleaseContents},
 };
-use repository::{LockFile as Locked, LockedProvider, Overrides, RepositoryContext};
+use repository::{ChartSource, LockFile as Locked, LockedProvider, Overrides, RepositoryContext};
 
 use super::Lock;
 use crate::{
@@ -183,12 +183,12 @@ pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec
     }
     let mut wanted = WantedVersions::new();
     let of_lock = || lock.providers.keys().map(|label| (label.clone(), (None, false)));
-    if args.providers.is_given() || (args.update.is_empty() && lock.providers.is_empty()) {
+    if args.providers.is_given() || (args.selects_all() && lock.is_empty()) {
         wanted.extend(installation_versions(args, config)?);
-    } else if args.update.is_empty() {
+    } else if args.selects_all() {
         wanted.extend(of_lock());
     }
-    for update in &args.update {
+    for update in args.update.iter().filter(|update| !ChartSource::is_url(update)) {
         let (label, version) = match update.split_once(':') {
             Some((label, version)) => (label, Some(version.to_owned())),
             None => (update.as_str(), None),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use chart::{VersionRange, read_archive};
 use repository::git::{CloneStore, GitCommit, GitRemote, LocalChangesPolicy, RemoteUrl};
-use repository::{ChartSource, RepositoryContext, fetch_file, fetch_packed};
+use repository::{ChartSource, ChartSourceError, RepositoryContext, fetch_file, fetch_packed};
 use transport::AddressOrigin;
 
 use super::error::DependencyError;
@@ -85,19 +85,27 @@ async fn fetch_chart(
     version: &str,
     context: &RepositoryContext,
 ) -> Result<FetchedFiles, DependencyError> {
-    let failed = |source| DependencyError::Chart { name: name.clone(), source: Box::new(source) };
+    let failed = |source| DependencyError::Chart { name: name.clone(), source };
     let content = |reason: String| DependencyError::Content { name: name.clone(), reason };
     let range = VersionRange::parse(version, false).map_err(|error| content(error.to_string()))?;
-    // The address of a chart in a registry has its name.
+    let fetched = chart_source(repository, chart)
+        .map_err(failed)?
+        .fetch(&range, context)
+        .await
+        .map_err(|source| failed(Box::new(source)))?;
+    let files = read_archive(&fetched.bytes).map_err(|error| content(error.to_string()))?;
+    let files = files.into_iter().map(|file| (file.path, file.content.as_bytes().to_vec()));
+    Ok(FetchedFiles::Tree(files.collect()))
+}
+
+/// Returns the source of a chart. The address of a chart in a registry has its name.
+pub(super) fn chart_source(repository: &str, chart: &str) -> Result<ChartSource, Box<ChartSourceError>> {
     let source = if repository.starts_with("oci://") {
         ChartSource::parse(repository, None, AddressOrigin::User)
     } else {
         ChartSource::parse(chart, Some(repository), AddressOrigin::User)
     };
-    let fetched = source.map_err(failed)?.fetch(&range, context).await.map_err(failed)?;
-    let files = read_archive(&fetched.bytes).map_err(|error| content(error.to_string()))?;
-    let files = files.into_iter().map(|file| (file.path, file.content.as_bytes().to_vec()));
-    Ok(FetchedFiles::Tree(files.collect()))
+    source.map_err(Box::new)
 }
 
 async fn fetch_repository(

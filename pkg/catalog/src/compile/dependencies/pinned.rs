@@ -5,7 +5,7 @@ use chart::VersionRange;
 use repository::RepositoryContext;
 use transport::Refresh;
 
-use super::fetch::FetchedFiles;
+use super::fetch::{FetchedFiles, chart_source};
 use super::settings::Source;
 use crate::compile::sha256;
 use crate::results::files;
@@ -25,9 +25,10 @@ impl<'a> PinnedDependency<'a> {
     /// Returns the place of a dependency. None if its files may change.
     pub(super) fn of(source: &Source, context: &'a RepositoryContext) -> Option<Self> {
         let is_pinned = match source {
-            Source::Chart { version, .. } => {
+            Source::Chart { repository, name, version } => {
                 let range = VersionRange::parse(version, false);
                 range.is_ok_and(|range| range.as_version().is_some_and(is_complete))
+                    && !chart_source(repository, name).is_ok_and(|chart| chart.is_locked(context))
             }
             Source::Git { reference, .. } => {
                 reference.len() == HASH_DIGITS && reference.bytes().all(|byte| byte.is_ascii_hexdigit())
