@@ -46,7 +46,7 @@ Commands:
   config      Show the configuration
   provider    List and configure providers
   cache       Manage the cache of fetched files
-  bundle      Transfer releases, settings and images to an air-gapped site in one file
+  bundle      Transfer releases, charts, settings and images to an air-gapped site in one file
   publish     Publish the files of a release to a registry
   convert     Convert Cluster API objects from v1beta1 to v1beta2
   sandbox     Run embedded Kubernetes API servers, for experiments and tests

@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use api::{ErrorExplanation, Explain};
-use repository::Error;
+use repository::{ChartSourceError, Error};
 use transport::Digest;
 
 /// The reason why a bundle cannot be created, read or loaded.
@@ -31,6 +31,8 @@ pub enum BundleError {
     Transport(#[from] transport::Error),
     #[error(transparent)]
     Repository(#[from] Error),
+    #[error(transparent)]
+    Chart(#[from] Box<ChartSourceError>),
     #[error("cannot upload `{address}`")]
     UploadFailed {
         address: String,
@@ -41,6 +43,8 @@ pub enum BundleError {
     NoFiles,
     #[error("cannot create the package: it has two files named `{file}`")]
     DuplicateFile { file: String },
+    #[error("cannot add chart `{name}`: the bundle has another entry with this name")]
+    DuplicateChart { name: String },
     #[error("cannot publish to `{target}`: {reason}")]
     PackageTarget { target: String, reason: &'static str },
     #[error("cannot publish `{address}`: it exists with digest {existing}; the new digest is {new}")]
@@ -101,6 +105,7 @@ impl Explain for BundleError {
         match self {
             Self::Transport(inner) => inner.explain(),
             Self::Repository(inner) => inner.explain(),
+            Self::Chart(inner) => inner.explain(),
             Self::UploadFailed { source, .. } => {
                 ErrorExplanation::hint("re-run the command to resume; uploaded content is not sent again")
                     .because(source)
@@ -122,6 +127,7 @@ impl Explain for BundleError {
             | Self::Write { .. }
             | Self::NoFiles
             | Self::DuplicateFile { .. }
+            | Self::DuplicateChart { .. }
             | Self::PackageTarget { .. }
             | Self::NoImage { platform: None, .. }
             | Self::ImageName { .. }

@@ -1,4 +1,5 @@
-//! Loads a bundle as a local repository: `{label}/{version}/{file}`, and `images` with an OCI layout.
+//! Loads a bundle as a local repository: `{label}/{version}/{file}`, `charts` with archives, and `images` with an OCI
+//! layout.
 
 use std::{
     fs::{self, File},
@@ -7,6 +8,7 @@ use std::{
 };
 
 use api::output::{LoadedContent, LoadedContentState};
+use repository::CHART_FOLDER;
 use transport::{Digest, disk, registry::Descriptor};
 
 use crate::{
@@ -16,10 +18,10 @@ use crate::{
     layout::{BLOBS_FOLDER, ExistingContent, IMAGES_FOLDER, INDEX_FILE, LAYOUT, LAYOUT_FILE},
 };
 
-/// Loads the releases and images of a bundle into a folder.
+/// Loads the releases, charts and images of a bundle into a folder.
 ///
-/// Before the first write, the whole bundle is verified and existing releases are compared. A release is never
-/// partially visible.
+/// Before the first write, the whole bundle is verified and existing releases and charts are compared. A release or chart is
+/// never partially visible.
 /// # Errors
 /// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`].
 pub fn load_into_folder(
@@ -30,9 +32,19 @@ pub fn load_into_folder(
     bundle.verify()?;
     let mut loaded = Vec::new();
     for entry in bundle.entries() {
-        let BundleItem::Release { label, version } = &entry.item else { continue };
-        let path = folder.join(label).join(version);
-        let state = compare_content(&path, &entry.files)?;
+        let (path, state) = match (&entry.item, entry.files.as_slice()) {
+            (BundleItem::Release { label, version }, files) => {
+                let path = folder.join(label).join(version);
+                let state = compare_content(&path, files)?;
+                (path, state)
+            }
+            (BundleItem::Chart { .. }, [archive]) => {
+                let path = folder.join(CHART_FOLDER).join(&archive.name);
+                let state = compare_archive(&path, archive)?;
+                (path, state)
+            }
+            _ => continue,
+        };
         loaded.push((entry, path, state));
     }
     let conflicts = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
@@ -41,13 +53,29 @@ pub fn load_into_folder(
         return Err(BundleError::Exists { paths });
     }
     for (entry, path, _) in loaded.iter().filter(|(_, _, state)| *state != LoadedContentState::Unchanged) {
-        write_release(bundle, entry, path)?;
+        match (&entry.item, entry.files.as_slice()) {
+            (BundleItem::Chart { .. }, [archive]) => {
+                make_folder(path.parent().unwrap_or(path))?;
+                write_atomically(path, |file| bundle.copy_blob(&archive.digest, path, file))?;
+            }
+            _ => write_release(bundle, entry, path)?,
+        }
     }
     let content =
         |(entry, path, state): (&BundleEntry, PathBuf, _)| entry.item.loaded_content(path.display(), state);
     let mut loaded: Vec<LoadedContent> = loaded.into_iter().map(content).collect();
     loaded.extend(load_images(bundle, &folder.join(IMAGES_FOLDER))?);
     Ok(loaded)
+}
+
+/// Compares a file with the archive of a chart.
+fn compare_archive(path: &Path, archive: &BundledFile) -> Result<LoadedContentState, BundleError> {
+    match disk::read_limited(path, archive.size_bytes) {
+        Ok(None) => Ok(LoadedContentState::New),
+        Ok(Some(bytes)) if Digest::of(&bytes) == archive.digest => Ok(LoadedContentState::Unchanged),
+        Ok(Some(_)) | Err(transport::Error::TooLarge { .. }) => Ok(LoadedContentState::Replaced),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Compares a folder with its expected files. Additional files count as a difference.

@@ -3,8 +3,10 @@
 use std::{collections::BTreeMap, fmt::Display};
 
 use api::output::{BundleContentKind, LoadedContent, LoadedContentState};
+use repository::{ChartSource, chart_path};
 use serde::{Deserialize, Serialize};
 use transport::{
+    AddressOrigin,
     names::check_version,
     registry::{Descriptor, INDEX_MEDIA_TYPE},
 };
@@ -17,6 +19,7 @@ pub(super) const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024;
 const BUNDLE: &str = "dev.capstan.bundle";
 const KIND: &str = "dev.capstan.bundle.kind";
 const PROVIDER: &str = "dev.capstan.bundle.provider";
+const CHART_URL: &str = "dev.capstan.bundle.chart";
 const VERSION: &str = "dev.capstan.bundle.version";
 const SIGNED: &str = "dev.capstan.bundle.signed";
 const PLATFORM: &str = "dev.capstan.bundle.platform";
@@ -25,6 +28,7 @@ const NAME: &str = "org.opencontainers.image.ref.name";
 
 const RELEASE: &str = "release";
 const CONFIGURATION: &str = "configuration";
+const CHART: &str = "chart";
 const IMAGE: &str = "image";
 const SIGNATURE: &str = "signature";
 
@@ -43,6 +47,13 @@ pub enum BundleItem {
         /// Version, as written in its tag or folder.
         version: String,
     },
+    /// A Helm chart.
+    Chart {
+        /// URL of the chart, as in a lock.
+        url: String,
+        /// Version of the chart.
+        version: String,
+    },
     /// An image.
     Image {
         /// Image reference, as written in the components.
@@ -50,7 +61,7 @@ pub enum BundleItem {
         /// Platform, if the bundle contains only one platform of the image. None for all platforms.
         platform: Option<String>,
     },
-    /// The signatures of a release or an image, as stored by cosign.
+    /// The signatures of a release, a chart or an image, as stored by cosign.
     Signature {
         /// Name of the signed entry.
         signed_entry: String,
@@ -120,12 +131,13 @@ pub(super) fn parse_error(
 }
 
 impl BundleItem {
-    /// Returns the name for other tools: `LABEL:VERSION`, or the reference of an image. A signature has the name of the
-    /// signed entry with the suffix `.sig`.
+    /// Returns the name for other tools: `LABEL:VERSION`, `PATH:VERSION` of a chart, or the reference of an image. A
+    /// signature has the name of the signed entry with the suffix `.sig`.
     pub fn name(&self) -> String {
         match self {
             Self::Configuration => CONFIGURATION.to_owned(),
             Self::Release { label, version } => format!("{label}:{version}"),
+            Self::Chart { url, version } => format!("{}:{version}", chart_path(url)),
             Self::Image { reference, .. } => reference.clone(),
             Self::Signature { signed_entry: of } => format!("{of}.sig"),
         }
@@ -136,6 +148,7 @@ impl BundleItem {
         match self {
             Self::Configuration => BundleContentKind::Configuration,
             Self::Release { .. } => BundleContentKind::Release,
+            Self::Chart { .. } => BundleContentKind::Chart,
             Self::Image { .. } => BundleContentKind::Image,
             Self::Signature { .. } => BundleContentKind::Signature,
         }
@@ -155,6 +168,11 @@ impl BundleItem {
             Self::Release { label, version } => {
                 set(KIND, RELEASE.to_owned());
                 set(PROVIDER, label);
+                set(VERSION, version);
+            }
+            Self::Chart { url, version } => {
+                set(KIND, CHART.to_owned());
+                set(CHART_URL, url);
                 set(VERSION, version);
             }
             Self::Image { platform, .. } => {
@@ -185,6 +203,16 @@ impl BundleItem {
                 check_name("the provider", &label)?;
                 check_name("the version", &version)?;
                 Ok(Self::Release { label, version })
+            }
+            CHART => {
+                let (url, version) = (needed(CHART_URL)?, needed(VERSION)?);
+                check_name("the version", &version)?;
+                let source = ChartSource::of_url(&url, AddressOrigin::FetchedFile);
+                if source.is_ok_and(|source| source.name() == url) {
+                    return Ok(Self::Chart { url, version });
+                }
+                let (what, name) = ("the chart", url.escape_debug().to_string());
+                Err(BundleFormatError::Name { what, name, reason: "is not the URL of a chart" })
             }
             SIGNATURE => Ok(Self::Signature { signed_entry: needed(SIGNED)? }),
             IMAGE => {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! releases ─┐                                        ┌─► verify (every digest)
-//! settings ─┼─► BundleWriter ─► lab.tar ─► Bundle ───┼─► load_into_folder   (a local repository)
+//! settings ─┤                                        │
+//! charts ───┼─► BundleWriter ─► lab.tar ─► Bundle ───┼─► load_into_folder   (a local repository)
 //! images ───┘   (a spool folder)  (fully checked)    └─► load_into_registry (the same artifacts, by digest)
 //! ```
 //!
@@ -28,7 +29,7 @@
 //! ```
 //!
 //! The file is an uncompressed tar of an OCI image layout, so `oras` and `skopeo` can read it. Each release is the
-//! artifact that `publish` creates, each image is the original of its registry, and one artifact contains the settings.
+//! artifact that `publish` creates, each chart that of `helm push`, each image is the original of its registry, and one artifact contains the settings.
 //! Equal content creates identical files.
 //!
 //! A bundle is untrusted input. Only the names of an OCI layout are allowed, sizes and references are checked on

@@ -1,9 +1,10 @@
-//! Releases that are already artifacts in a registry. They are copied unchanged, so that their signatures stay valid.
+//! Releases and charts that are already artifacts in a registry. They are copied unchanged, so that their signatures stay
+//! valid.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use repository::{Location, find_published};
+use repository::{Location, PublishedChart, RepositoryContext, find_published, find_published_chart};
 use transport::{
     Context, Digest,
     registry::{Descriptor, Manifest, ManifestDocument, Registry},
@@ -11,7 +12,7 @@ use transport::{
 
 use crate::{BundleError, BundleItem, BundleWriter, image::ImageCopy};
 
-/// The form of a release in a bundle.
+/// The form of a release or a chart in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseArtifact {
     /// The artifact of the registry, with its signatures.
@@ -53,6 +54,33 @@ impl BundleWriter {
         }
         self.add_release(label, version, files)?;
         Ok(ReleaseArtifact::Repackaged)
+    }
+
+    /// Adds the archive of a chart. If its URL points to an artifact with this archive, the artifact is copied unchanged.
+    /// # Errors
+    /// Errors of [`BundleWriter::add_chart`]; errors of the requests.
+    pub async fn add_chart_from(
+        &self,
+        context: &RepositoryContext,
+        (url, version): (&str, &str),
+        archive: &[u8],
+        metadata: &[u8],
+    ) -> Result<(), BundleError> {
+        let found = find_published_chart(url, version, Digest::of(archive), context).await;
+        let Some(PublishedChart { registry, repository, manifest: found }) = found.map_err(Box::new)? else {
+            return self.add_chart(url, version, archive, metadata);
+        };
+        let ManifestDocument::Manifest(manifest) = &found.document else {
+            return self.add_chart(url, version, archive, metadata);
+        };
+        let item = self.chart_item(url, version)?;
+        self.spool().add(archive)?;
+        let copy = ImageCopy::new(self.spool(), Registry::new(&registry, context), &repository);
+        copy.copy_content(manifest).await?;
+        let descriptor = copy.store_manifest(&found)?;
+        let signature = copy.copy_signature(&found.digest).await?;
+        self.add_signed(item, descriptor, signature);
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use repository::LockFile;
+use repository::{CHART_ARCHIVES, LockFile, chart_archive};
 use transport::{
     Digest, Digester,
     disk::SharedFile,
@@ -51,7 +51,7 @@ pub struct BundleEntry {
     pub digest: Digest,
     /// Size of the whole content in bytes.
     pub size_bytes: u64,
-    /// Files of a release or of the settings, sorted by name; empty for an image.
+    /// Files of a release or of the settings, sorted by name; the archive of a chart; empty for an image.
     pub files: Vec<BundledFile>,
     /// Manifests. An index follows its manifests, so the manifest of the entry is the last one.
     pub(super) manifests: Vec<Descriptor>,
@@ -114,7 +114,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Returns the entries: settings, releases, images and signatures, each sorted by name.
+    /// Returns the entries: settings, releases, charts, images and signatures, each sorted by name.
     pub fn entries(&self) -> &[BundleEntry] {
         &self.entries
     }
@@ -164,7 +164,7 @@ impl Bundle {
         Ok(bytes.into())
     }
 
-    /// Verifies all digests, and compares the releases with the lock. Returns the digests of unreferenced content,
+    /// Verifies all digests, and compares the releases and charts with the lock. Returns the digests of unreferenced content,
     /// which is harmless.
     /// # Errors
     /// Returns the first problem.
@@ -185,6 +185,13 @@ impl Bundle {
     fn check_lock(&self) -> Result<(), BundleError> {
         let lock = self.read_lock()?;
         for entry in &self.entries {
+            if let BundleItem::Chart { url, version } = &entry.item {
+                let locked = lock.charts.get(url).and_then(|versions| versions.get(version));
+                if entry.files.iter().any(|archive| locked != Some(&archive.digest)) {
+                    let (label, file) = (url.clone(), version.clone());
+                    return Err(self.format_error(BundleFormatError::LockMismatch { label, file }));
+                }
+            }
             let BundleItem::Release { label, version } = &entry.item else { continue };
             let locked = lock.providers.get(label).filter(|locked| locked.version == *version);
             let not_locked = |file: &str| {
@@ -312,6 +319,14 @@ impl Bundle {
                 if has_files {
                     entry.files = self.list_files(&manifest.layers)?;
                 }
+                if let BundleItem::Chart { url, version } = &entry.item {
+                    let is_archive = |it: &&Descriptor| CHART_ARCHIVES.contains(&it.media_type.as_str());
+                    let archive = manifest.layers.iter().find(is_archive);
+                    let Descriptor { digest, size, .. } =
+                        archive.ok_or_else(|| flaw("has no archive of a chart"))?;
+                    let name = chart_archive(url, version);
+                    entry.files = vec![BundledFile { name, digest: *digest, size_bytes: *size }];
+                }
                 entry.blobs.extend(manifest.layers);
                 entry.blobs.push(manifest.config);
             }
@@ -403,10 +418,10 @@ impl Bundle {
         Ok(files.into_values().collect())
     }
 
-    /// Returns the release or image that a signature refers to by name.
+    /// Returns the release, chart or image that a signature refers to by name.
     pub(super) fn find_signed(&self, name: &str) -> Option<&BundleEntry> {
         let may_be_signed =
-            |it: &&BundleEntry| matches!(it.item, BundleItem::Release { .. } | BundleItem::Image { .. });
+            |it: &&BundleEntry| !matches!(it.item, BundleItem::Configuration | BundleItem::Signature { .. });
         self.entries.iter().filter(may_be_signed).find(|entry| entry.item.name() == name)
     }
 

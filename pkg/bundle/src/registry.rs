@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use api::output::{LoadedContent, LoadedContentState};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use repository::Location;
+use repository::{Location, chart_path};
 use transport::{
     Context, Digest,
     registry::{Reference, Registry},
@@ -68,6 +68,9 @@ impl RegistryTarget {
             BundleItem::Release { label, version } => {
                 Some((format!("{}{label}", self.prefix), Reference::of_version(version)))
             }
+            BundleItem::Chart { url, version } => {
+                Some((format!("{}{}", self.prefix, chart_path(url)), Reference::of_version(version)))
+            }
             BundleItem::Signature { signed_entry: of } => {
                 let Some(signed) = bundle.find_signed(of) else { return Ok(None) };
                 self.destination(bundle, signed)?
@@ -88,7 +91,7 @@ fn registry_path(registry: &str) -> String {
     registry.replace([':', '[', ']'], "-").trim_matches('-').to_owned()
 }
 
-/// Uploads the releases and images of a bundle. Existing content is not uploaded again.
+/// Uploads the releases, charts and images of a bundle. Existing content is not uploaded again.
 ///
 /// Before the first upload, the whole bundle is verified and every tag is checked.
 /// # Errors

@@ -1,3 +1,4 @@
+mod charts;
 mod signed;
 
 use std::{

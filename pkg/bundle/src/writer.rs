@@ -7,11 +7,12 @@ use std::{
 };
 
 use bytes::Bytes;
+use repository::{CHART_ARCHIVES, CHART_CONFIG};
 use tar::{Builder, EntryType, Header};
 use transport::{
     Context, Digest,
     disk::folder_of,
-    registry::{Descriptor, MANIFEST_MEDIA_TYPE},
+    registry::{Descriptor, MANIFEST_MEDIA_TYPE, Manifest},
 };
 
 use crate::{
@@ -54,6 +55,44 @@ impl BundleWriter {
             BundleItem::Release { label: label.to_owned(), version: version.to_owned() },
             &package,
         )
+    }
+
+    /// Adds a chart as the artifact that `helm push` makes. `metadata` is `Chart.yaml` as JSON.
+    /// # Errors
+    /// [`BundleError::DuplicateChart`]; fails if the disk is full.
+    pub fn add_chart(
+        &self,
+        url: &str,
+        version: &str,
+        archive: &[u8],
+        metadata: &[u8],
+    ) -> Result<(), BundleError> {
+        let item = self.chart_item(url, version)?;
+        let manifest = Manifest {
+            schema_version: 2,
+            media_type: Some(MANIFEST_MEDIA_TYPE.to_owned()),
+            artifact_type: None,
+            config: Descriptor::of(CHART_CONFIG, metadata),
+            layers: vec![Descriptor::of(CHART_ARCHIVES[0], archive)],
+            subject: None,
+            annotations: BTreeMap::new(),
+        };
+        let manifest = serde_json::to_vec(&manifest).expect("texts and numbers can be written as JSON");
+        for content in [archive, metadata, &manifest] {
+            self.spool.add(content)?;
+        }
+        self.add(item, Descriptor::of(MANIFEST_MEDIA_TYPE, &manifest));
+        Ok(())
+    }
+
+    /// Returns the entry of a chart. Two charts cannot have one path.
+    pub(super) fn chart_item(&self, url: &str, version: &str) -> Result<BundleItem, BundleError> {
+        let item = BundleItem::Chart { url: url.to_owned(), version: version.to_owned() };
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        match entries.iter().find(|(other, _)| other.name() == item.name()) {
+            Some(_) => Err(BundleError::DuplicateChart { name: item.name() }),
+            None => Ok(item),
+        }
     }
 
     /// Adds the files of the settings by name.

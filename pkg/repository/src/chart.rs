@@ -4,15 +4,17 @@
 //! name, --repo ──► ChartSource ─┬─ index.yaml ─► newest version in the range ─► url, digest ─► archive
 //! oci://…, url                  ├─ tags ───────► newest version in the range ─► manifest ───► layer
 //!                               ├─ url of an archive ───────────────────────────────────────► archive
-//!                               └─ lock ───────► newest locked version in it ─► digest ─► cache, or as above
+//!                               └─ lock ───────► newest locked version in it ─► digest ─► folder, cache, or as above
 //! ```
 //!
 //! Source: Helm 3.22 pkg/repo, pkg/downloader, pkg/registry. Differs: the digest in an index is checked, and a password
 //! is sent only over encrypted connections.
 
 mod error;
+mod folder;
 mod http;
 mod locked;
+mod published;
 mod registry;
 
 use bytes::Bytes;
@@ -25,6 +27,9 @@ use transport::{
 use url::Url;
 
 pub use error::ChartSourceError;
+pub use folder::{CHART_FOLDER, chart_archive, chart_path, read_stored_chart};
+pub use published::{PublishedChart, find_published_chart};
+pub use registry::{CHART_ARCHIVES, CHART_CONFIG};
 
 use crate::{RepositoryContext, fetch::parse_http, location::ArtifactReference};
 use registry::RegistryChart;

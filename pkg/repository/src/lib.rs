@@ -62,7 +62,10 @@ mod tests;
 pub mod git;
 pub mod memory;
 
-pub use crate::chart::{ChartSource, ChartSourceError, FetchedChart};
+pub use crate::chart::{
+    CHART_ARCHIVES, CHART_CONFIG, CHART_FOLDER, ChartSource, ChartSourceError, FetchedChart, PublishedChart,
+    chart_archive, chart_path, find_published_chart, read_stored_chart,
+};
 pub use context::{ReleaseSettings, RepositoryContext};
 pub use error::Error;
 pub use fetch::{fetch_file, fetch_headers, fetch_template, fetch_url, fetch_verified, read_file};

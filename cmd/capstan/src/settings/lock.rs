@@ -3,7 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use repository::{LockError, LockFile, LockSettings, UnlockedPolicy};
+use repository::{CHART_FOLDER, LockError, LockFile, LockSettings, UnlockedPolicy};
 
 use super::{ConfigSource, Globals, config_source};
 use crate::{Environment, Failure, WithContext as _, failure::Kind};
@@ -24,6 +24,11 @@ pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<
             Some(beside.unwrap_or_else(|| environment.current_dir().to_owned()).join(LockFile::FILE))
         }
     }
+}
+
+/// Returns the folder with archives of locked charts, beside the lock.
+pub(crate) fn chart_folder(lock: &Path) -> PathBuf {
+    lock.with_file_name(CHART_FOLDER)
 }
 
 /// Reads a lock. `None` if the file does not exist.
@@ -59,9 +64,12 @@ pub(crate) fn lock_settings(
         };
     };
     match read_lock(&path)? {
-        Some(lock) => {
-            Ok(Some(LockSettings { lock, location: path.display().to_string(), unlocked_policy: unlocked }))
-        }
+        Some(lock) => Ok(Some(LockSettings {
+            lock,
+            location: path.display().to_string(),
+            unlocked_policy: unlocked,
+            chart_folder: Some(chart_folder(&path)),
+        })),
         None if globals.lock.is_none() && unlocked == UnlockedPolicy::Allowed => Ok(None),
         None => {
             let message = format!("the lock `{}` does not exist", path.display());

@@ -86,8 +86,8 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     let chart_targets = chart_targets(args, &lock)?;
     let targets = targets(args, &lock, &*session.config()?)?;
     let GatheredLock { providers: found, unknown_digests: unknown } =
-        gather_all(targets, &lock, args, session)?;
-    let charts = gather_charts(&chart_targets, &lock, session)?;
+        gather_all(targets, &lock, &path, args, session)?;
+    let charts = gather_charts(&chart_targets, &lock, &path, session)?;
     for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
         session.messages().warning(warning);
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct BundleReport {
     /// Path of the bundle.
     pub file: String,
-    /// Entries of the bundle: the settings, releases, images and signatures.
+    /// Entries of the bundle: the settings, releases, charts, images and signatures.
     pub contents: Vec<BundleContent>,
 }
 
@@ -17,7 +17,7 @@ pub struct BundleReport {
 pub struct BundleContent {
     /// Kind of the entry.
     pub kind: BundleContentKind,
-    /// Provider label and version, or the reference of an image.
+    /// Provider label and version, path and version of a chart, or the reference of an image.
     pub name: String,
     /// Digest of the manifest, or of the index of all platforms.
     pub digest: String,
@@ -26,7 +26,7 @@ pub struct BundleContent {
     /// Platform of the image, if the bundle holds only one platform of the image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// Names of the files of a release or of the settings.
+    /// Names of the files of a release or of the settings, or of the archive of a chart.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
@@ -39,9 +39,11 @@ pub enum BundleContentKind {
     Configuration,
     /// A release of a provider, or of cert-manager.
     Release,
+    /// A Helm chart.
+    Chart,
     /// An image.
     Image,
-    /// A signature of a release or an image.
+    /// A signature of a release, a chart or an image.
     Signature,
 }
 
@@ -51,7 +53,7 @@ pub enum BundleContentKind {
 pub struct BundleVerification {
     /// Path of the bundle.
     pub file: String,
-    /// Number of verified entries: settings, releases, images, signatures.
+    /// Number of verified entries: settings, releases, charts, images, signatures.
     pub entries: usize,
     /// Digests of unreferenced content. Such content does no harm.
     pub unreferenced: Vec<String>,
@@ -75,7 +77,7 @@ pub struct BundleLoad {
 pub struct LoadedContent {
     /// Kind of the entry.
     pub kind: BundleContentKind,
-    /// Provider label and version, or the reference of an image.
+    /// Provider label and version, path and version of a chart, or the reference of an image.
     pub name: String,
     /// Location of the entry in the target.
     pub place: String,

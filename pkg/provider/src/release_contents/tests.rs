@@ -131,6 +131,7 @@ fn latest_of_a_locked_provider_is_the_locked_version() {
         },
         location: "capstan.lock".to_owned(),
         unlocked_policy: UnlockedPolicy::Allowed,
+        chart_folder: None,
     };
     let locked = releases(ProviderType::Infrastructure, Overrides::default(), Some(lock));
     let versions = |releases: &ProviderReleases| -> Vec<String> {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use chart::VersionRange;
 use transport::{Digest, Refresh};
 
-use super::{ChartLocation, ChartSource, ChartSourceError, FetchedChart};
+use super::{ChartLocation, ChartSource, ChartSourceError, FetchedChart, read_stored_chart};
 use crate::{Error, LockMismatch, LockSettings, RepositoryContext, UnlockedPolicy};
 
 /// The locked version of a chart for one request.
@@ -61,7 +61,7 @@ impl ChartSource {
         Err(Error::LockMismatch(Box::new(refused)).into())
     }
 
-    /// Returns the archive of a locked version from the cache, or else from its host.
+    /// Returns the archive of a locked version from the folder beside the lock, from the cache, or else from its host.
     pub(super) async fn fetch_locked(
         &self,
         locked: &LockedChart<'_>,
@@ -75,6 +75,12 @@ impl ChartSource {
             let found = self.fetch_from_host(range, context).await?;
             let is_any = found.version.is_none() && locked.versions.values().any(|it| *it == found.digest);
             return if is_any { Ok(found) } else { locked.verify(found) };
+        }
+        if let Some(folder) = &locked.lock.chart_folder
+            && let Some(found) =
+                read_stored_chart(folder, &locked.name, locked.version, context.max_file_bytes())?
+        {
+            return locked.verify(found);
         }
         if let Some(bytes) = read_cached(&locked.digest, context) {
             let (version, address) = (Some(locked.version.to_owned()), locked.name.clone());

@@ -13,10 +13,11 @@ use crate::{
 };
 
 /// The media type of the configuration, which is `Chart.yaml` in JSON.
-const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+pub const CHART_CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
 
-/// The media types of the layer with the archive.
-const ARCHIVES: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
+/// The media types of the layer with the archive; the first is the current one.
+pub const CHART_ARCHIVES: [&str; 2] =
+    ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
 
 /// A chart in a repository of a registry.
 #[derive(Clone, Debug)]
@@ -45,6 +46,11 @@ impl RegistryChart {
     /// Returns the name of the chart in a lock.
     pub(super) fn name(&self) -> String {
         format!("{OCI}{}/{}", self.registry, self.repository)
+    }
+
+    /// Returns the registry and the repository in it.
+    pub(super) fn address(&self) -> (&str, &str) {
+        (&self.registry, &self.repository)
     }
 
     /// True if the reference names a manifest by its digest.
@@ -187,7 +193,7 @@ impl RegistryChart {
                 read_inner_manifest(registry, &self.repository, address, chosen).await?
             }
         };
-        if manifest.config.media_type == CONFIG {
+        if manifest.config.media_type == CHART_CONFIG {
             return Ok(manifest);
         }
         let media_type = manifest.artifact_type.unwrap_or(manifest.config.media_type);
@@ -196,7 +202,7 @@ impl RegistryChart {
 }
 
 fn only_chart<'a>(index: &'a Index, address: &str) -> Result<&'a Descriptor, ChartSourceError> {
-    let is_chart = |entry: &&Descriptor| entry.artifact_type.as_deref() == Some(CONFIG);
+    let is_chart = |entry: &&Descriptor| entry.artifact_type.as_deref() == Some(CHART_CONFIG);
     let charts: Vec<&Descriptor> = index.manifests.iter().filter(is_chart).collect();
     match (charts.as_slice(), index.manifests.as_slice()) {
         ([one], _) => Ok(one),
@@ -205,8 +211,11 @@ fn only_chart<'a>(index: &'a Index, address: &str) -> Result<&'a Descriptor, Cha
     }
 }
 
-fn archive_layer<'a>(manifest: &'a Manifest, address: &str) -> Result<&'a Descriptor, ChartSourceError> {
-    let is_archive = |layer: &&Descriptor| ARCHIVES.contains(&layer.media_type.as_str());
+pub(super) fn archive_layer<'a>(
+    manifest: &'a Manifest,
+    address: &str,
+) -> Result<&'a Descriptor, ChartSourceError> {
+    let is_archive = |layer: &&Descriptor| CHART_ARCHIVES.contains(&layer.media_type.as_str());
     let found = manifest.layers.iter().find(is_archive);
     found.ok_or_else(|| ChartSourceError::NoArchive { address: address.to_owned() })
 }

@@ -40,8 +40,12 @@ fn repository() -> MemoryRepository {
 
 /// The repository of a provider, read under the lock.
 fn reader(label: &str, unlocked: UnlockedPolicy, overrides: Overrides) -> RepositoryWithOverrides {
-    let locked =
-        LockSettings { lock: lock(), location: "capstan.lock".to_owned(), unlocked_policy: unlocked };
+    let locked = LockSettings {
+        lock: lock(),
+        location: "capstan.lock".to_owned(),
+        unlocked_policy: unlocked,
+        chart_folder: None,
+    };
     let releases = ReleaseSettings { lock: Some(locked.into()), ..ReleaseSettings::default() };
     let context = RepositoryContext::with_release_settings(Settings::default(), releases);
     RepositoryWithOverrides::new(Box::new(repository()), overrides, label, context)
@@ -226,6 +230,7 @@ fn a_kustomization_that_differs_from_its_lock_is_refused() {
             lock: lock.clone(),
             location: "capstan.lock".to_owned(),
             unlocked_policy: unlocked,
+            chart_folder: None,
         };
         assert!(settings.verify_kustomization(LABEL, &files("a")).is_ok());
         for other in [files("b"), BTreeMap::new()] {

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use api::{Version, output::LockChange, similar_names};
 use bytes::Bytes;
@@ -16,6 +16,8 @@ pub struct LockSettings {
     pub location: String,
     /// The policy for providers and charts that are not locked.
     pub unlocked_policy: UnlockedPolicy,
+    /// A folder with archives of locked charts, which are read before those of hosts.
+    pub chart_folder: Option<PathBuf>,
 }
 
 /// Policy for providers and charts that are not locked.

@@ -5,14 +5,16 @@ use api::{
     output::{BundleReport, ImageList, ListedImage, ListedImagePlace},
 };
 use bundle::{Bundle as Archive, BundleWriter, Platforms, ReleaseArtifact};
+use chart::{Chart, VersionRange};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use provider::{
     ProviderReleases,
     config::{CertManager, CertManagerMode, Config},
     release_contents::{self, ReleaseContents},
 };
-use repository::LockFile;
-use transport::Digest;
+use repository::{ChartSource, LockFile};
+use serde_json::json;
+use transport::{AddressOrigin, Digest};
 
 use super::{
     read,
@@ -26,10 +28,11 @@ use crate::{
     verbs::{lifecycle::ReleaseSources, provider_flags::SeveralProviders},
 };
 
-/// Collect releases, settings and images in one file
+/// Collect releases, charts, settings and images in one file
 ///
-/// Includes the named providers and the defaults of a first installation, or without flags the providers of capstan.lock. The
-/// file is a reproducible tar of an OCI layout, without the variables and credentials of the configuration.
+/// Includes the named providers and the defaults of a first installation, or without flags the providers of capstan.lock, and
+/// always its charts. The file is a reproducible tar of an OCI layout, without the variables and credentials of the
+/// configuration.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle create --infrastructure aws --file lab.tar
@@ -43,7 +46,7 @@ pub(crate) struct Create {
     #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
     file: String,
 
-    /// Include only the locked providers
+    /// Include only the locked providers and charts
     #[arg(long, help_heading = HEADING)]
     pub(super) from_lock: bool,
 
@@ -93,7 +96,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
         session.messages().warning(warning);
     }
     let config = session.config()?;
-    let carried = |one| site::bundle_kustomization(one, &config, session.environment());
+    let carried = |one| site::bundle_kustomization(one, &before, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     // From here on, temporary files exist that only a return removes.
     session.defer_interrupts();
@@ -118,6 +121,8 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
             one.supply.lock(transport::address::redact_text(&one.url), before.providers.get(&one.label));
         lock.providers.insert(one.label.clone(), entry);
     }
+    lock.charts = before.charts;
+    add_charts(&writer, &lock, session).with_context(unwritten)?;
     if args.with_images {
         add_images(args, &writer, &mut lock, &collected, session).with_context(unwritten)?;
     }
@@ -172,6 +177,39 @@ fn add_release(writer: &BundleWriter, one: &CollectedRelease, session: &Session)
         ));
     }
     Ok(())
+}
+
+/// Adds the charts of the lock, one after the other, because archives are in memory.
+fn add_charts(writer: &BundleWriter, lock: &LockFile, session: &Session) -> Result<(), Failure> {
+    let context = session.repositories()?;
+    let versions = lock.charts.iter().flat_map(|(url, versions)| versions.keys().map(move |it| (url, it)));
+    for (url, version) in versions {
+        session.messages().log(1, format!("adding chart {url} {version}"));
+        let added = session.block_on(async {
+            let source = ChartSource::of_url(url, AddressOrigin::User)?;
+            let fetched = source.fetch(&VersionRange::exact(version), &context).await?;
+            let metadata = metadata_json(&Chart::from_archive(&fetched.bytes)?);
+            let chart = (url.as_str(), version.as_str());
+            writer.add_chart_from(&context, chart, &fetched.bytes, metadata.as_bytes()).await?;
+            Ok::<_, Failure>(())
+        });
+        added.with_context(|| format!("cannot add chart `{url}` {version}"))?;
+    }
+    Ok(())
+}
+
+/// Returns the fields of `Chart.yaml` that registries show.
+fn metadata_json(chart: &Chart) -> String {
+    let metadata = chart.metadata();
+    let fields = BTreeMap::from([
+        ("apiVersion", &metadata.api_version),
+        ("appVersion", &metadata.app_version),
+        ("description", &metadata.description),
+        ("name", &metadata.name),
+        ("type", &metadata.kind),
+        ("version", &metadata.version),
+    ]);
+    json!(fields.into_iter().filter(|(_, text)| !text.is_empty()).collect::<BTreeMap<_, _>>()).to_string()
 }
 
 /// Copies every image once. If an argument or annotation only seems to name an image, a failed copy is a warning.
@@ -265,7 +303,8 @@ pub(super) fn collect(
         });
         stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
     })?;
-    if config.cert_manager()?.mode == CertManagerMode::Managed {
+    let has_charts_only = args.from_lock && lock.providers.is_empty();
+    if config.cert_manager()?.mode == CertManagerMode::Managed && !has_charts_only {
         let found = cert_manager(sources, session);
         collected.push(found.with_context(|| format!("cannot collect `{}`", CertManager::LABEL))?);
     }
@@ -279,12 +318,12 @@ fn providers(
     lock: &LockFile,
     config: &Config,
 ) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
-    if args.from_lock && lock.providers.is_empty() {
+    if args.from_lock && lock.is_empty() {
         return Err(
             Failure::user("the lock is missing or empty").hint("run `capstan lock` to lock providers")
         );
     }
-    if args.providers.is_given() || lock.providers.is_empty() {
+    if args.providers.is_given() || (lock.providers.is_empty() && !args.from_lock) {
         return Ok(args.providers.first_installation()?.providers);
     }
     let known = config.providers()?;

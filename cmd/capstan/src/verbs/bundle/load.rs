@@ -111,15 +111,23 @@ fn load_to_folder(
     let configuration = site::configuration(bundle, local, Map::new())?;
     let lock_path = folder.join(LockFile::FILE);
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
-    lock.providers.extend(bundle.read_lock()?.providers);
+    let bundled = bundle.read_lock()?;
+    lock.providers.extend(bundled.providers);
+    for (url, versions) in bundled.charts {
+        lock.charts.entry(url).or_default().extend(versions);
+    }
     let images = bundle.read_setting(IMAGES_FILE)?;
     // Temporary folders of releases exist from here on, which only a return removes.
     session.defer_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
-    write(&folder.join(IMAGES_FILE), &images)?;
-    site::write_kustomizations(bundle, folder, existing, session.messages())?;
-    write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session.messages())?;
+    let config_path = folder.join(CONFIG_FILE);
+    // A bundle of charts alone must not replace the providers of another bundle.
+    if site::releases(bundle).next().is_some() || !config_path.exists() {
+        write(&folder.join(IMAGES_FILE), &images)?;
+        site::write_kustomizations(bundle, folder, existing, session.messages())?;
+        write_configuration(&config_path, &configuration, existing, session.messages())?;
+    }
     Ok(BundleLoad { target: folder.display().to_string(), contents, configuration })
 }
 

@@ -1,4 +1,4 @@
-//! `bundle`: packs releases, settings and images into one file, for sites without access to other hosts.
+//! `bundle`: packs releases, charts, settings and images into one file, for sites without access to other hosts.
 
 mod create;
 mod load;
@@ -7,7 +7,7 @@ mod site;
 
 use crate::{Failure, session::Session};
 
-/// Transfer releases, settings and images to an air-gapped site in one file
+/// Transfer releases, charts, settings and images to an air-gapped site in one file
 #[derive(clap::Subcommand)]
 pub(crate) enum Bundle {
     Create(Box<create::Create>),

@@ -30,7 +30,7 @@ pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failu
     session.print(format, &bundle_report(&args.file, &bundle), report_text)
 }
 
-/// Verify the digests of a bundle and its releases against its lock
+/// Verify the digests of a bundle, and its releases and charts against its lock
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle verify lab.tar
@@ -80,6 +80,7 @@ pub(super) fn content_kind_text(kind: BundleContentKind) -> &'static str {
     match kind {
         BundleContentKind::Configuration => "configuration",
         BundleContentKind::Release => "release",
+        BundleContentKind::Chart => "chart",
         BundleContentKind::Image => "image",
         BundleContentKind::Signature => "signature",
     }

@@ -7,13 +7,16 @@ use std::{
     path::{Component, Path},
 };
 
-use api::ProviderId;
+use api::{ProviderId, shell_word};
 use bundle::{Bundle as Archive, BundleItem, BundledFile, ExistingContent};
 use bytes::Bytes;
+use chart::VersionRange;
 use kustomize::{FetchMethod, MemoryTree, RemoteEntry, TreePath};
 use manifest::{Map, Value, yaml};
 use provider::config::{CertManager, Config, ConfigFile, ConfigFormat};
+use repository::{ChartSource, LockFile};
 use serde_json::json;
+use transport::{AddressOrigin, Digest};
 
 use super::create::CollectedRelease;
 use crate::{
@@ -148,6 +151,7 @@ pub(super) struct BundledKustomization {
 /// names.
 pub(super) fn bundle_kustomization(
     one: &CollectedRelease,
+    lock: &LockFile,
     config: &Config,
     environment: &Environment,
 ) -> Result<BundledKustomization, Failure> {
@@ -155,13 +159,14 @@ pub(super) fn bundle_kustomization(
     let (Some(place), false) = (place, one.supply.kustomization.is_empty()) else {
         return Ok(BundledKustomization::default());
     };
-    let names = one.supply.kustomization.keys();
+    let files = one.supply.kustomization.iter().filter(|(name, it)| !is_locked_chart(name, it, lock));
+    let names = files.clone().map(|(name, _)| name);
     if let Some(elsewhere) = names.clone().find(|name| name.contains("://")) {
         let message = format!(
             "the kustomization of `{}` refers to `{elsewhere}`, which an air-gapped site cannot reach",
             one.label
         );
-        return Err(Failure::user(message).hint("copy it beside the kustomization, and refer to the copy"));
+        return Err(Failure::user(message).hint(transfer_hint(elsewhere)));
     }
     let above = folder_names(&place, environment);
     let levels = names.map(|name| name.split('/').take_while(|part| *part == "..").count()).max();
@@ -171,8 +176,7 @@ pub(super) fn bundle_kustomization(
     let laid_out = levels.map(|levels| {
         let above = &above[above.len() - levels..];
         let folder = above.iter().fold(top.clone(), |folder, name| folder.join(name));
-        let files = one.supply.kustomization.iter();
-        let files: BTreeMap<_, _> = files.map(|(name, it)| (folder.join(name), it.clone())).collect();
+        let files: BTreeMap<_, _> = files.clone().map(|(name, it)| (folder.join(name), it.clone())).collect();
         (folder, files)
     });
     let is_whole = |(folder, files): &(TreePath, BTreeMap<TreePath, Bytes>)| {
@@ -191,6 +195,25 @@ pub(super) fn bundle_kustomization(
     let shown = |path: &TreePath| path.as_str().trim_start_matches('/').to_owned();
     let files = files.iter().map(|(path, bytes)| (shown(path), bytes.clone())).collect();
     Ok(BundledKustomization { folder: Some(shown(&folder)), files })
+}
+
+/// True for the archive of a chart that is in the lock, and therefore an entry of the bundle. The name is a URL, with a range
+/// after a space.
+fn is_locked_chart(name: &str, archive: &Bytes, lock: &LockFile) -> bool {
+    let (url, range) = name.split_once(' ').unwrap_or((name, ""));
+    let (source, range) = (ChartSource::of_url(url, AddressOrigin::User), VersionRange::parse(range, false));
+    let (Ok(source), Ok(range)) = (source, range) else { return false };
+    lock.locked_chart(&source.name(), &range).is_some_and(|(_, digest)| digest == Digest::of(archive))
+}
+
+/// Returns how to take remote content of a kustomization along. Only files have a name with a dot.
+fn transfer_hint(name: &str) -> String {
+    let (url, range) = name.split_once(' ').unwrap_or((name, ""));
+    if range.is_empty() && url.rsplit('/').next().is_some_and(|last| last.contains('.')) {
+        return "copy it beside the kustomization, and refer to the copy".to_owned();
+    }
+    let separator = if range.is_empty() { "" } else { ":" };
+    format!("lock the chart with `capstan lock --chart {}`", shell_word(&format!("{url}{separator}{range}")))
 }
 
 /// Returns the names of the folders that lead to a kustomization on this machine or in its repository.

@@ -1,9 +1,11 @@
 //! Charts of a lock: the archives at their hosts, and the differences.
 
+use std::path::{Path, PathBuf};
+
 use api::output::{ChartLock, LockReport};
 use chart::{Chart, VersionRange};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use repository::{ChartSource, LockFile, RepositoryContext};
+use repository::{ChartSource, LockFile, RepositoryContext, read_stored_chart};
 use transport::{AddressOrigin, Digest};
 
 use super::{Lock, change_text, short};
@@ -107,6 +109,7 @@ fn named_target(text: &str, may_replace: bool, lock: &LockFile) -> Result<ChartT
 pub(super) fn gather_charts(
     targets: &[ChartTarget],
     lock: &LockFile,
+    path: &Path,
     session: &Session,
 ) -> Result<Vec<GatheredChart>, Failure> {
     if targets.is_empty() {
@@ -114,10 +117,11 @@ pub(super) fn gather_charts(
     }
     let config = &*session.config()?;
     let context =
-        &settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
+        settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
+    let gatherer = &Gatherer { lock, folder: settings::chart_folder(path), context };
     let mut charts: Vec<GatheredChart> = session.block_on(async {
         let each = targets.iter().map(|target| async move {
-            let found = Box::pin(gather(target, lock, context)).await;
+            let found = Box::pin(gatherer.gather(target)).await;
             found.with_context(|| format!("cannot lock chart `{}`", target.source.name()))
         });
         stream::iter(each).buffered(MAX_CHARTS_AT_ONCE).try_collect().await
@@ -127,28 +131,37 @@ pub(super) fn gather_charts(
     Ok(charts)
 }
 
-async fn gather(
-    target: &ChartTarget,
-    lock: &LockFile,
-    context: &RepositoryContext,
-) -> Result<GatheredChart, Failure> {
-    let found = target.source.fetch(&target.range, context).await?;
-    // The archive of a URL has its version only inside.
-    let chart = Chart::from_archive(&found.bytes)?;
-    let version = found.version.unwrap_or_else(|| chart.metadata().version.clone());
-    let name = target.source.name();
-    let versions = lock.charts.get(&name).into_iter().flatten();
-    let (same, others): (Vec<_>, Vec<_>) = versions
-        .map(|(version, digest)| (version.clone(), *digest))
-        .partition(|(locked, _)| *locked == version);
-    Ok(GatheredChart {
-        locked: same.first().map(|(_, digest)| *digest),
-        replaced: if target.may_replace || target.source.is_archive() { others } else { Vec::new() },
-        digest: found.digest,
-        may_replace: target.may_replace,
-        name,
-        version,
-    })
+struct Gatherer<'a> {
+    lock: &'a LockFile,
+    /// The folder beside the lock, in which a closed site has its charts.
+    folder: PathBuf,
+    context: RepositoryContext,
+}
+
+impl Gatherer<'_> {
+    async fn gather(&self, target: &ChartTarget) -> Result<GatheredChart, Failure> {
+        let ChartTarget { source, range, .. } = target;
+        let (name, limit) = (source.name(), self.context.max_file_bytes());
+        let found = match read_stored_chart(&self.folder, &name, range.as_str(), limit)? {
+            Some(found) => found,
+            None => source.fetch(range, &self.context).await?,
+        };
+        // The archive of a URL has its version only inside.
+        let chart = Chart::from_archive(&found.bytes)?;
+        let version = found.version.unwrap_or_else(|| chart.metadata().version.clone());
+        let versions = self.lock.charts.get(&name).into_iter().flatten();
+        let (same, others): (Vec<_>, Vec<_>) = versions
+            .map(|(version, digest)| (version.clone(), *digest))
+            .partition(|(locked, _)| *locked == version);
+        Ok(GatheredChart {
+            locked: same.first().map(|(_, digest)| *digest),
+            replaced: if target.may_replace || target.source.is_archive() { others } else { Vec::new() },
+            digest: found.digest,
+            may_replace: target.may_replace,
+            name,
+            version,
+        })
+    }
 }
 
 /// Returns a row per change. Empty without changes.

@@ -13,7 +13,10 @@ use provider::{
     config::{CertManager, CertManagerMode, Config},
     release_contents::{self, ReleaseContents},
 };
-use repository::{ChartSource, LockFile as Locked, LockedProvider, Overrides, RepositoryContext};
+use repository::{
+    ChartSource, LockFile as Locked, LockSettings, LockedProvider, Overrides, RepositoryContext,
+    UnlockedPolicy,
+};
 
 use super::Lock;
 use crate::{
@@ -49,12 +52,25 @@ struct Gatherer<'a> {
 pub(super) fn gather_all(
     targets: Vec<LockTarget>,
     lock: &Locked,
+    path: &Path,
     args: &Lock,
     session: &Session,
 ) -> Result<GatheredLock, Failure> {
     let config = &*session.config()?;
-    let context =
-        settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
+    // Kustomizations use the locked charts, as in all other commands.
+    let charts = LockSettings {
+        lock: Locked { charts: lock.charts.clone(), ..Locked::default() },
+        location: path.display().to_string(),
+        unlocked_policy: UnlockedPolicy::Allowed,
+        chart_folder: Some(settings::chart_folder(path)),
+    };
+    let context = settings::repositories(
+        config,
+        session.globals(),
+        session.environment(),
+        session.messages(),
+        Some(charts),
+    )?;
     let gathering = &Gatherer {
         config,
         overrides: settings::overrides(config, session.environment())?,

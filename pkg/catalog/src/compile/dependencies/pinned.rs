@@ -72,6 +72,11 @@ fn is_complete(version: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use repository::{LockFile, LockSettings, ReleaseSettings, UnlockedPolicy};
+    use transport::{Digest, Settings};
+
     use super::*;
 
     #[test]
@@ -94,6 +99,31 @@ mod tests {
             [chart(""), chart("1.2"), chart("^1.2.3"), chart("1.2.x"), git("v1"), git(&"0g".repeat(20))]
         {
             assert!(PinnedDependency::of(&source, &context).is_none(), "{source}");
+        }
+    }
+
+    #[test]
+    fn the_lock_decides_about_the_archive_of_a_locked_chart() {
+        let web = "https://charts.example.org/web".to_owned();
+        let charts: BTreeMap<_, _> = [(web, [("1.2.3".to_owned(), Digest::of(b"web"))].into())].into();
+        let context = |unlocked_policy| {
+            let lock = LockSettings {
+                lock: LockFile { charts: charts.clone(), ..LockFile::default() },
+                location: LockFile::FILE.to_owned(),
+                unlocked_policy,
+                chart_folder: None,
+            };
+            let releases = ReleaseSettings { lock: Some(lock.into()), ..ReleaseSettings::default() };
+            RepositoryContext::with_release_settings(Settings::default(), releases)
+        };
+        let is_pinned = |name: &str, context: &RepositoryContext| {
+            let (repository, version) = ("https://charts.example.org".to_owned(), "1.2.3".to_owned());
+            PinnedDependency::of(&Source::Chart { repository, name: name.to_owned(), version }, context)
+                .is_some()
+        };
+        for (policy, other) in [(UnlockedPolicy::Allowed, true), (UnlockedPolicy::Refused, false)] {
+            let context = context(policy);
+            assert_eq!([is_pinned("web", &context), is_pinned("other", &context)], [false, other]);
         }
     }
 }
