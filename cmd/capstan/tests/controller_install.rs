@@ -63,6 +63,16 @@ error: cannot render chart `chart`
 
 "#]]
     );
+    for value in ["shards=0", "shards=257", "shards=two", "replicas=-1", "image=7"] {
+        let refused = world
+            .run_expecting_failure(&format!("chart template controller chart --set image=a --set {value}"));
+        let (name, _) = value.split_once('=').unwrap();
+        assert!(refused.contains(&format!("at '/{name}'")), "{value}: {refused}");
+    }
+    let refused = world.run_expecting_failure(
+        "chart template controller chart --set image=a --set-string clusterAdmin=false",
+    );
+    assert!(refused.contains("at '/clusterAdmin': got string, want boolean"), "{refused}");
     assert_data_eq!(
         world.run_line("chart lint chart --set image=capstan").to_string(),
         str![[r#"

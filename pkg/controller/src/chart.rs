@@ -6,8 +6,9 @@ use component::{RECONCILER, definitions};
 use manifest::{Object, write_stream};
 use serde_json::json;
 
-use crate::manifests::{
-    DEFAULT_SERVICE_ACCOUNT, add_argument, bind_to, change_container, fixed_objects, of_shard,
+use crate::{
+    MAX_SHARDS,
+    manifests::{DEFAULT_SERVICE_ACCOUNT, add_argument, bind_to, change_container, fixed_objects, of_shard},
 };
 
 /// Texts in objects, and the expressions that take their places in templates.
@@ -42,6 +43,7 @@ pub fn chart_files(version: &str) -> BTreeMap<String, String> {
     let mut files = BTreeMap::from([
         ("Chart.yaml".to_owned(), chart),
         ("values.yaml".to_owned(), VALUES.to_owned()),
+        ("values.schema.json".to_owned(), values_schema()),
         ("templates/definitions.yaml".to_owned(), definitions_template()),
     ]);
     for mut object in fixed_objects("chart-namespace") {
@@ -62,6 +64,21 @@ pub fn chart_files(version: &str) -> BTreeMap<String, String> {
         files.insert(name, text);
     }
     files
+}
+
+/// Returns the schema of the values, with the limits of the flags. Without it, the text `"false"` would be true in a template.
+fn values_schema() -> String {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "image": {"type": "string"},
+            "replicas": {"type": "integer", "minimum": 0},
+            "shards": {"type": "integer", "minimum": 1, "maximum": MAX_SHARDS},
+            "clusterAdmin": {"type": "boolean"},
+        },
+    });
+    format!("{schema:#}\n")
 }
 
 /// Returns the definitions as a template. Helm upgrades them, but never deletes them.

@@ -45,4 +45,4 @@ pub use metrics::Metrics;
 pub use notifications::EventsReceiver;
 pub use readiness::Readiness;
 pub use run::{Controller, ControllerError, ControllerOptions};
-pub use shard::{Shard, ShardError, acquire_shard, working_controller};
+pub use shard::{MAX_SHARDS, Shard, ShardError, acquire_shard, working_controller};

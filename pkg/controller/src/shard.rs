@@ -23,7 +23,7 @@ use tokio::time::sleep;
 use crate::ControllerEvent;
 
 /// The limit of shards.
-const MAX_SHARDS: u16 = 256;
+pub const MAX_SHARDS: u16 = 256;
 /// The shortest pause before another look for other divisions.
 const RETRY_EVERY: Duration = Duration::from_secs(2);
 

@@ -1,12 +1,9 @@
 //! The flags that describe a deployment of the controller.
 
 use api::check_dns_label;
-use controller::DeploymentSettings;
+use controller::{DeploymentSettings, MAX_SHARDS};
 
 use crate::Failure;
-
-/// The limit of shards.
-const MAX_SHARDS: u16 = 256;
 
 /// The flags of the objects that run the controller.
 #[derive(clap::Args)]
