@@ -34,6 +34,7 @@ mod reconciliation;
 mod run;
 mod shard;
 mod sources;
+mod watch;
 mod watched_component;
 
 pub use chart::chart_files;

@@ -33,6 +33,7 @@ use crate::{
     events::EventRecorder,
     reconciliation::{AttemptCounts, Reconciliation, StepError},
     sources::{POLL_INTERVAL, SourceCopy, poll_urls, status_code},
+    watch::watch,
     watched_component::{WatchedComponent, object_ref},
 };
 
@@ -183,7 +184,7 @@ impl Controller<'_> {
         reconciliation: &'a Reconciliation<'a>,
     ) -> BoxStream<'a, Result<ComponentKey, watcher::Error>> {
         let api: Api<WatchedComponent> = Api::all(self.hub.client());
-        let events = watcher(api, watcher::Config::default()).default_backoff();
+        let events = watch(api);
         let shard = self.options.shard;
         // Components of other shards have no first step here.
         let events = events.modify(move |component| {

@@ -32,6 +32,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::{
     Readiness, Shard,
     changes::behind,
+    watch::watch,
     watched_component::{WatchedComponent, WatchedSource},
 };
 
@@ -114,8 +115,7 @@ impl SourceCopy {
         if kind.group == GROUP {
             // The files of Blueprints may be large.
             let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(client, &resource);
-            let events = watcher(api, watcher::Config::default()).default_backoff();
-            let events = self.readiness.observe(kind.kind.clone(), events).applied_objects();
+            let events = self.readiness.observe(kind.kind.clone(), watch(api)).applied_objects();
             return while_served(events).map(move |one| reported(&one.metadata)).boxed();
         }
         let writer = Writer::new(resource.clone());
@@ -123,7 +123,7 @@ impl SourceCopy {
         lock(&self.kinds).insert(kind.group_kind(), copied);
         let types = TypeMeta { api_version: resource.api_version.clone(), kind: resource.kind.clone() };
         let api: Api<DynamicObject> = Api::all_with(client, &resource);
-        let events = watcher(api, watcher::Config::default()).default_backoff().modify(move |source| {
+        let events = watch(api).modify(move |source| {
             source.managed_fields_mut().clear();
             source.types = Some(types.clone());
             if let Some(fields) = source.data.as_object_mut() {

@@ -67,6 +67,20 @@ async fn a_watch_whose_changes_are_forgotten_lists_again() {
 }
 
 #[tokio::test]
+async fn a_watch_that_is_answered_with_410_lists_again() {
+    let lab = Lab::start().await;
+    let audit = lab.fixture.sandbox().audit();
+    let before = audit.answered();
+    lab.fixture.inject_fault("410,verb=watch,resource=core.cs.sap.com/components,times=1");
+    lab.run_until(async |_: &Lab| {
+        let requests = audit.since(before);
+        let lists = requests.iter().filter(|one| one.verb == "list" && one.path.contains("/components"));
+        lists.count() == 2
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_life_of_three_components_survives_a_kill_at_every_request() {
     let life = async |at_request: u64| {
         let lab = Lab::start().await;
