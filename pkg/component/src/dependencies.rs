@@ -130,13 +130,18 @@ pub fn check_dependency(
 }
 
 /// Returns the reason why a Component cannot be deleted yet: other Components depend on it.
-/// Source: component-operator 0.3.
 pub fn deletion_blocker(component: &Component, all: &[Component]) -> Option<String> {
     let key = ComponentKey::of(component);
     let depends = |other: &&Component| {
         other.spec.dependencies.iter().any(|one| ComponentKey::of_dependency(one, other.namespace()) == key)
     };
-    let mut dependents = all.iter().filter(depends).map(ComponentKey::of);
+    blocked_by(all.iter().filter(depends).map(ComponentKey::of))
+}
+
+/// Returns the reason why a Component with these dependents cannot be deleted yet.
+/// Source: component-operator 0.3.
+pub(crate) fn blocked_by(dependents: impl IntoIterator<Item = ComponentKey>) -> Option<String> {
+    let mut dependents = dependents.into_iter();
     let first = dependents.next()?;
     let others = match dependents.count() {
         0 => String::new(),

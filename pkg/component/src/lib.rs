@@ -56,7 +56,8 @@ pub use lookup::{ClusterLookups, ServerLookup, server_capabilities};
 pub use ownership::{RECONCILER, component_digest, marks, options};
 pub use prepare::{Preparation, PrepareError, RenderMode, ResolvedComponent, TemplateCluster};
 pub use reconcile::{
-    ClusterRenderer, ComponentEvent, ComponentRenderer, ComponentStep, Reconciler, RenderInputs,
+    ClusterRenderer, ComponentEvent, ComponentRenderer, ComponentStep, DependentsReader, Reconciler,
+    RenderInputs,
 };
 pub use references::{
     LocalObjects, ObjectReader, ReferenceError, References, ValueSource, load_kubeconfig, load_references,

@@ -30,8 +30,8 @@ use self::{
 use crate::{
     Circumstances, Component, ComponentKey, ComponentRuns, InventoryError, ObjectReader, Outcome, RECONCILER,
     REFERENCE_RETRY, ReferenceError, References, RenderedComponent, SourceState, State, StoreError,
-    TargetError, check_dependency, check_pins, component_digest, deletion_blocker, load_references, marks,
-    options, record_outcome, run::begin, source::current_source,
+    TargetError, check_dependency, check_pins, component_digest, deletion_blocker, dependencies::blocked_by,
+    load_references, marks, options, record_outcome, run::begin, source::current_source,
 };
 
 pub use event::ComponentEvent;
@@ -41,6 +41,13 @@ pub use renderer::ClusterRenderer;
 pub trait ComponentRenderer: Send + Sync {
     /// Renders the objects of a Component. The error is a text for its status.
     fn render<'a>(&'a self, inputs: RenderInputs<'a>) -> BoxFuture<'a, Result<Vec<Object>, String>>;
+}
+
+/// Knows which Components depend on others, without a request for all Components.
+pub trait DependentsReader: Send + Sync {
+    /// Returns the Components that depend on a Component that is being deleted, sorted. `None` if a dependent from before
+    /// the deletion may be missing.
+    fn dependents(&self, deleted: &Component) -> Option<Vec<ComponentKey>>;
 }
 
 /// The inputs of the objects of a Component.
@@ -65,6 +72,8 @@ pub struct Reconciler<'a> {
     pub runs: ComponentRuns<'a>,
     /// The sources of Components: the cluster, or a copy of its sources.
     pub sources: &'a dyn ObjectReader,
+    /// The dependents of Components.
+    pub dependents: &'a dyn DependentsReader,
     /// The access to artifacts behind URLs.
     pub repositories: &'a RepositoryContext,
     /// The renderer of objects.
@@ -208,10 +217,21 @@ impl Reconciler<'_> {
         }
     }
 
+    /// Returns the reason why a Component cannot be deleted yet. If many Components are deleted at a time, a list of all for
+    /// each of them would be too much.
+    async fn deletion_blocker(&self, component: &Component) -> Result<Option<String>, StoreError> {
+        if let Some(dependents) = self.dependents.dependents(component) {
+            let blocker = blocked_by(dependents);
+            if blocker.is_some() || !self.runs.store.has_records().await? {
+                return Ok(blocker);
+            }
+        }
+        Ok(deletion_blocker(component, &self.runs.store.list().await?.readable()?))
+    }
+
     /// Deletes the objects of a Component as far as possible without waiting. `None` if all are gone.
     async fn delete(&self, component: &mut Component, clock: StepClock) -> Result<Option<Outcome>, Stop> {
-        let all = self.runs.store.list().await?.readable()?;
-        if let Some(message) = deletion_blocker(component, &all) {
+        if let Some(message) = self.deletion_blocker(component).await? {
             return Ok(Some(Outcome::Retry { message, after: None }));
         }
         let set = component.applied()?;

@@ -146,6 +146,13 @@ impl ComponentStore {
         Ok(stored)
     }
 
+    /// True if Secrets record Components, such as those that were applied before the kind was installed.
+    pub(crate) async fn has_records(&self) -> Result<bool, ApiError> {
+        let labels = RECORD_LABEL.to_owned();
+        let first = ListQuery { labels, limit: Some(1), metadata_only: true, ..ListQuery::default() };
+        Ok(!self.server.list(&self.secrets, &first).await?.is_empty())
+    }
+
     /// Returns one Component.
     /// # Errors
     /// `Unreadable`, or the failure of the server.

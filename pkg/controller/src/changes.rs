@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use component::{ArtifactReference, ComponentKey};
+use component::{ArtifactReference, Component, ComponentKey, DependentsReader};
 use kube::runtime::{
     reflector::{Store, store::Writer},
     watcher::Event,
@@ -17,6 +17,9 @@ pub(crate) struct WatchedComponents {
     /// The Components that need a step once the current list is complete. The store does not have them before.
     listed: BTreeSet<ComponentKey>,
 }
+
+/// The dependents of Components, as a watch knows them.
+pub(crate) struct WatchedDependents(pub(crate) Store<WatchedComponent>);
 
 /// The consequences of an event of the watch.
 #[derive(Debug, Default, PartialEq)]
@@ -84,6 +87,21 @@ impl WatchedComponents {
     /// True if the deletion of a Component may wait for others.
     fn is_deleting(&self, key: &ComponentKey) -> bool {
         self.store.get(&object_ref(key)).is_some_and(|component| component.is_deleting())
+    }
+}
+
+impl DependentsReader for WatchedDependents {
+    fn dependents(&self, deleted: &Component) -> Option<Vec<ComponentKey>> {
+        let key = ComponentKey::of(deleted);
+        // The watch reports changes in order, so dependents from before a deletion that it has reported are known.
+        let is_reported = |known: &WatchedComponent| known.is_deletion_of(deleted);
+        self.0.get(&object_ref(&key)).filter(|known| is_reported(known))?;
+        let all = self.0.state();
+        if all.iter().any(|one| !one.has_readable_dependencies) {
+            return None;
+        }
+        let dependents = all.iter().filter(|one| one.dependencies.contains(&key)).map(|one| one.key());
+        Some(dependents.collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 
@@ -176,6 +194,29 @@ mod tests {
         let changes = known.record(&Event::Delete(watched(component("web", 1, "Ready"))));
         assert_eq!(changes.due.into_iter().map(|key| key.name).collect::<Vec<_>>(), ["base"]);
         assert_eq!(changes.gone.into_iter().map(|key| key.name).collect::<Vec<_>>(), ["web"]);
+    }
+
+    #[test]
+    fn dependents_are_known_once_the_watch_reports_the_deletion() {
+        let mut known = known([component("base", 1, "Ready"), component("web", 1, "Ready")]);
+        let dependents = WatchedDependents(known.store());
+        let read = |uid: &str| {
+            let mut component = deleting("base");
+            component["metadata"]["uid"] = uid.into();
+            component
+        };
+        let names = |read: Value| {
+            let keys = dependents.dependents(&serde_json::from_value(read).unwrap())?;
+            Some(keys.into_iter().map(|key| key.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(read("1")), None);
+        known.record(&Event::Apply(watched(read("1"))));
+        assert_eq!(names(read("1")).unwrap(), ["web"]);
+        assert_eq!(names(read("2")), None, "a later Component of the same name");
+        let mut broken = component("other", 1, "Ready");
+        broken["spec"]["dependencies"] = "text".into();
+        known.record(&Event::Apply(watched(broken)));
+        assert_eq!(names(read("1")), None, "another Component may depend on each one");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use tokio::time::sleep;
 
 use crate::{
     ControllerEvent, EventsReceiver, Metrics, Readiness, Shard,
-    changes::WatchedComponents,
+    changes::{WatchedComponents, WatchedDependents},
     events::EventRecorder,
     reconciliation::{AttemptCounts, Reconciliation, StepError},
     sources::{POLL_INTERVAL, SourceCopy, poll_urls, status_code},
@@ -104,9 +104,10 @@ impl Controller<'_> {
         let (sources, new_kinds) = SourceCopy::new(self.hub.clone(), Arc::clone(&self.readiness));
         let recorder = EventRecorder::new(&self.hub);
         let runs = ComponentRuns { targets: &targets, store: &store, hub: &self.hub_uid };
-        let reconciliation = self.reconciliation(runs, &sources, &recorder);
         let watched = WatchedComponents::new();
         let components = watched.store();
+        let dependents = WatchedDependents(components.clone());
+        let reconciliation = self.reconciliation(runs, &sources, &dependents, &recorder);
         self.metrics.observe(self.hub.clone(), components.clone(), self.options.shard);
         self.readiness.expect(KIND);
         self.options.events.send(&ControllerEvent::Started);
@@ -159,6 +160,7 @@ impl Controller<'_> {
         &'a self,
         runs: ComponentRuns<'a>,
         sources: &'a SourceCopy,
+        dependents: &'a WatchedDependents,
         recorder: &'a EventRecorder,
     ) -> Reconciliation<'a> {
         Reconciliation {
@@ -166,6 +168,7 @@ impl Controller<'_> {
             reconciler: Reconciler {
                 runs,
                 sources,
+                dependents,
                 repositories: &self.repositories,
                 renderer: self.renderer,
             },

@@ -30,6 +30,8 @@ pub(crate) struct WatchedComponent {
     metadata: ObjectMeta,
     pub(crate) source: Option<WatchedSource>,
     pub(crate) dependencies: Vec<ComponentKey>,
+    /// False if the dependencies are invalid, so that they may name any Component.
+    pub(crate) has_readable_dependencies: bool,
     pub(crate) state: Option<State>,
     /// Digest and revision of the artifact of the last step.
     attempted: (String, String),
@@ -68,7 +70,9 @@ impl TryFrom<Map<String, Value>> for WatchedComponent {
         let status: ComponentStatus = read(object.get("status"));
         let spec = object.get("spec").unwrap_or(&Value::Null);
         let source: SourceReference = read(spec.get("sourceRef"));
-        let dependencies: Vec<ComponentReference> = read(spec.get("dependencies"));
+        let dependencies = spec.get("dependencies").map(Vec::<ComponentReference>::deserialize).transpose();
+        let has_readable_dependencies = dependencies.is_ok();
+        let dependencies = dependencies.ok().flatten().unwrap_or_default();
         let namespace = metadata.namespace.clone().unwrap_or_default();
         let first = (status.observed_generation <= 0)
             .then(|| Component::from_server(Object::from_map(std::mem::take(&mut object))).ok())
@@ -81,6 +85,7 @@ impl TryFrom<Map<String, Value>> for WatchedComponent {
                 .iter()
                 .map(|one| ComponentKey::of_dependency(one, &namespace))
                 .collect(),
+            has_readable_dependencies,
             state: status.state,
             attempted: (status.last_attempted_digest, status.last_attempted_revision),
             observed_generation: status.observed_generation,
@@ -98,6 +103,12 @@ impl WatchedComponent {
 
     pub(crate) fn is_deleting(&self) -> bool {
         self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// True if this revision shows that a Component is being deleted, and not a former one of the same name.
+    pub(crate) fn is_deletion_of(&self, component: &Component) -> bool {
+        let uid = component.metadata.get("uid").and_then(Value::as_str);
+        self.is_deleting() && self.metadata.uid.as_deref() == uid
     }
 
     /// Returns the digest of the properties whose change needs a step.

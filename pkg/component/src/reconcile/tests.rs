@@ -36,6 +36,12 @@ impl ComponentRenderer for Maps {
     }
 }
 
+impl DependentsReader for Maps {
+    fn dependents(&self, _: &Component) -> Option<Vec<ComponentKey>> {
+        None
+    }
+}
+
 /// A sandbox with Components, and the statuses of all steps.
 struct Lab {
     fixture: Fixture,
@@ -130,6 +136,7 @@ impl Lab {
         Reconciler {
             runs: ComponentRuns { targets: &self.targets, store: &self.store, hub: "uid" },
             sources: &self.server,
+            dependents: &Maps,
             repositories: &self.repositories,
             renderer: &Maps,
         }

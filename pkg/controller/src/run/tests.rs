@@ -270,6 +270,31 @@ async fn a_component_of_five_objects_takes_thirteen_requests() {
 }
 
 #[tokio::test]
+async fn deletions_list_components_only_once() {
+    let lab = Lab::start().await;
+    let names: Vec<String> = (0..5).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        lab.apply(name, "values: {maps: 1}").await;
+    }
+    lab.run_until(are_ready).await;
+    for name in &names {
+        lab.delete(name).await;
+    }
+    let audit = lab.fixture.sandbox().audit();
+    let before = audit.answered();
+    let stop = async {
+        while !lab.maps().await.is_empty() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    lab.controller().run(stop).await.unwrap();
+    let requests = audit.since(before);
+    let lists = requests.iter().filter(|one| one.verb == "list" && one.path.contains("/components"));
+    assert_eq!(lists.count(), 1, "{requests:?}");
+    lab.run_until(are_gone).await;
+}
+
+#[tokio::test]
 async fn an_event_names_the_component_its_state_and_its_revision() {
     let lab = Lab::start().await;
     lab.apply("web", "values: {maps: 1}").await;
