@@ -34,7 +34,7 @@ fn an_item_is_a_flat_mapping_and_survives_a_round_trip() {
         json!({
             "group": "", "version": "v1", "kind": "Namespace", "name": "n",
             "adoptionPolicy": "IfUnowned", "reconcilePolicy": "OnObjectChange", "updatePolicy": "Replace",
-            "deletePolicy": "Delete", "digest": "", "phase": "ScheduledForApplication", "status": "",
+            "deletePolicy": "Delete", "applyOrder": 0, "deleteOrder": 0, "digest": "", "phase": "ScheduledForApplication", "status": "",
         })
     );
 }

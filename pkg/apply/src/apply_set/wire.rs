@@ -8,7 +8,7 @@ use crate::{AdoptionPolicy, DeletePolicy, FieldSet, ObjectKey, ReconcilePolicy, 
 /// An item in its stored form: all fields in one mapping.
 ///
 /// The reader is lenient: unknown fields are ignored, and missing fields have their defaults. An item without a digest
-/// counts as changed.
+/// counts as changed. The writer omits only fields that the definition of component-operator 0.3 does not require.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct WireItem {
@@ -22,9 +22,7 @@ pub(super) struct WireItem {
     reconcile_policy: ReconcilePolicy,
     update_policy: UpdatePolicy,
     delete_policy: DeletePolicy,
-    #[serde(skip_serializing_if = "is_zero")]
     apply_order: i16,
-    #[serde(skip_serializing_if = "is_zero")]
     delete_order: i16,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     managed_types: Vec<ManagedType>,
@@ -105,9 +103,4 @@ impl From<super::ApplySetItem> for WireItem {
             last_applied_at: item.last_applied_at,
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference to what it may skip")]
-fn is_zero(order: &i16) -> bool {
-    *order == 0
 }
