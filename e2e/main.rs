@@ -1,12 +1,14 @@
 //! User journeys with the built binary.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod api_proxy;
 mod backup;
 mod bundle;
 mod cache;
 mod component_troubles;
 mod components;
 mod controller;
+mod controller_faults;
 mod controller_states;
 mod corpus;
 mod first_cluster;

@@ -38,12 +38,13 @@ pub enum ApiServerSource {
 /// A running API server.
 #[derive(Debug)]
 pub struct ApiServer {
+    source: ApiServerSource,
+    flags: Vec<String>,
     kubeconfig: PathBuf,
-    has_controllers: bool,
     /// The processes, in shutdown order.
-    _processes: Vec<Process>,
+    processes: Vec<Process>,
     // Dropped last, because the processes write to the folder.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A child process, killed on drop.
@@ -99,10 +100,19 @@ impl ApiServer {
     /// # Errors
     /// The errors of [`ApiServer::start`].
     pub fn start_with(source: &ApiServerSource, flags: &[String]) -> io::Result<Self> {
-        match source {
-            ApiServerSource::Bundle(binary) => Self::start_bundle(binary, flags),
-            ApiServerSource::Assets(folder) => assets::start(folder, flags),
-        }
+        let folder = TempDir::new()?;
+        let (kubeconfig, processes) = source.start_processes(folder.path(), flags)?;
+        Ok(Self { source: source.clone(), flags: flags.to_vec(), kubeconfig, processes, folder })
+    }
+
+    /// Kills the server and starts it again with its data. The kubeconfig has another address and another token then.
+    ///
+    /// # Errors
+    /// The errors of [`ApiServer::start`].
+    pub fn restart(&mut self) -> io::Result<()> {
+        self.processes.clear();
+        (self.kubeconfig, self.processes) = self.source.start_processes(self.folder.path(), &self.flags)?;
+        Ok(())
     }
 
     /// The kubeconfig of an administrator, with a token.
@@ -112,14 +122,20 @@ impl ApiServer {
 
     /// True if garbage collection and namespace deletion are running.
     pub fn has_controllers(&self) -> bool {
-        self.has_controllers
+        matches!(self.source, ApiServerSource::Bundle(_))
     }
+}
 
-    fn start_bundle(binary: &Path, flags: &[String]) -> io::Result<Self> {
-        let folder = TempDir::new()?;
+impl ApiServerSource {
+    /// Starts the processes of a server that keeps its data in a folder. Returns its kubeconfig as well.
+    fn start_processes(&self, folder: &Path, flags: &[String]) -> io::Result<(PathBuf, Vec<Process>)> {
+        let binary = match self {
+            Self::Bundle(binary) => binary,
+            Self::Assets(assets) => return assets::start(assets, folder, flags),
+        };
         let mut child = Command::new(binary)
             .arg("--dir")
-            .arg(folder.path())
+            .arg(folder)
             .args(["--controllers", "--"])
             .args(flags)
             .stdin(Stdio::piped())
@@ -136,7 +152,7 @@ impl ApiServer {
             .map_err(|_| io::Error::other(format!("{} does not start: {line:?}", binary.display())))?;
         let kubeconfig = answer["kubeconfig"].as_str().map(PathBuf::from);
         let kubeconfig = kubeconfig.ok_or_else(|| io::Error::other("the server names no kubeconfig"))?;
-        Ok(Self { kubeconfig, has_controllers: true, _processes: vec![process], _folder: folder })
+        Ok((kubeconfig, vec![process]))
     }
 }
 

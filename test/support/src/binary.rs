@@ -26,6 +26,16 @@ pub struct TestEnvironment {
 #[derive(Debug)]
 pub struct RunningBinary(Child);
 
+impl RunningBinary {
+    /// Waits for the end of the binary. True if it succeeded.
+    ///
+    /// # Panics
+    /// Panics if the process cannot be waited for.
+    pub fn wait(&mut self) -> bool {
+        self.0.wait().expect("the binary under test can be waited for").success()
+    }
+}
+
 impl Drop for RunningBinary {
     fn drop(&mut self) {
         // The process may have ended already.

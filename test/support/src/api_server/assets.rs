@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{self, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -16,16 +16,13 @@ use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
-use tempfile::TempDir;
 
-use super::{ApiServer, Process};
+use super::Process;
 
 /// Sufficient for a server that only this machine can reach, for the duration of a test.
 const TOKEN: &str = "token-of-a-test";
 
-pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
-    let folder = TempDir::new()?;
-    let dir = folder.path();
+pub(super) fn start(assets: &Path, dir: &Path, flags: &[String]) -> io::Result<(PathBuf, Vec<Process>)> {
     let etcd_url = format!("http://127.0.0.1:{}", free_port()?);
     let peer_url = format!("http://127.0.0.1:{}", free_port()?);
     let mut etcd = Command::new(assets.join("etcd"));
@@ -65,7 +62,7 @@ pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
 
     let kubeconfig = dir.join("kubeconfig");
     fs::write(&kubeconfig, kubeconfig_text(port, &certificate))?;
-    Ok(ApiServer { kubeconfig, has_controllers: false, _processes: vec![server, etcd], _folder: folder })
+    Ok((kubeconfig, vec![server, etcd]))
 }
 
 fn spawn(command: &mut Command) -> io::Result<Process> {
