@@ -351,7 +351,9 @@ async fn an_interrupted_deletion_is_completed_by_the_same_command() {
     let lab = lab().await;
     assert_eq!(lab.run(&apply).status, 0);
     let faults = lab.fixture.sandbox().faults();
-    faults.replace([sandbox::Fault::parse("latency:300s,verb=write,resource=storageclasses").unwrap()]);
+    faults.replace([
+        sandbox::Fault::parse("latency:300s,verb=write,resource=storage.k8s.io/storageclasses").unwrap()
+    ]);
     let child = lab.spawn("catalog delete c-green --yes");
     while lab.fixture.get(kind::DEPLOYMENT, "web/web").await.is_some() {
         tokio::time::sleep(Duration::from_millis(20)).await;
