@@ -15,8 +15,10 @@ mod check;
 mod deb;
 mod elf;
 mod file_tree;
+mod functions;
 mod image;
 mod licences;
+mod link;
 mod linked_crates;
 mod package_managers;
 mod package_tree;
@@ -37,6 +39,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
+pub(crate) use self::link::link;
 use self::{archive::Archive, file_tree::FileTree, source::Source, target::Target};
 use crate::{print::print_line, workspace};
 
@@ -64,6 +67,9 @@ pub(crate) struct Dist {
     /// Only build the binary twice, in different folders, and fail if the two differ.
     #[arg(long, conflicts_with_all = ["binary", "assemble", "check"])]
     verify_reproducible: bool,
+    /// Only list the functions that usual commands execute, which the linker puts together. Needs valgrind.
+    #[arg(long, conflicts_with_all = ["binary", "assemble", "check", "verify_reproducible"])]
+    list_functions: bool,
 }
 
 /// Makes the release. Returns false if a check failed.
@@ -72,6 +78,11 @@ pub(crate) fn run(args: &Dist) -> Result<bool> {
         let is_reproducible = build::is_reproducible(&args.target()?, &args.profile)?;
         print_line(if is_reproducible { "dist: both builds are equal" } else { "dist: the builds differ" });
         return Ok(is_reproducible);
+    }
+    if args.list_functions {
+        let (root, folder) = (workspace::root(), workspace::target());
+        functions::write_list(&build::build_with_symbols(&root, &folder, &args.target()?, &args.profile)?)?;
+        return Ok(true);
     }
     let (source, folder) = (Source::read()?, workspace::target().join(FOLDER));
     let mut files = FileTree::default();

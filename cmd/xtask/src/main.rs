@@ -65,7 +65,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    match run(Task::parse()) {
+    match dist::link().unwrap_or_else(|| run(Task::parse())) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

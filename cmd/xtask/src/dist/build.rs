@@ -1,4 +1,5 @@
 use std::{
+    env,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -7,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{elf, target::Target};
+use super::{elf, functions, link, target::Target};
 use crate::{print::print_line, workspace};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
@@ -23,23 +24,69 @@ pub(super) fn host() -> Result<Target> {
 /// # Errors
 /// Fails if the toolchain cannot build for this target, or if the build fails.
 pub(super) fn build(root: &Path, build_folder: &Path, target: &Target, profile: &str) -> Result<PathBuf> {
+    run_cargo(root, build_folder, target, profile, false)
+}
+
+/// Builds the binary with its symbols, and without the list of functions, which may be out of date.
+pub(super) fn build_with_symbols(
+    root: &Path,
+    build_folder: &Path,
+    target: &Target,
+    profile: &str,
+) -> Result<PathBuf> {
+    run_cargo(root, build_folder, target, profile, true)
+}
+
+fn run_cargo(
+    root: &Path,
+    build_folder: &Path,
+    target: &Target,
+    profile: &str,
+    keeps_symbols: bool,
+) -> Result<PathBuf> {
     require_standard_library(target)?;
-    let status = Command::new("cargo")
-        .args(["build", "--locked", "--package=capstan", "--bin=capstan", "--profile", profile])
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["rustc", "--locked", "--package=capstan", "--bin=capstan", "--profile", profile])
         .args(["--target", target.triple()])
         .arg("--target-dir")
         .arg(build_folder)
+        .arg("--");
+    if keeps_symbols {
+        cargo.arg("-Cstrip=none");
+    }
+    if let Some(folder) = folder_of_lld(target)? {
+        let variable = format!("CARGO_TARGET_{}_LINKER", target.triple().to_uppercase().replace('-', "_"));
+        let linker = workspace::variable(&variable).unwrap_or_else(|| link::DEFAULT_LINKER.into());
+        let list = root.join(functions::LIST);
+        if !keeps_symbols {
+            // Cargo does not know the list, and links again if this argument differs.
+            let digest = transport::Digest::of(&read(&list)?);
+            cargo.arg(format!("-Clink-arg={}{digest}", link::MARK));
+        }
+        cargo
+            .env(variable, env::current_exe().context("cannot find this program")?)
+            .env(link::LINKER, linker)
+            .env(link::LLD_FOLDER, folder)
+            .env(link::LIST, list);
+    }
+    cargo
         .env("CARGO_ENCODED_RUSTFLAGS", flags(root, target).join(FLAG_SEPARATOR))
         // Incremental compilation makes larger binaries.
         .env("CARGO_INCREMENTAL", "0")
-        .current_dir(root)
-        .status()
-        .context("cannot start `cargo`")?;
-    if !status.success() {
+        .current_dir(root);
+    if !cargo.status().context("cannot start `cargo`")?.success() {
         bail!("cannot build capstan for `{}`", target.triple());
     }
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     Ok(build_folder.join(target.triple()).join(profile_folder).join(target.program("capstan")))
+}
+
+/// Returns the folder of the linker of the toolchain, for a target whose functions it can put together.
+fn folder_of_lld(target: &Target) -> Result<Option<PathBuf>> {
+    let sysroot = PathBuf::from(rustc(&["--print", "sysroot"])?.trim());
+    let folder = sysroot.join("lib/rustlib").join(host()?.triple()).join("bin/gcc-ld");
+    Ok(Some(folder).filter(|folder| target.is_linux() && folder.is_dir()))
 }
 
 /// Builds the binary from two copies of the committed sources in different folders. Returns false if they differ.
@@ -89,6 +136,8 @@ fn flags(root: &Path, target: &Target) -> Vec<String> {
     let mut flags = Vec::new();
     if target.is_linux() {
         flags.extend(["-Ctarget-feature=+crt-static", "-Crelocation-model=static"].map(str::to_owned));
+        // Symbols of this form have the type arguments of a function, which the list of functions needs.
+        flags.push("-Csymbol-mangling-version=v0".to_owned());
     }
     if let Some(cargo) = cargo_home() {
         flags.push(format!("--remap-path-prefix={}=/cargo", cargo.display()));
