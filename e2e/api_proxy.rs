@@ -2,18 +2,20 @@
 
 use std::{
     collections::VecDeque,
-    fmt::Write as _,
+    error::Error,
     net::SocketAddr,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{HeaderMap, Method, Request, Response, header};
 use http_body_util::BodyExt as _;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
 use jiff::{SignedDuration, fmt::rfc2822::DateTimePrinter};
 use kube::{Client, client::Body};
+use serde_json::json;
 use tokio::{
-    io::{self, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinSet,
@@ -180,102 +182,59 @@ async fn accept(listener: TcpListener, state: Arc<Mutex<ProxyState>>, closing: w
 }
 
 /// Answers the requests of one connection.
-async fn serve(stream: TcpStream, state: &Mutex<ProxyState>) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut stream = BufReader::new(stream);
-    while let Some((method, target, headers)) = read_head(&mut stream).await? {
-        let length =
-            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        let mut body = vec![0; length.unwrap_or(0)];
-        stream.read_exact(&mut body).await?;
-        let (at, refusal) = state.lock().unwrap().record(method.clone(), &target);
-        let (client, latency, skew) = {
-            let state = state.lock().unwrap();
-            (state.client.clone(), state.latency, state.skew)
-        };
-        tokio::time::sleep(latency).await;
-        if let Some(code) = refusal {
-            state.lock().unwrap().received[at].code = Some(code);
-            stream.write_all(refusal_text(code).as_bytes()).await?;
-            continue;
-        }
-        let mut request = Request::builder().method(method).uri(target);
-        for (name, value) in headers.iter().filter(|(name, _)| !is_of_connection(name)) {
-            request = request.header(name, value);
-        }
-        let Ok(answer) = client.send(request.body(Body::from(body)).unwrap()).await else { return Ok(()) };
-        state.lock().unwrap().received[at].code = Some(answer.status().as_u16());
-        let (parts, mut body) = answer.into_parts();
-        stream.write_all(head_text(parts.status, &parts.headers, skew).as_bytes()).await?;
-        loop {
-            let frame = tokio::select! {
-                frame = body.frame() => frame,
-                // The next request follows the answer, so the client has closed the connection.
-                _ = stream.fill_buf() => return Ok(()),
-            };
-            let Some(frame) = frame else { break };
-            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
-            stream.write_all(format!("{:x}\r\n", data.len()).as_bytes()).await?;
-            stream.write_all(&data).await?;
-            stream.write_all(b"\r\n").await?;
-        }
-        stream.write_all(b"0\r\n\r\n").await?;
-    }
-    Ok(())
+async fn serve(stream: TcpStream, state: &Mutex<ProxyState>) -> hyper::Result<()> {
+    let answers = service_fn(|request| answer(request, state));
+    let mut server = http1::Builder::new();
+    server.auto_date_header(false).serve_connection(TokioIo::new(stream), answers).await
 }
 
-/// Reads the start of a request. None at the end of the connection.
-async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<(Method, String, HeaderMap)>> {
-    let mut line = String::new();
-    if stream.read_line(&mut line).await? == 0 {
-        return Ok(None);
+/// Forwards a request, or refuses it. An error closes the connection.
+async fn answer(
+    request: Request<Incoming>,
+    state: &Mutex<ProxyState>,
+) -> Result<Response<Body>, Box<dyn Error + Send + Sync>> {
+    let (mut parts, body) = request.into_parts();
+    let body = body.collect().await?.to_bytes();
+    let (at, refusal) = state.lock().unwrap().record(parts.method.clone(), &parts.uri.to_string());
+    let (client, latency, skew) = {
+        let state = state.lock().unwrap();
+        (state.client.clone(), state.latency, state.skew)
+    };
+    tokio::time::sleep(latency).await;
+    let mut answer = if let Some(code) = refusal {
+        refusal_of(code)
+    } else {
+        remove_headers_of_connection(&mut parts.headers);
+        client.send(Request::from_parts(parts, Body::from(body.to_vec()))).await?
+    };
+    state.lock().unwrap().received[at].code = Some(answer.status().as_u16());
+    remove_headers_of_connection(answer.headers_mut());
+    if let Some(date) = answer.headers_mut().get_mut(header::DATE) {
+        let time = jiff::Timestamp::now() + skew;
+        *date = DateTimePrinter::new().timestamp_to_rfc9110_string(&time)?.parse()?;
     }
-    let mut words = line.split(' ');
-    let method = words.next().and_then(|method| method.parse().ok()).unwrap();
-    let target = words.next().unwrap().to_owned();
-    let mut headers = HeaderMap::new();
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line).await?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        let name: header::HeaderName = name.parse().unwrap();
-        headers.append(name, value.parse().unwrap());
-    }
-    Ok(Some((method, target, headers)))
+    Ok(answer)
 }
 
-/// True for headers that concern the connection to the proxy.
-fn is_of_connection(name: &header::HeaderName) -> bool {
-    [header::HOST, header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION].contains(name)
-}
-
-fn head_text(status: StatusCode, headers: &HeaderMap, skew: SignedDuration) -> String {
-    let mut text = format!("HTTP/1.1 {} Forwarded\r\ntransfer-encoding: chunked\r\n", status.as_u16());
-    for (name, value) in headers.iter().filter(|(name, _)| !is_of_connection(name)) {
-        let value = value.to_str().unwrap();
-        if *name == header::DATE {
-            let time = jiff::Timestamp::now() + skew;
-            let time = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).unwrap();
-            let _ = write!(text, "date: {time}\r\n");
-        } else {
-            let _ = write!(text, "{name}: {value}\r\n");
-        }
+/// Removes the headers that concern the connection to the proxy.
+fn remove_headers_of_connection(headers: &mut HeaderMap) {
+    for name in [header::HOST, header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION] {
+        headers.remove(name);
     }
-    text + "\r\n"
 }
 
 /// Returns the answer of an API server that refuses a request.
-fn refusal_text(code: u16) -> String {
-    let (reason, headers) = match code {
-        410 => ("Expired", ""),
-        429 => ("TooManyRequests", "retry-after: 1\r\n"),
-        _ => ("InternalError", ""),
+fn refusal_of(code: u16) -> Response<Body> {
+    let reason = match code {
+        410 => "Expired",
+        429 => "TooManyRequests",
+        _ => "InternalError",
     };
-    let body = format!(
-        r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"refused by the proxy","reason":"{reason}","code":{code}}}"#
-    );
-    format!(
-        "HTTP/1.1 {code} {reason}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
-        body.len()
-    )
+    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "refused by the proxy", "reason": reason, "code": code});
+    let mut answer = Response::builder().status(code).header(header::CONTENT_TYPE, "application/json");
+    if code == 429 {
+        answer = answer.header(header::RETRY_AFTER, 1);
+    }
+    answer.body(Body::from(status.to_string().into_bytes())).unwrap()
 }
