@@ -7,9 +7,9 @@ use super::applied_catalog::{RECORD_NAMESPACE, RECORD_PREFIX, applied_set, plan_
 use crate::{
     Failure,
     session::Session,
-    settings::{self, LeaseFlags, OutputFlag, OutputFormat, PLAN, ServerFlags, WAITING},
+    settings::{self, LeaseFlags, OutputFormat},
     ui::{confirm, format_count},
-    verbs::lifecycle::wait_until_done,
+    verbs::lifecycle::RemovalFlags,
 };
 
 const COMMAND: &str = "catalog delete";
@@ -28,47 +28,33 @@ pub(crate) struct Delete {
     #[arg(value_name = "CATALOG", group = LeaseFlags::CONFIRMED)]
     name: String,
 
-    /// Show the plan, and write nothing to the cluster
-    #[arg(long, help_heading = PLAN)]
-    dry_run: bool,
-
     #[command(flatten)]
-    output: OutputFlag,
-
-    /// Maximum time to wait until the objects are gone, such as 90s or 10m [default: 5m]
-    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
-    timeout: Option<String>,
-
-    #[command(flatten)]
-    server: ServerFlags,
-
-    #[command(flatten)]
-    lease: LeaseFlags,
+    removal: RemovalFlags,
 }
 
 pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
-    let format = args.output.format()?;
-    let wait = wait_until_done(args.timeout.as_deref(), false)?;
-    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let format = args.removal.output.format()?;
+    let timeout = args.removal.timeout()?;
+    let cluster =
+        settings::management_cluster(&args.removal.server.kube, &args.removal.server.pace, session)?;
     let (_, plan) = args.plan(&cluster, session)?;
-    if args.dry_run {
+    if args.removal.dry_run {
         return args.print(&plan, format, session);
     }
-    if !args.lease.is_confirmed() {
+    if !args.removal.lease.is_confirmed() {
         args.confirm(&plan, session)?;
     }
     // Planned again under the lease, so that the plan includes changes by another run.
-    let result = args.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
+    let result = args.removal.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
         let (set, mut plan) = args.plan(&clusters[0], session)?;
         let report = report(COMMAND, &args.name, &plan, &[], DiffDetail::Hidden, true);
-        let removed =
-            async { set.remove(&mut plan, wait.timeout.unwrap_or_default()).await.map_err(Failure::from) };
+        let removed = async { set.remove(&mut plan, timeout).await.map_err(Failure::from) };
         session.execute(removed, "re-run the same command to resume")?;
         session.print(format, &report, |_, _| String::new())?;
         let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
         Ok(format!("deleted catalog `{}`{writes}", args.name))
     })?;
-    session.show_cluster_result(args.server.pace.progress, result);
+    session.show_cluster_result(args.removal.server.pace.progress, result);
     Ok(())
 }
 

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     Failure,
     session::Session,
-    settings::{self, LeaseFlags, OutputFlag, OutputFormat, PLAN, ServerFlags, WAITING},
-    verbs::lifecycle::wait_until_done,
+    settings::{self, OutputFormat},
+    verbs::lifecycle::RemovalFlags,
 };
 
 const COMMAND: &str = "controller uninstall";
@@ -27,37 +27,24 @@ pub(crate) struct Uninstall {
     #[command(flatten)]
     namespace: NamespaceFlag,
 
-    /// Show the plan, and write nothing to the cluster
-    #[arg(long, help_heading = PLAN)]
-    dry_run: bool,
-
     #[command(flatten)]
-    output: OutputFlag,
-
-    /// Maximum time to wait until the objects are gone, such as 90s or 10m [default: 5m]
-    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
-    timeout: Option<String>,
-
-    #[command(flatten)]
-    server: ServerFlags,
-
-    #[command(flatten)]
-    lease: LeaseFlags,
+    removal: RemovalFlags,
 }
 
 pub(super) fn run(args: &Uninstall, session: &mut Session) -> Result<(), Failure> {
-    let format = args.output.format()?;
+    let format = args.removal.output.format()?;
     args.namespace.name()?;
-    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    if args.dry_run {
+    let cluster =
+        settings::management_cluster(&args.removal.server.kube, &args.removal.server.pace, session)?;
+    if args.removal.dry_run {
         let (_, plan) = args.plan(&cluster, session)?;
         let diffs = DiffDetail::Hidden;
         return print(&report(COMMAND, &plan, diffs, false), diffs, format, session);
     }
-    let result = args.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
+    let result = args.removal.lease.hold(COMMAND, &[&cluster], session, |clusters, session| {
         args.execute(&clusters[0], format, session)
     })?;
-    session.show_cluster_result(args.server.pace.progress, result);
+    session.show_cluster_result(args.removal.server.pace.progress, result);
     Ok(())
 }
 
@@ -85,12 +72,10 @@ impl Uninstall {
         format: OutputFormat,
         session: &mut Session,
     ) -> Result<String, Failure> {
-        let wait = wait_until_done(self.timeout.as_deref(), false)?;
+        let timeout = self.removal.timeout()?;
         let (installation, mut plan) = self.plan(cluster, session)?;
         let report = report(COMMAND, &plan, DiffDetail::Hidden, true);
-        let removed = async {
-            installation.remove(&mut plan, wait.timeout.unwrap_or_default()).await.map_err(Failure::from)
-        };
+        let removed = async { installation.remove(&mut plan, timeout).await.map_err(Failure::from) };
         session.execute(removed, "re-run the same command to resume")?;
         session.print(format, &report, |_, _| String::new())?;
         let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();

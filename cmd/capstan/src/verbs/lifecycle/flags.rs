@@ -12,7 +12,7 @@ use management::{DiffDetail, LifecyclePlan, ProvidersRequest, WaitOptions};
 use crate::{
     Environment, Failure, WithContext as _,
     session::Session,
-    settings::{OutputFlag, OutputFormat, PLAN, WAITING},
+    settings::{LeaseFlags, OutputFlag, OutputFormat, PLAN, ServerFlags, WAITING},
     suggested_commands::quoted,
     ui::write_private_file,
 };
@@ -78,6 +78,34 @@ pub(crate) fn duration_of(name: &str, text: &str) -> Result<Duration, Failure> {
 pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<WaitOptions, Failure> {
     let timeout = timeout.map(parse_duration).transpose()?.unwrap_or(DEFAULT_WAIT);
     Ok(WaitOptions { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
+}
+
+/// Flags of verbs that delete an applied set of objects.
+#[derive(clap::Args)]
+pub(crate) struct RemovalFlags {
+    /// Show the plan, and write nothing to the cluster
+    #[arg(long, help_heading = PLAN)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputFlag,
+
+    /// Maximum time to wait until the objects are gone, such as 90s or 10m [default: 5m]
+    #[arg(long, value_name = "DURATION", help_heading = WAITING)]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) server: ServerFlags,
+
+    #[command(flatten)]
+    pub(crate) lease: LeaseFlags,
+}
+
+impl RemovalFlags {
+    /// Returns the maximum time until the objects are gone.
+    pub(crate) fn timeout(&self) -> Result<Duration, Failure> {
+        Ok(self.timeout.as_deref().map(parse_duration).transpose()?.unwrap_or(DEFAULT_WAIT))
+    }
 }
 
 /// The detail of `--diff`.

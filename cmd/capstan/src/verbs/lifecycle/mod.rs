@@ -17,8 +17,8 @@ pub(crate) use change::{
     run,
 };
 pub(crate) use flags::{
-    PlanFlags, ShowFlags, WaitFlags, check_plan_alone, duration_of, parse_duration, planned_references,
-    providers_request, saved_references, wait_until_done, wrong_command,
+    PlanFlags, RemovalFlags, ShowFlags, WaitFlags, check_plan_alone, duration_of, parse_duration,
+    planned_references, providers_request, saved_references, wait_until_done, wrong_command,
 };
 pub(crate) use text::{plan as plan_text, steps as steps_text};
 pub(crate) use unfinished::{
