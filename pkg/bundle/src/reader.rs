@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use repository::{CHART_ARCHIVES, LockFile, chart_archive};
+use repository::{LockFile, chart_archive, chart_layer};
 use transport::{
     Digest, Digester,
     disk::SharedFile,
@@ -320,8 +320,7 @@ impl Bundle {
                     entry.files = self.list_files(&manifest.layers)?;
                 }
                 if let BundleItem::Chart { url, version } = &entry.item {
-                    let is_archive = |it: &&Descriptor| CHART_ARCHIVES.contains(&it.media_type.as_str());
-                    let archive = manifest.layers.iter().find(is_archive);
+                    let archive = chart_layer(&manifest);
                     let Descriptor { digest, size, .. } =
                         archive.ok_or_else(|| flaw("has no archive of a chart"))?;
                     let name = chart_archive(url, version);

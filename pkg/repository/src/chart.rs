@@ -29,7 +29,7 @@ use url::Url;
 pub use error::ChartSourceError;
 pub use folder::{CHART_FOLDER, chart_archive, chart_path, read_stored_chart};
 pub use published::{PublishedChart, find_published_chart};
-pub use registry::{CHART_ARCHIVES, CHART_CONFIG};
+pub use registry::{CHART_ARCHIVES, CHART_CONFIG, chart_layer};
 
 use crate::{RepositoryContext, fetch::parse_http, location::ArtifactReference};
 use registry::RegistryChart;

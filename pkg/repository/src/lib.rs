@@ -64,7 +64,7 @@ pub mod memory;
 
 pub use crate::chart::{
     CHART_ARCHIVES, CHART_CONFIG, CHART_FOLDER, ChartSource, ChartSourceError, FetchedChart, PublishedChart,
-    chart_archive, chart_path, find_published_chart, read_stored_chart,
+    chart_archive, chart_layer, chart_path, find_published_chart, read_stored_chart,
 };
 pub use context::{ReleaseSettings, RepositoryContext};
 pub use error::Error;

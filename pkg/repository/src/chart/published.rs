@@ -5,7 +5,7 @@ use transport::{
     registry::{FetchedManifest, ManifestDocument, Reference, Registry},
 };
 
-use super::{ChartLocation, ChartSource, ChartSourceError, registry::archive_layer};
+use super::{ChartLocation, ChartSource, ChartSourceError, chart_layer};
 use crate::RepositoryContext;
 
 /// The artifact of a chart.
@@ -40,7 +40,7 @@ pub async fn find_published_chart(
     };
     let has_archive = |found: &FetchedManifest| match &found.document {
         ManifestDocument::Manifest(manifest) => {
-            archive_layer(manifest, name).is_ok_and(|layer| layer.digest == archive)
+            chart_layer(manifest).is_some_and(|layer| layer.digest == archive)
         }
         ManifestDocument::Index(_) => false,
     };

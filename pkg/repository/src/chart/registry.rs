@@ -84,7 +84,8 @@ impl RegistryChart {
         };
         let address = registry.address(&self.repository, Some(&reference));
         let manifest = self.chart_manifest(&registry, found, &address).await?;
-        let layer = archive_layer(&manifest, &address)?;
+        let layer =
+            chart_layer(&manifest).ok_or_else(|| ChartSourceError::NoArchive { address: address.clone() })?;
         let failed = |source| ChartSourceError::Request { address: address.clone(), source };
         let bytes = registry.small_blob(&self.repository, layer).await.map_err(failed)?;
         Ok(FetchedChart { bytes, digest: layer.digest, version, address })
@@ -211,13 +212,9 @@ fn only_chart<'a>(index: &'a Index, address: &str) -> Result<&'a Descriptor, Cha
     }
 }
 
-pub(super) fn archive_layer<'a>(
-    manifest: &'a Manifest,
-    address: &str,
-) -> Result<&'a Descriptor, ChartSourceError> {
-    let is_archive = |layer: &&Descriptor| CHART_ARCHIVES.contains(&layer.media_type.as_str());
-    let found = manifest.layers.iter().find(is_archive);
-    found.ok_or_else(|| ChartSourceError::NoArchive { address: address.to_owned() })
+/// Returns the layer with the archive of a chart.
+pub fn chart_layer(manifest: &Manifest) -> Option<&Descriptor> {
+    manifest.layers.iter().find(|layer| CHART_ARCHIVES.contains(&layer.media_type.as_str()))
 }
 
 /// True for a version in the form of semver.org.
