@@ -47,6 +47,25 @@ pub(crate) fn target() -> PathBuf {
     variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
+/// Copies the files and folders of a folder into a new one.
+///
+/// # Errors
+/// Fails if an entry cannot be read or written.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    let failed = || format!("cannot copy `{}`", from.display());
+    fs::create_dir_all(to).with_context(failed)?;
+    for entry in fs::read_dir(from).with_context(failed)? {
+        let path = entry.with_context(failed)?.path();
+        let copy = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_folder(&path, &copy)?;
+        } else {
+            fs::copy(&path, copy).with_context(failed)?;
+        }
+    }
+    Ok(())
+}
+
 /// The value of an environment variable that is set and not empty.
 #[expect(
     clippy::disallowed_methods,

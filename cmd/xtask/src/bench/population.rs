@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, rc::Rc};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use api::{ProviderId, ProviderType};
 use serde_json::json;
 use support::{
@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::servers::{ApiServer, SandboxServer};
+use crate::workspace::copy_folder;
 
 /// The size of a typical Secret of a Helm release.
 const SECRET_BYTES: usize = 700_000;
@@ -96,23 +97,14 @@ impl PopulatedData {
     ) -> Result<[Rc<dyn ApiServer>; 2]> {
         let server = |name: &str| {
             let (from, to) = (self.original.path().join(name), self.copy.path().join(name));
-            copy_folder(&from, &to).with_context(|| format!("cannot copy `{}`", from.display()))?;
+            if to.exists() {
+                fs::remove_dir_all(&to)?;
+            }
+            copy_folder(&from, &to)?;
             Ok::<_, anyhow::Error>(Rc::new(SandboxServer::start(program, folder, name, Some(&to), flags)?))
         };
         Ok([server("source")?, server("target")?])
     }
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    if to.exists() {
-        fs::remove_dir_all(to)?;
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        fs::copy(&path, to.join(path.file_name().unwrap_or_default()))?;
-    }
-    Ok(())
 }
 
 /// Writes the kinds and providers to a server, and a population.

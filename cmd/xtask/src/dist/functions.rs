@@ -50,7 +50,8 @@ pub(super) fn write_list(binary: &Path) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a folder")?;
     let run = TracedRun { binary, folder: folder.path() };
     for copied in FOLDERS {
-        run.copy(copied)?;
+        let copied = workspace::root().join(copied);
+        workspace::copy_folder(&copied, &folder.path().join(copied.file_name().unwrap_or_default()))?;
     }
     run.commands(0, &SHORT_COMMANDS)?;
     run.controller(SHORT_COMMANDS.len())?;
@@ -69,15 +70,6 @@ struct TracedRun<'a> {
 }
 
 impl TracedRun<'_> {
-    fn copy(&self, copied: &str) -> Result<()> {
-        let status =
-            Command::new("cp").arg("-r").arg(workspace::root().join(copied)).arg(self.folder).status();
-        if !status.context("cannot start `cp`")?.success() {
-            bail!("cannot copy `{copied}`");
-        }
-        Ok(())
-    }
-
     /// Runs commands, the first of which has this index.
     fn commands(&self, first: usize, commands: &[&[&str]]) -> Result<()> {
         for (command, index) in commands.iter().zip(first..) {
