@@ -156,14 +156,17 @@ impl Session {
         if let Some(lock) = &lock {
             self.messages().log(1, format!("using the lock `{}`", lock.location));
         }
-        let context = settings::repositories(
-            &*self.config()?,
-            &self.globals,
-            &self.environment,
-            self.messages(),
-            lock,
-        )?;
+        let context = self.repositories_with(lock)?;
         Ok(self.repositories.get_or_init(|| context).clone())
+    }
+
+    /// Returns an access to provider repositories that is checked against another lock, or against none.
+    pub(crate) fn repositories_with(
+        &self,
+        lock: Option<repository::LockSettings>,
+    ) -> Result<repository::RepositoryContext, Failure> {
+        let (globals, environment, messages) = (&self.globals, &self.environment, self.messages());
+        Ok(settings::repositories(&*self.config()?, globals, environment, messages, lock)?)
     }
 
     /// Opens the releases of a configured provider, with overrides first. Reads nothing yet.

@@ -1,6 +1,6 @@
 //! Tests of charts in a lock.
 
-use std::fs;
+use std::{fs, process::Stdio};
 
 use snapbox::{assert_data_eq, str};
 use support::host::{FakeHost, Reply};
@@ -156,6 +156,22 @@ hint: run the command once online, without `--offline` or `CAPSTAN_OFFLINE`, or 
 
 "#]]
     );
+}
+
+#[test]
+fn runs_at_once_keep_the_charts_of_each_other() {
+    let host = FakeHost::internet();
+    let world = world(&host);
+    let lock = |version: &str| {
+        let line = format!("lock --chart {WEB}:{version}");
+        let mut command = world.command(line.split(' '));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    for mut run in ["1.2.0", "1.10.0", "2.0.0-rc.1"].map(lock) {
+        assert!(run.wait().unwrap().success());
+    }
+    let text = world.read(world.current_dir().join("capstan.lock"));
+    assert_eq!(text.matches("[[chart]]").count(), 3, "{text}");
 }
 
 #[test]

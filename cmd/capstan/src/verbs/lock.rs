@@ -21,7 +21,10 @@ use crate::{
     session::Session,
     settings::{self, OutputFlag},
     ui::{Messages, NarrowingStep, format_count, table, write_file_atomically},
-    verbs::provider_flags::SeveralProviders,
+    verbs::{
+        path_lock::{LOCK_WRITER, take_turn},
+        provider_flags::SeveralProviders,
+    },
 };
 
 /// Lock the versions and files of providers and charts, or verify the lock
@@ -78,6 +81,9 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let path = settings::lock_file(session.globals(), session.environment())
         .ok_or_else(|| Failure::user("`lock` cannot be combined with `--lock off`"))?;
+    let context = session.repositories_with(None)?;
+    // A run that reads the lock before another one has written it would drop the changes of that one.
+    let _turn = if args.check { None } else { take_turn(&path, LOCK_WRITER, &context, session)? };
     let mut lock = settings::read_lock(&path)?.unwrap_or_default();
     if args.check && lock.is_empty() {
         let message = format!("the lock `{}` is missing or empty", path.display());
@@ -87,7 +93,7 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     let targets = targets(args, &lock, &*session.config()?)?;
     let GatheredLock { providers: found, unknown_digests: unknown } =
         gather_all(targets, &lock, &path, args, session)?;
-    let charts = gather_charts(&chart_targets, &lock, &path, session)?;
+    let charts = gather_charts(&chart_targets, &lock, &path, context, session)?;
     for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
         session.messages().warning(warning);
     }

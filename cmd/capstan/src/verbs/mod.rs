@@ -24,6 +24,7 @@ mod kustomize;
 mod lifecycle;
 mod lock;
 pub(crate) mod r#move;
+mod path_lock;
 mod plan;
 mod plugin;
 mod provenance;

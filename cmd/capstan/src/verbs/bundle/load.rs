@@ -19,6 +19,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFlag},
     ui::{Messages, format_count, write_file_atomically},
+    verbs::path_lock::{LOCK_WRITER, take_turn},
 };
 
 /// Load a bundle into a folder or a registry
@@ -110,16 +111,19 @@ fn load_to_folder(
     };
     let configuration = site::configuration(bundle, local, Map::new())?;
     let lock_path = folder.join(LockFile::FILE);
-    let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
+    // An unusable lock is an error before the first write.
+    settings::read_lock(&lock_path)?;
     let bundled = bundle.read_lock()?;
-    lock.providers.extend(bundled.providers);
-    for (url, versions) in bundled.charts {
-        lock.charts.entry(url).or_default().extend(versions);
-    }
     let images = bundle.read_setting(IMAGES_FILE)?;
     // Temporary folders of releases exist from here on, which only a return removes.
     session.defer_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
+    let _turn = take_turn(&lock_path, LOCK_WRITER, &session.repositories_with(None)?, session)?;
+    let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
+    lock.providers.extend(bundled.providers);
+    for (url, versions) in bundled.charts {
+        lock.charts.entry(url).or_default().extend(versions);
+    }
     write(&lock_path, lock.to_string().as_bytes())?;
     let config_path = folder.join(CONFIG_FILE);
     // A bundle of charts alone must not replace the providers of another bundle.

@@ -13,11 +13,11 @@ use catalog::{CLUSTER_TARGET, CatalogError, EvaluationControl, Step, WorkingFold
 use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
-use super::{
-    evaluation_control::evaluation_control, folder_lock::lock_folder, lieutenant::LieutenantFlags,
-    tools::SessionTools,
-};
-use crate::{Environment, Failure, session::Session, ui::format_count};
+use super::{evaluation_control::evaluation_control, lieutenant::LieutenantFlags, tools::SessionTools};
+use crate::{Environment, Failure, session::Session, ui::format_count, verbs::path_lock::take_turn};
+
+/// The words for a working folder that another run changes.
+pub(super) const WORKING_FOLDER: &str = "in the working folder";
 
 /// The flags that select a working folder and the source of a cluster.
 #[derive(clap::Args)]
@@ -140,7 +140,7 @@ impl<'a> Compilation<'a> {
 
     /// Waits until no other run compiles in the working folder.
     pub(super) fn lock(&self, session: &Session) -> Result<Option<KeyLock>, Failure> {
-        lock_folder(self.folder.root(), session)
+        take_turn(self.folder.root(), WORKING_FOLDER, &session.repositories()?, session)
     }
 
     /// Fetches everything that the catalog needs, or finds it in the working folder.

@@ -10,7 +10,6 @@ mod delete;
 mod evaluation_control;
 mod explain;
 mod fetch_token;
-mod folder_lock;
 mod inventory;
 mod inventory_folder;
 mod lieutenant;

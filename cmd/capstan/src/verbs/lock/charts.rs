@@ -110,14 +110,9 @@ pub(super) fn gather_charts(
     targets: &[ChartTarget],
     lock: &LockFile,
     path: &Path,
+    context: RepositoryContext,
     session: &Session,
 ) -> Result<Vec<GatheredChart>, Failure> {
-    if targets.is_empty() {
-        return Ok(Vec::new());
-    }
-    let config = &*session.config()?;
-    let context =
-        settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
     let gatherer = &Gatherer { lock, folder: settings::chart_folder(path), context };
     let mut charts: Vec<GatheredChart> = session.block_on(async {
         let each = targets.iter().map(|target| async move {

@@ -64,13 +64,7 @@ pub(super) fn gather_all(
         unlocked_policy: UnlockedPolicy::Allowed,
         chart_folder: Some(settings::chart_folder(path)),
     };
-    let context = settings::repositories(
-        config,
-        session.globals(),
-        session.environment(),
-        session.messages(),
-        Some(charts),
-    )?;
+    let context = session.repositories_with(Some(charts))?;
     let gathering = &Gatherer {
         config,
         overrides: settings::overrides(config, session.environment())?,

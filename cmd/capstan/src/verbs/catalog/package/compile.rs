@@ -4,12 +4,12 @@ use catalog::WorkingFolder;
 use catalog::package::PackageRequest;
 use catalog::run::{CompileOptions, CompileRun};
 
-use crate::verbs::catalog::{
-    compile::Lines,
-    evaluation_control::evaluation_control,
-    folder_lock::{lock_folder, real_path},
-    temporary_folder::temporary_folder,
-    tools::SessionTools,
+use crate::verbs::{
+    catalog::{
+        compilation::WORKING_FOLDER, compile::Lines, evaluation_control::evaluation_control,
+        temporary_folder::temporary_folder, tools::SessionTools,
+    },
+    path_lock::{real_path, take_turn},
 };
 use crate::{Failure, session::Session};
 
@@ -91,7 +91,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
         values: &values,
         local: args.local,
     };
-    let _lock = lock_folder(&root, session)?;
+    let _lock = take_turn(&root, WORKING_FOLDER, &session.repositories()?, session)?;
     compile_package(&request, &WorkingFolder::new(&root), args, lines, session)?;
     if args.keep_dir && args.tmp_dir.is_none() {
         let folder = temporary.keep();

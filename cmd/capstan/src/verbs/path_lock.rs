@@ -1,27 +1,36 @@
-//! The lock of a working folder.
+//! Locks of files and folders that one run changes at a time.
 
 use std::path::{Path, PathBuf};
 
+use repository::RepositoryContext;
 use transport::store::KeyLock;
 
 use crate::{Failure, session::Session};
 
-/// Waits until no other run changes a working folder. Without a cache on this machine, there is no lock.
-pub(super) fn lock_folder(root: &Path, session: &Session) -> Result<Option<KeyLock>, Failure> {
-    let context = session.repositories()?;
+/// The words for a lock that another run writes.
+pub(crate) const LOCK_WRITER: &str = "that writes the lock";
+
+/// Waits until no other run changes a file or a folder. The place is the start of the name in the message, such as `in the
+/// working folder`. Without a cache on this machine, there is no lock.
+pub(crate) fn take_turn(
+    path: &Path,
+    place: &str,
+    context: &RepositoryContext,
+    session: &Session,
+) -> Result<Option<KeyLock>, Failure> {
     let Some(store) = context.store() else { return Ok(None) };
-    // Another run may name the same folder in another way.
-    let folder = real_path(root).display().to_string();
+    // Another run may name the same path in another way.
+    let place = format!("{place} `{}`", real_path(path).display());
     let messages = session.messages().clone();
-    let waits = || messages.status(format!("waiting for another run in the working folder `{folder}`"));
+    let waits = || messages.status(format!("waiting for another run {place}"));
     session.block_on(async {
-        let locked = store.lock_with(&format!("catalog folder {folder}"), waits).await;
+        let locked = store.lock_with(&place, waits).await;
         Ok::<_, Failure>(locked.map_err(|error| context.report_store_error(&error)).ok())
     })
 }
 
 /// Returns a path without links. Its last folders may be missing.
-pub(super) fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     let real = |ancestor: &Path| Some((ancestor.canonicalize().ok()?, path.strip_prefix(ancestor).ok()?));
     // A path that ends with a separator differs as text.
     let join = |(real, rest): (PathBuf, &Path)| real.components().chain(rest.components()).collect();
