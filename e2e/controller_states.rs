@@ -15,7 +15,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 use support::{
-    fixture::{apply, merge},
+    fixture::{apply, define, merge},
     host::{FakeHost, Reply},
     kind::{GIT_REPOSITORY, Kind},
     object_snapshot::client_from_kubeconfig,
@@ -51,7 +51,7 @@ impl Lab {
         let client = client_from_kubeconfig(kubeconfig).await;
         let world = crate::world().env("KUBECONFIG", kubeconfig.as_os_str());
         apply(&client, &world.run_expecting_success("component definition").stdout).await;
-        define_source(&client).await;
+        define(&client, GIT_REPOSITORY).await;
         apply(&client, "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}").await;
         let seen = Arc::<Mutex<States>>::default();
         let mut watch = tokio::task::JoinSet::new();
@@ -138,22 +138,6 @@ fn objects(client: &Client, group: &str, version: &str, kind: &str) -> Api<Dynam
 }
 
 /// Defines GitRepositories without a schema.
-async fn define_source(client: &Client) {
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "gitrepositories.source.toolkit.fluxcd.io"},
-        "spec": {
-            "group": GIT_REPOSITORY.group, "scope": "Namespaced",
-            "names": {"kind": "GitRepository", "listKind": "GitRepositoryList", "plural": "gitrepositories", "singular": "gitrepository"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-            }],
-        },
-    });
-    apply(client, &definition.to_string()).await;
-}
-
 /// Records each new state of Components.
 async fn record(components: Api<DynamicObject>, seen: Arc<Mutex<States>>, listed: oneshot::Sender<()>) {
     // Changes since the list are not lost, even if the watch begins late.

@@ -18,10 +18,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum as _;
 use tempfile::TempDir;
 
-pub(crate) use figures::{Measure, measure};
-
 use self::{
-    figures::{Programs, clean_command, measure_once},
+    figures::{Programs, build_measure, clean_command, measure_once},
     servers::SandboxServer,
 };
 use crate::{golden, print::print_line, workspace};
@@ -64,7 +62,7 @@ enum Part {
     Commands,
     /// Many Components on a real API server.
     Components,
-    /// The controller of Components on a real API server.
+    /// The controller of Components on a real API server, beside `component-operator` if it is on the PATH.
     Controller,
     Kustomize,
     Lifecycle,
@@ -100,6 +98,7 @@ const MAX_BINARY_BYTES: u64 = 20_000_000;
 pub(crate) fn run(args: &Bench) -> Result<bool> {
     args.check()?;
     let programs = programs(args)?;
+    build_measure()?;
     let folder = TempDir::new().context("cannot create a temporary folder")?;
     let folder = folder.path();
     print_line(&format!(

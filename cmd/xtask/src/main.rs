@@ -48,9 +48,6 @@ enum Task {
     Gen(generate::Generate),
     /// Measure a built binary, and clusterctl for comparison if available. The results are not enforced.
     Bench(bench::Bench),
-    /// Used by `bench`: run a command and print its resource usage.
-    #[command(hide = true)]
-    Measure(bench::Measure),
     /// Write the tables of the sandbox's built-in kinds from the API description of a real API server.
     BuiltinKinds(builtin_kinds::BuiltinKinds),
     /// Compare the output of a built binary with that of the reference release.
@@ -90,7 +87,6 @@ fn run(task: Task) -> Result<bool> {
         Task::Tidy(args) => tidy::run(&args, &Workspace::read()?),
         Task::Gen(args) => generate::run(&args),
         Task::Bench(args) => bench::run(&args),
-        Task::Measure(args) => bench::measure(&args),
         Task::BuiltinKinds(args) => builtin_kinds::run(&args),
         Task::Golden(args) => golden::run(&args),
         Task::Site(args) => site::run(&args),

@@ -1,6 +1,5 @@
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     fmt::Write as _,
     fs::{self, File},
     path::{Path, PathBuf},
@@ -16,7 +15,7 @@ use support::skip::RECORD_VARIABLE;
 
 use crate::{
     print::print_line,
-    workspace::{self, variable},
+    workspace::{self, cargo, variable},
 };
 
 /// Run every test, several test binaries side by side, and list slow and skipped tests.
@@ -102,12 +101,6 @@ pub(crate) fn overwrite_snapshots(Snapshots { filter }: Snapshots) -> Result<boo
         bail!("cannot format the new snapshots");
     }
     Ok(succeeded)
-}
-
-fn cargo(arguments: &[&str]) -> Command {
-    let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-    cargo.args(arguments).current_dir(workspace::root());
-    cargo
 }
 
 /// Builds all tests. Returns the jobs, longest first.

@@ -2,9 +2,10 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::rust_source::RustSource;
 
@@ -45,6 +46,25 @@ pub(crate) fn shared_folder(name: &str, path: &str) -> PathBuf {
 /// The build folder of cargo.
 pub(crate) fn target() -> PathBuf {
     variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A run of cargo in the workspace, with the cargo that runs this task.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    cargo.args(arguments).current_dir(root());
+    cargo
+}
+
+/// Runs cargo in the workspace and returns its output.
+///
+/// # Errors
+/// Fails if cargo does not start, or fails itself.
+pub(crate) fn cargo_output(arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = cargo(arguments).output().context("cannot start `cargo`")?;
+    if !output.status.success() {
+        bail!("`cargo {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output.stdout)
 }
 
 /// Copies the files and folders of a folder into a new one.

@@ -113,26 +113,7 @@ impl Fixture {
 
     /// Serves a kind whose objects may have any fields and a status.
     pub async fn define(&self, kind: Kind) {
-        let Kind { group, version, kind, plural, namespaced } = kind;
-        let scope = if namespaced { "Namespaced" } else { "Cluster" };
-        self.apply(&format!(
-            "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.{group}}}
-spec:
-  group: {group}
-  names: {{kind: {kind}, plural: {plural}}}
-  scope: {scope}
-  versions:
-  - name: {version}
-    served: true
-    storage: true
-    subresources: {{status: {{}}}}
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-"
-        ))
-        .await;
+        define(&self.client(), kind).await;
     }
 
     /// Applies all documents of a file.
@@ -184,6 +165,33 @@ spec:
 /// Panics if the server rejects a document.
 pub async fn apply(client: &Client, yaml: &str) {
     request::ObjectClient(client.clone()).apply_all(yaml).await;
+}
+
+/// Serves a kind like [`Fixture::define`], on the server of a client.
+///
+/// # Panics
+/// Panics if the server rejects the definition.
+pub async fn define(client: &Client, kind: Kind) {
+    let Kind { group, version, kind, plural, namespaced } = kind;
+    let scope = if namespaced { "Namespaced" } else { "Cluster" };
+    let definition = format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.{group}}}
+spec:
+  group: {group}
+  names: {{kind: {kind}, plural: {plural}}}
+  scope: {scope}
+  versions:
+  - name: {version}
+    served: true
+    storage: true
+    subresources: {{status: {{}}}}
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+"
+    );
+    apply(client, &definition).await;
 }
 
 /// The object at `namespace/name`, like [`Fixture::get`], on the server of a client.
@@ -244,6 +252,22 @@ pub(crate) async fn is_served(client: &Client, kind: Kind) -> bool {
 /// Panics if the server rejects the patch.
 pub async fn merge(client: &Client, kind: Kind, namespaced_name: &str, patch: &Value) {
     request::ObjectClient(client.clone()).merge(kind, namespaced_name, patch).await;
+}
+
+/// Changes a status like [`Fixture::merge_status`], on the server of a client.
+///
+/// # Panics
+/// Panics if the server rejects the patch.
+pub async fn merge_status(client: &Client, kind: Kind, namespaced_name: &str, patch: &Value) {
+    request::ObjectClient(client.clone()).merge_status(kind, namespaced_name, patch).await;
+}
+
+/// Deletes an object like [`Fixture::delete`], on the server of a client.
+///
+/// # Panics
+/// Panics if the server rejects the deletion.
+pub async fn delete(client: &Client, kind: Kind, namespaced_name: &str) {
+    request::ObjectClient(client.clone()).delete(kind, namespaced_name).await;
 }
 
 impl FixtureBuilder {

@@ -1,15 +1,17 @@
 //! The figures of a run, and how a command is run to get them.
 
 use std::{
-    ffi::OsString,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    time::{Duration, Instant},
+    process::Command,
+    time::Duration,
 };
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::print::print_line;
+use crate::workspace::cargo_output;
+
+/// The program that runs a command and prints its figures.
+const MEASURE: &str = "measure";
 
 /// The measured programs.
 pub(super) struct Programs {
@@ -47,42 +49,12 @@ pub(super) fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// Used by `bench`: run a command and print its figures.
+/// Builds the program that runs a command and prints its figures.
 ///
-/// The system reports the peak memory of all children of a process together, so each run gets a process of its own.
-#[derive(clap::Args)]
-pub(crate) struct Measure {
-    #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
-    command: Vec<OsString>,
-}
-
-/// Prints microseconds of wall time, microseconds of processor time, and KiB.
-pub(crate) fn measure(args: &Measure) -> Result<bool> {
-    let (program, arguments) = args.command.split_first().context("no command")?;
-    let start = Instant::now();
-    let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
-    let wall = start.elapsed();
-    let (cpu, memory) = used_by_children()?;
-    print_line(&format!("{} {} {memory}", wall.as_micros(), cpu.as_micros()));
-    Ok(status.success())
-}
-
-#[cfg(unix)]
-fn used_by_children() -> Result<(Duration, u64)> {
-    use nix::sys::{
-        resource::{UsageWho, getrusage},
-        time::TimeValLike as _,
-    };
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    // Linux counts KiB, macOS bytes.
-    let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
-    Ok((Duration::from_micros(u64::try_from(micros)?), u64::try_from(usage.max_rss())? / unit))
-}
-
-#[cfg(not(unix))]
-fn used_by_children() -> Result<(Duration, u64)> {
-    bail!("this system does not report the figures of a child process")
+/// # Errors
+/// If cargo fails.
+pub(super) fn build_measure() -> Result<()> {
+    cargo_output(&["build", "--quiet", "--locked", "--package", "xtask", "--bin", MEASURE]).map(drop)
 }
 
 /// Runs a command once.
@@ -91,7 +63,8 @@ fn used_by_children() -> Result<(Duration, u64)> {
 /// If the command fails, its standard error.
 pub(super) fn measure_once(program: &Path, arguments: &[String], home: &Path) -> Result<Measurement> {
     let own = std::env::current_exe().context("cannot find the path of this program")?;
-    let output = clean_command(&own, home).args(["measure", "--"]).arg(program).args(arguments).output()?;
+    let measure = own.with_file_name(MEASURE);
+    let output = clean_command(&measure, home).arg(program).args(arguments).output()?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }

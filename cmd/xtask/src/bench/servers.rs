@@ -226,6 +226,15 @@ pub(super) fn memory_of(pid: u32, field: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix(field)?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
+/// The processor time of a process so far. The system counts it in hundredths of a second.
+pub(super) fn processor_time_of(pid: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program may have spaces. User and system time are the 12th and 13th field after it.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let times = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
+    Some(Duration::from_millis(10 * times.sum::<Result<u64, _>>().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

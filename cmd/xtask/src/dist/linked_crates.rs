@@ -1,14 +1,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    process::Command,
 };
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::target::Target;
-use crate::workspace;
+use crate::workspace::{self, cargo_output};
 
 /// The crate with the root certificates of the image.
 const CERTIFICATE_CRATE: &str = "webpki-root-certs";
@@ -64,7 +63,7 @@ pub(super) fn certificate_crate(target: &Target) -> Result<LinkedCrate> {
 /// Returns the crates of the workspace that `is_wanted` selects, sorted by name and version.
 fn described(target: &Target, is_wanted: impl Fn(&CrateId) -> bool) -> Result<Vec<LinkedCrate>> {
     let arguments = ["metadata", "--format-version=1", "--locked", "--filter-platform", target.triple()];
-    let metadata: Value = serde_json::from_slice(&cargo(&arguments)?)?;
+    let metadata: Value = serde_json::from_slice(&cargo_output(&arguments)?)?;
     let lock: toml::Table = std::fs::read_to_string(workspace::root().join("Cargo.lock"))
         .context("cannot read `Cargo.lock`")?
         .parse()
@@ -78,7 +77,7 @@ fn described(target: &Target, is_wanted: impl Fn(&CrateId) -> bool) -> Result<Ve
 fn linked_ids(target: &Target) -> Result<BTreeSet<CrateId>> {
     let arguments =
         ["tree", "--locked", "--package=capstan", "--edges=normal,no-proc-macro", "--prefix=none"];
-    let tree = cargo(&[&arguments[..], &["--format={p}", "--target", target.triple()]].concat())?;
+    let tree = cargo_output(&[&arguments[..], &["--format={p}", "--target", target.triple()]].concat())?;
     let id = |line: &str| {
         let mut words = line.split(' ');
         Some((words.next()?.to_owned(), words.next()?.strip_prefix('v')?.to_owned()))
@@ -132,13 +131,4 @@ fn select(
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-fn cargo(arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new("cargo").args(arguments).current_dir(workspace::root()).output();
-    let output = output.context("cannot start `cargo`")?;
-    if !output.status.success() {
-        bail!("`cargo {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
 }

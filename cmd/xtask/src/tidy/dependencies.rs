@@ -1,13 +1,10 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    process::Command,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use super::{finding::Finding, licence, sizes::check_size};
-use crate::workspace::{self, Workspace};
+use crate::workspace::{Workspace, cargo_output};
 
 /// The maximum number of crates in the lock file, including those of the project. Each crate is shipped and costs build
 /// time. A change that needs a higher number must raise it and state the reason in the commit message.
@@ -49,33 +46,32 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
 
 /// The dependencies for this platform. Crates for other platforms may not be downloaded.
 fn resolved() -> Result<Value> {
-    let version = String::from_utf8(cargo(&["-vV"])?)?;
+    let version = String::from_utf8(cargo_output(&["-vV"])?)?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("cargo names no host")?;
-    let metadata =
-        cargo(&["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", host])?;
+    let metadata = cargo_output(&[
+        "metadata",
+        "--format-version=1",
+        "--locked",
+        "--offline",
+        "--filter-platform",
+        host,
+    ])?;
     Ok(serde_json::from_slice(&metadata)?)
 }
 
 /// Counts the crates linked into the binary on this platform.
 fn linked() -> Result<usize> {
-    let tree =
-        cargo(&["tree", "--package=capstan", "--edges=normal", "--prefix=none", "--locked", "--offline"])?;
+    let tree = cargo_output(&[
+        "tree",
+        "--package=capstan",
+        "--edges=normal",
+        "--prefix=none",
+        "--locked",
+        "--offline",
+    ])?;
     let tree = String::from_utf8(tree)?;
     let crates: BTreeSet<Vec<&str>> = tree.lines().map(|line| line.split(' ').take(2).collect()).collect();
     Ok(crates.len())
-}
-
-/// Runs cargo in the workspace and returns its output.
-fn cargo(arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new("cargo")
-        .args(arguments)
-        .current_dir(workspace::root())
-        .output()
-        .context("cannot start `cargo`")?;
-    if !output.status.success() {
-        bail!("`cargo {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
 }
 
 fn licences(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
