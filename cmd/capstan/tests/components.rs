@@ -35,6 +35,20 @@ async fn lab() -> Management {
     lab
 }
 
+#[test]
+fn a_deletion_needs_names_or_files() {
+    let run = crate::world().run(["component", "delete"]);
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the Components are missing: name them, or use `--filename`
+
+"#]]
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn components_are_listed_with_their_states() {
     let lab = lab().await;

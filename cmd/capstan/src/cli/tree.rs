@@ -72,23 +72,36 @@ mod tests {
         assert_eq!(long, [""; 0]);
     }
 
+    /// Returns the words of all commands.
+    fn paths(command: &clap::Command, parent: &[String]) -> Vec<Vec<String>> {
+        let named = command.get_subcommands().filter(|command| command.get_name() != "help");
+        let below = named.flat_map(|command| {
+            let path = [parent, &[command.get_name().to_owned()]].concat();
+            paths(command, &path)
+        });
+        [parent.to_vec()].into_iter().chain(below).collect()
+    }
+
     #[test]
     fn help_of_every_command_fits_a_screen() {
-        fn collect(command: &clap::Command, path: &mut Vec<String>, long: &mut Vec<String>) {
+        let lines = |path: &[String]| {
             let tree = command_for_program(Program::Clusterctl);
             let page = crate::cli::render_help(tree, Program::Clusterctl, path, Some(80), false);
-            let lines = page.expect("the command exists").lines().count();
-            if lines > 50 {
-                long.push(format!("{}: {lines} lines", path.join(" ")));
-            }
-            for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-                path.push(subcommand.get_name().to_owned());
-                collect(subcommand, path, long);
-                path.pop();
-            }
+            page.expect("the command exists").lines().count()
+        };
+        let all = paths(&command_for_program(Program::Clusterctl), &[]);
+        let long: Vec<_> =
+            all.iter().map(|path| (path, lines(path))).filter(|(_, lines)| *lines > 50).collect();
+        assert_eq!(long, []);
+    }
+
+    #[test]
+    fn every_command_prints_its_help_without_other_arguments() {
+        for path in paths(&command_for_program(Program::Capstan), &[]) {
+            let words = ["capstan"].into_iter().chain(path.iter().map(String::as_str)).chain(["--help"]);
+            let argv: Vec<OsString> = words.map(OsString::from).collect();
+            let parsed = crate::cli::parse(Program::Capstan, &argv);
+            assert!(parsed.is_ok_and(|parsed| parsed.invocation.is_help_request()), "{path:?}");
         }
-        let mut long = Vec::new();
-        collect(&command_for_program(Program::Clusterctl), &mut Vec::new(), &mut long);
-        assert_eq!(long, [""; 0]);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Load {
     file: String,
 
     /// Folder of the local repository
-    #[arg(long, value_name = "DIR", conflicts_with = "to_registry", required_unless_present = "to_registry")]
+    #[arg(long, value_name = "DIR", conflicts_with = "to_registry")]
     to_folder: Option<String>,
 
     /// Registry with a common prefix of all repositories

@@ -29,7 +29,7 @@ use crate::{
   {bin} component delete shop/web --dry-run")]
 pub(crate) struct Delete {
     /// Names of Components, with or without NAMESPACE/
-    #[arg(value_name = "NAME", required_unless_present = "files")]
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
 
     /// Files or folders with the Components; repeatable
@@ -93,6 +93,9 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
 
 impl Delete {
     fn keys(&self, session: &mut Session) -> Result<Vec<ComponentKey>, Failure> {
+        if self.names.is_empty() && self.files.is_empty() {
+            return Err(Failure::user("the Components are missing: name them, or use `--filename`"));
+        }
         if self.files.is_empty() {
             return component_keys(
                 &self.names,
