@@ -391,7 +391,7 @@ there are no Components
 sandbox `tour-a` serves at https://127.0.0.1:[..] (process [..])
 use the sandbox with: export KUBECONFIG=$(capstan sandbox kubeconfig tour-a)
 done in [..]: started sandbox `tour-a`
-done in [..]: applied 2 Components; 2 objects created
+done in [..]: applied 2 Components; 3 objects created
 done in [..]: applied 1 Component; 1 object changed
 done in [..]: deleted 2 Components
 

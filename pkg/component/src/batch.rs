@@ -15,7 +15,8 @@ use std::{
 };
 
 use apply::{
-    ApiError, ObjectKey, PlanStep, PlannedSet, ReadByName, ReadDetail, ServedKinds, Server, defined_kinds,
+    ApiError, ObjectKey, PlanStep, PlannedSet, ReadByName, ReadDetail, ServedKinds, Server, StepAction,
+    defined_kinds,
 };
 use chart::Capabilities;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
@@ -281,8 +282,18 @@ impl ComponentBatch<'_> {
             BatchAction::PlanLater => Ok(false),
             BatchAction::Apply(plan) if step.is_stored && plan.is_complete() => Ok(false),
             BatchAction::Apply(plan) => {
+                let steps = plan.objects.plan.steps.iter();
+                let missing = steps.filter(|step| step.unowned && step.action == StepAction::Create);
+                let missing: BTreeSet<ObjectKey> = missing.map(|step| step.key.clone()).collect();
                 plan.component = self.runs.store.save_over(object, Some(&plan.component)).await?;
-                self.runs.apply(plan).await?;
+                let applied = self.runs.apply(plan).await;
+                // The namespace of a Component was created to store it, before its objects.
+                for step in &mut plan.objects.plan.steps {
+                    if step.action == StepAction::Keep && missing.contains(&step.key) {
+                        step.action = StepAction::Create;
+                    }
+                }
+                applied?;
                 Ok(true)
             }
             BatchAction::Suspend(component) => {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt};
 
 use apply::{
-    ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, GroupKind, ListQuery,
-    ObjectRevision, PatchTarget, Server,
+    ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Event, GroupKind, ListQuery,
+    ObjectKey, ObjectRevision, PatchTarget, Server, Written,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
@@ -359,6 +359,8 @@ impl ComponentStore {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         let namespace = Object::try_from(namespace).unwrap_or_default();
         self.server.apply(&self.namespaces, &namespace, MANAGER, ApplyRequest::default()).await?;
+        let object = ObjectKey::of(&namespace);
+        self.server.events().send(&Event::Wrote { object, how: Written::Created });
         Ok(())
     }
 }
