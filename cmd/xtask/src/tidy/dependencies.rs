@@ -41,7 +41,19 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     findings.extend(duplicates(&packages, &policy));
     findings.extend(unused_exceptions(lock, &policy));
     findings.extend(sources(&packages));
+    findings.extend(default_programs(&packages));
     Ok(findings)
+}
+
+/// The first command of the README, `cargo run`, needs one default program.
+fn default_programs(packages: &[&Value]) -> Option<Finding> {
+    let own = packages.iter().filter(|package| package["source"].is_null());
+    let defaults: Vec<&str> = own.filter_map(|package| package["default_run"].as_str()).collect();
+    let fault = || {
+        let message = format!("the programs that `cargo run` starts are {defaults:?} instead of capstan");
+        Finding::fault("Cargo.toml", None, message)
+    };
+    (defaults != ["capstan"]).then(fault)
 }
 
 /// The dependencies for this platform. Crates for other platforms may not be downloaded.
