@@ -47,7 +47,16 @@ async fn the_example_is_applied_compared_changed_and_deleted() {
     let steps = |line: &str| json(&lab.run(line).stdout)["components"].clone();
     let planned = steps("component plan shop -o json");
     assert_eq!(planned[0]["steps"].as_array().unwrap().len(), 3, "the namespace is missing: {planned}");
-    assert_eq!(steps("component apply shop -o json"), planned);
+    let applied = lab.run("component apply shop -o json");
+    assert_eq!(json(&applied.stdout)["components"], planned);
+    assert_eq!(applied.status, 0);
+    assert_data_eq!(
+        applied.stderr,
+        str![[r#"
+done in [..]: applied 2 Components; 4 objects created
+
+"#]]
+    );
     let secret = lab.fixture.get(kind::SECRET, "shop/db").await.unwrap();
     assert_eq!(secret["data"]["password"], "Y29ycmVjdCBob3JzZQ==");
     assert_data_eq!(
