@@ -18,6 +18,7 @@ mod catalog_remote;
 mod catalog_results;
 mod catalog_sync;
 mod catalog_updates;
+mod chart_bundles;
 mod chart_cluster;
 mod chart_lint;
 mod chart_locks;
