@@ -176,7 +176,9 @@ fn version(program: &Path, folder: &Path) -> Result<String> {
     Ok(version.context("a version is text")?.to_owned())
 }
 
+/// The absolute path of a program on the PATH.
 fn find_on_path(name: &str) -> Option<PathBuf> {
     let path = workspace::variable("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())?;
+    found.canonicalize().ok()
 }

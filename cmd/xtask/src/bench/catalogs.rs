@@ -64,7 +64,7 @@ local name(at) = inv.parameters._instance + '-' + at;
 
 /// Measures catalogs of several sizes: without results of earlier runs, without changes, and after a change of one class.
 pub(super) fn catalogs(bench: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
-    let reference = super::find_on_path("commodore").as_deref().map(super::absolute_path).transpose()?;
+    let reference = super::find_on_path("commodore");
     let programs = Programs { capstan: programs.capstan.clone(), reference };
     let mut rows: Vec<BenchRow> = Vec::new();
     let mut smaller: Option<(usize, BenchRow)> = None;

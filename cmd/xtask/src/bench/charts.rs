@@ -49,7 +49,7 @@ limits: {cpu: 1, memory: 2Gi}
 
 /// Measures charts of two sizes beside helm, if it is on the PATH.
 pub(super) fn charts(bench: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
-    let reference = super::find_on_path("helm").as_deref().map(super::absolute_path).transpose()?;
+    let reference = super::find_on_path("helm");
     let programs = Programs { capstan: programs.capstan.clone(), reference };
     let mut rows: Vec<BenchRow> = Vec::new();
     for (templates, subcharts) in [SMALL, (SMALL.0 * 2, SMALL.1 * 2)] {

@@ -176,9 +176,7 @@ pub(super) fn controller(_: &Bench, programs: &Programs, folder: &Path) -> Resul
         arguments: &["controller"],
         sizes: &SIZES,
     };
-    let reference =
-        super::find_on_path("component-operator").as_deref().map(super::absolute_path).transpose()?;
-    let theirs = reference.map(|program| Subject {
+    let theirs = super::find_on_path("component-operator").map(|program| Subject {
         name: "component-operator",
         program,
         arguments: &[],

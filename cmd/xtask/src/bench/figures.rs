@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::workspace::cargo_output;
+use crate::workspace::{self, cargo_output};
 
 /// The program that runs a command and prints its figures.
 const MEASURE: &str = "measure";
@@ -62,8 +62,7 @@ pub(super) fn build_measure() -> Result<()> {
 /// # Errors
 /// If the command fails, its standard error.
 pub(super) fn measure_once(program: &Path, arguments: &[String], home: &Path) -> Result<Measurement> {
-    let own = std::env::current_exe().context("cannot find the path of this program")?;
-    let measure = own.with_file_name(MEASURE);
+    let measure = workspace::target().join("debug").join(MEASURE);
     let output = clean_command(&measure, home).arg(program).args(arguments).output()?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
