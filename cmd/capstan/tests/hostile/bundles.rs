@@ -56,6 +56,20 @@ fn refused(world: &TestEnvironment, bundles: Vec<(&str, Vec<u8>)>) -> String {
 }
 
 #[test]
+fn a_missing_target_is_an_error_before_the_bundle_is_read() {
+    let run = crate::world().run(["bundle", "load", "missing.tar"]);
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the target is missing: use `--to-folder` or `--to-registry`
+
+"#]]
+    );
+}
+
+#[test]
 fn hostile_entries_of_a_bundle_are_refused_and_nothing_is_written() {
     let (world, good) = with_bundle();
     let and = |more: TarEntry| tar(&[&good[..], &[more]].concat());

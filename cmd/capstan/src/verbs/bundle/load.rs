@@ -61,15 +61,18 @@ pub(super) const FILE_MODE: u32 = 0o644;
 
 pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let bundle = open(&args.file, session)?;
     let existing = if args.force { ExistingContent::Replace } else { ExistingContent::Refuse };
     let within = || format!("cannot load `{}`", args.file);
     let loaded = match (&args.to_folder, &args.to_registry) {
         (Some(folder), _) => {
+            let bundle = open(&args.file, session)?;
             let folder = session.environment().resolve(folder);
             load_to_folder(&bundle, &folder, existing, session).with_context(within)?
         }
-        (None, Some(target)) => load_to_registry(&bundle, target, existing, session).with_context(within)?,
+        (None, Some(target)) => {
+            let bundle = open(&args.file, session)?;
+            load_to_registry(&bundle, target, existing, session).with_context(within)?
+        }
         (None, None) => {
             return Err(Failure::user("the target is missing: use `--to-folder` or `--to-registry`"));
         }
