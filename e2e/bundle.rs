@@ -313,3 +313,40 @@ fn a_multi_platform_image_keeps_its_digest() {
         assert!(contents.iter().all(|it| it["state"] == expected), "{loaded}");
     }
 }
+
+#[test]
+fn images_of_charts_are_bundled_by_name() {
+    const WEB: &str = "registry.example.com/fixtures/web:v1";
+    let host = internet();
+    image(&host, "web", "v1", "");
+    let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
+    let create = |images: &str| {
+        CONNECTED[0].replace("--with-images --platform linux/amd64", images).replace("capstan ", "")
+    };
+    let missing = outside.run(create("--with-image registry.example.com/fixtures/none:v1").split(' '));
+    assert_eq!(missing.status, 1, "{missing}");
+    assert!(!outside.current_dir().join("lab.tar").exists());
+
+    let created = outside.run(create(&format!("--with-image {WEB}")).split(' '));
+    assert_eq!(created.status, 0, "{created}");
+    let json = |arguments: &str| -> serde_json::Value {
+        let run = outside.run(arguments.split_whitespace());
+        assert_eq!(run.status, 0, "{run}");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let inspected = json("bundle inspect lab.tar -o json");
+    let contents = inspected["contents"].as_array().unwrap();
+    let images: Vec<_> = contents.iter().filter(|it| it["kind"] == "image").collect();
+    assert_eq!(images.len(), 1, "{inspected}");
+    assert_eq!(images[0]["name"], WEB);
+    let digest = transport::Digest::of(&host.body("registry.example.com/v2/fixtures/web/manifests/v1"));
+    assert_eq!(images[0]["digest"], digest.to_string());
+
+    json("bundle load lab.tar --to-folder site -o json");
+    let listed: serde_json::Value = serde_json::from_str(&outside.read("site/images.json")).unwrap();
+    let listed = listed["images"].as_array().unwrap().iter().find(|it| it["image"] == WEB).unwrap();
+    assert_eq!(listed["digest"], digest.to_string());
+    let Some(registry) = Registry::start(RegistryTransport::Plain, RegistryAccess::Anonymous) else { return };
+    let loaded = json(&format!("bundle load lab.tar --to-registry oci://{}/capi -o json", registry.host()));
+    assert!(loaded["contents"].as_array().unwrap().iter().any(|it| it["name"] == WEB), "{loaded}");
+}

@@ -4,8 +4,9 @@ use api::{
     ProviderId, ProviderType,
     output::{BundleReport, ImageList, ListedImage, ListedImagePlace},
 };
-use bundle::{Bundle as Archive, BundleWriter, Platforms, ReleaseArtifact};
+use bundle::{Bundle as Archive, BundleWriter, ImageAddress, Platforms, ReleaseArtifact};
 use chart::{Chart, VersionRange};
+use clap::ArgGroup;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use provider::{
     ProviderReleases,
@@ -34,6 +35,7 @@ use crate::{
 /// always its charts. The file is a reproducible tar of an OCI layout, without the variables and credentials of the
 /// configuration.
 #[derive(clap::Args)]
+#[command(group = ArgGroup::new(IMAGES).multiple(true))]
 #[command(after_help = "Examples:
   {bin} bundle create --infrastructure aws --file lab.tar
   {bin} bundle create --from-lock --with-images --file lab.tar
@@ -55,11 +57,15 @@ pub(crate) struct Create {
     pub(super) with_file: Vec<String>,
 
     /// Also include the images, copied from their registries
-    #[arg(long, help_heading = HEADING)]
+    #[arg(long, group = IMAGES, help_heading = HEADING)]
     with_images: bool,
 
+    /// Also include these images, such as those of a chart
+    #[arg(long, value_name = "IMAGE,…", value_delimiter = ',', group = IMAGES, help_heading = HEADING)]
+    with_image: Vec<String>,
+
     /// Copy images only for this platform, such as linux/amd64; changes their digests
-    #[arg(long, value_name = "OS/ARCH", requires = "with_images", help_heading = HEADING)]
+    #[arg(long, value_name = "OS/ARCH", requires = IMAGES, help_heading = HEADING)]
     platform: Option<String>,
 
     #[command(flatten, next_help_heading = HEADING)]
@@ -67,6 +73,8 @@ pub(crate) struct Create {
 }
 
 const HEADING: &str = "Bundle";
+/// The flags that include images.
+const IMAGES: &str = "images";
 const STDOUT: &str = "-";
 
 pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
@@ -83,6 +91,9 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     if is_stdout && session.printer().is_terminal() {
         return Err(Failure::user("cannot write a bundle to a terminal")
             .hint("redirect the output, or use `--file FILE`"));
+    }
+    for image in &args.with_image {
+        ImageAddress::parse(image)?;
     }
     let before = session
         .repositories()?
@@ -123,16 +134,14 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     }
     lock.charts = before.charts;
     add_charts(&writer, &lock, session).with_context(unwritten)?;
-    if args.with_images {
-        add_images(args, &writer, &mut lock, &collected, session).with_context(unwritten)?;
-    }
+    let more_images = add_images(args, &writer, &mut lock, &collected, session).with_context(unwritten)?;
     let mut settings = BTreeMap::from([
         (
             CONFIG_FILE.to_owned(),
             site::collected_configuration(collected.iter().zip(&carried), &config).into(),
         ),
         (LockFile::FILE.to_owned(), lock.to_string().into()),
-        (IMAGES_FILE.to_owned(), to_json(&image_list(&collected, &lock))?.into()),
+        (IMAGES_FILE.to_owned(), to_json(&image_list(&collected, &lock, more_images))?.into()),
     ]);
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).with_context(unwritten)?;
@@ -213,19 +222,24 @@ fn metadata_json(chart: &Chart) -> String {
 }
 
 /// Copies every image once. If an argument or annotation only seems to name an image, a failed copy is a warning.
-fn add_images(
-    args: &Create,
+///
+/// Returns the digests of the images that are named by a flag.
+fn add_images<'a>(
+    args: &'a Create,
     writer: &BundleWriter,
     lock: &mut LockFile,
     collected: &[CollectedRelease],
     session: &Session,
-) -> Result<(), Failure> {
+) -> Result<BTreeMap<&'a str, Digest>, Failure> {
     let platforms = args.platform.clone().map_or(Platforms::All, Platforms::One);
     let context = session.repositories()?;
     let mut runs: BTreeMap<&str, bool> = BTreeMap::new();
-    for image in collected.iter().flat_map(|it| &it.supply.images) {
+    let of_releases = collected.iter().filter(|_| args.with_images).flat_map(|it| &it.supply.images);
+    for image in of_releases {
         *runs.entry(&image.reference).or_default() |= image.location.is_container();
     }
+    runs.extend(args.with_image.iter().map(|image| (image.as_str(), true)));
+    let mut named = BTreeMap::new();
     for (reference, is_run) in runs {
         let known: Option<Digest> =
             lock.providers.values().find_map(|it| it.images.get(reference).copied().flatten());
@@ -235,6 +249,9 @@ fn add_images(
             Ok(digest) => {
                 let images = lock.providers.values_mut().filter_map(|it| it.images.get_mut(reference));
                 images.for_each(|known| *known = Some(digest));
+                if let Some(image) = args.with_image.iter().find(|image| *image == reference) {
+                    named.insert(image.as_str(), digest);
+                }
             }
             Err(failure) if !is_run && failure.kind() != crate::failure::Kind::Interrupted => {
                 session.messages().warning(format!(
@@ -245,19 +262,20 @@ fn add_images(
             Err(failure) => return Err(failure.with_context(format!("cannot copy the image `{reference}`"))),
         }
     }
-    Ok(())
+    Ok(named)
 }
 
-fn image_list(collected: &[CollectedRelease], lock: &LockFile) -> ImageList {
+fn image_list(collected: &[CollectedRelease], lock: &LockFile, named: BTreeMap<&str, Digest>) -> ImageList {
+    let listed = |image: &str| ListedImage {
+        image: image.to_owned(),
+        digest: None,
+        used_by: Vec::new(),
+        places: Vec::new(),
+    };
     let mut images: BTreeMap<&str, ListedImage> = BTreeMap::new();
     for one in collected {
         for found in &one.supply.images {
-            let image = images.entry(&found.reference).or_insert_with(|| ListedImage {
-                image: found.reference.clone(),
-                digest: None,
-                used_by: Vec::new(),
-                places: Vec::new(),
-            });
+            let image = images.entry(&found.reference).or_insert_with(|| listed(&found.reference));
             let known = lock.providers.get(&one.label).and_then(|it| *it.images.get(&found.reference)?);
             image.digest = known.map(|digest| digest.to_string());
             if !image.used_by.contains(&one.label) {
@@ -270,6 +288,10 @@ fn image_list(collected: &[CollectedRelease], lock: &LockFile) -> ImageList {
                 place: found.location.to_string(),
             });
         }
+    }
+    for (reference, digest) in named {
+        let image = images.entry(reference).or_insert_with(|| listed(reference));
+        image.digest = Some(digest.to_string());
     }
     ImageList { images: images.into_values().collect() }
 }
