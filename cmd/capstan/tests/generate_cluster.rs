@@ -309,6 +309,7 @@ exit 1
 --- stderr
 error: cannot read the kubeconfig `[CWD]/gone`
   cause: No such file or directory (os error 2)
+hint: use another file with `--kubeconfig FILE`
 
 $ capstan generate cluster demo -n team --list-variables -i own:v1.1.0 --kubeconfig kubeconfig --kubeconfig-context d
 exit 1

@@ -78,7 +78,7 @@ fn a_missing_kubeconfig_lists_the_searched_paths() {
 exit 1
 --- stderr
 error: cannot find a kubeconfig
-hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 
 "#]]
     );
@@ -374,6 +374,39 @@ fn a_provider_named_twice_is_refused() {
         refused("init -i own,own:v1.0.0"),
         str![[r#"
 error: the provider `infrastructure-own` is given twice
+
+"#]]
+    );
+}
+
+#[test]
+fn an_invalid_kubeconfig_is_refused_without_its_lines() {
+    let world = near_a_dead_server();
+    world.write("syntax", KUBECONFIG.replace("contexts:", " contexts:"));
+    world.write("type", KUBECONFIG.replace("token: hidden", "token: [hidden]"));
+    world.write("empty", "");
+    assert_data_eq!(
+        world.screens(["syntax", "type", "empty"].map(|file| format!("status --kubeconfig {file}"))),
+        str![[r#"
+$ capstan status --kubeconfig syntax
+exit 1
+--- stderr
+error: cannot read the kubeconfig `[CWD]/syntax`
+  cause: line 6, column 2: did not find expected key
+hint: use another file with `--kubeconfig FILE`
+
+$ capstan status --kubeconfig type
+exit 1
+--- stderr
+error: cannot read the kubeconfig `[CWD]/type`
+  cause: line 5, column 33: a value has the wrong type, or a field is missing
+hint: use another file with `--kubeconfig FILE`
+
+$ capstan status --kubeconfig empty
+exit 1
+--- stderr
+error: the kubeconfig has no current context
+hint: the file has no contexts; use another one with `--kubeconfig FILE`
 
 "#]]
     );

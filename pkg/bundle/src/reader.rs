@@ -74,7 +74,11 @@ impl Bundle {
     /// # Errors
     /// [`BundleError::Read`]; [`BundleError::InvalidBundle`] with the problem.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
-        let file = File::open(path).map_err(|source| BundleError::Read { path: path.to_owned(), source })?;
+        let unread = |source| BundleError::Read { path: path.to_owned(), source };
+        let file = File::open(path).map_err(unread)?;
+        if file.metadata().map_err(unread)?.is_dir() {
+            return Err(unread(io::ErrorKind::IsADirectory.into()));
+        }
         Self::from_file(file, path)
     }
 

@@ -39,13 +39,14 @@ pub(super) struct ArchiveRanges {
 /// # Errors
 /// Returns the first problem.
 pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<ArchiveRanges, BundleFormatError> {
-    let end = file.seek(SeekFrom::End(0)).map_err(BundleFormatError::Tar)?;
-    file.seek(SeekFrom::Start(0)).map_err(BundleFormatError::Tar)?;
+    let damaged = |error| BundleFormatError::Tar(api::tar_error(error));
+    let end = file.seek(SeekFrom::End(0)).map_err(damaged)?;
+    file.seek(SeekFrom::Start(0)).map_err(damaged)?;
     let mut archive = Archive::new(file);
     let (mut places, mut last_end) = (ArchiveRanges::default(), 0);
-    let entries = archive.entries_with_seek().map_err(BundleFormatError::Tar)?.raw(true);
+    let entries = archive.entries_with_seek().map_err(damaged)?.raw(true);
     for (count, entry) in entries.enumerate() {
-        let entry = entry.map_err(BundleFormatError::Tar)?;
+        let entry = entry.map_err(damaged)?;
         if count == MAX_ENTRIES {
             return Err(BundleFormatError::TooMany { limit: MAX_ENTRIES });
         }
@@ -53,7 +54,7 @@ pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<ArchiveRanges, Bundl
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let shown = || name.escape_debug().take(120).collect::<String>();
         let flaw = |reason| BundleFormatError::Entry { name: shown(), reason };
-        let size_bytes = header.entry_size().map_err(BundleFormatError::Tar)?;
+        let size_bytes = header.entry_size().map_err(damaged)?;
         match header.entry_type() {
             EntryType::Regular => {}
             EntryType::Directory if size_bytes == 0 && is_folder_of_layout(&name) => continue,

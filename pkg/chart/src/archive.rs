@@ -61,9 +61,10 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<ChartFile>, 
     // The headers count too, so that an archive without content cannot be endless.
     let unpacked = flate2::bufread::MultiGzDecoder::new(bytes).take(MAX_CHART_BYTES * 2);
     let mut archive = Archive::new(unpacked);
+    let unreadable = |error| ArchiveError::Unreadable(api::tar_error(error));
     let mut files = Vec::new();
-    for entry in archive.entries().map_err(ArchiveError::Unreadable)? {
-        let mut entry = entry.map_err(ArchiveError::Unreadable)?;
+    for entry in archive.entries().map_err(unreadable)? {
+        let mut entry = entry.map_err(unreadable)?;
         let kind = entry.header().entry_type();
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         match kind {
@@ -82,7 +83,7 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<ChartFile>, 
         }
         budget.0 -= size;
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-        entry.read_to_end(&mut content).map_err(ArchiveError::Unreadable)?;
+        entry.read_to_end(&mut content).map_err(unreadable)?;
         files.push(ChartFile::new(path, content));
     }
     if files.is_empty() { Err(ArchiveError::Empty) } else { Ok(files) }

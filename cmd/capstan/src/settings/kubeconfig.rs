@@ -1,8 +1,12 @@
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use api::{ErrorExplanation, Explain, one_of, similar_names};
 use apply::Credentials;
 use kube::config::Kubeconfig;
+use manifest::yaml::{self, YamlLimits};
 
 use super::CLUSTER;
 use crate::{Environment, Failure, failure::Kind, sandboxes::SandboxesFolder};
@@ -73,10 +77,13 @@ impl Explain for KubeconfigError {
                 } else {
                     format!("these files do not exist: {}", places.join(", "))
                 };
-                ErrorExplanation::hint(format!("use `--kubeconfig FILE` or set KUBECONFIG ({searched})"))
+                ErrorExplanation::hint(format!(
+                    "use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG ({searched})"
+                ))
             }
             Self::NoCurrentContext { known } | Self::UnknownContext { known, .. } if known.is_empty() => {
-                ErrorExplanation::kind(Kind::User)
+                ErrorExplanation::hint("the file has no contexts; use another one with `--kubeconfig FILE`")
+                    .with_kind(Kind::User)
             }
             Self::NoCurrentContext { known } => ErrorExplanation::hint(format!(
                 "select a context with `--kubeconfig-context`: {}",
@@ -92,7 +99,8 @@ impl Explain for KubeconfigError {
                 .with_kind(Kind::User)
             }
             Self::Sandbox(failure) => ErrorExplanation::hints(failure.distinct_hints()),
-            Self::Unreadable { .. } | Self::Unmergeable { .. } => ErrorExplanation::default(),
+            Self::Unreadable { .. } => ErrorExplanation::hint("use another file with `--kubeconfig FILE`"),
+            Self::Unmergeable { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -214,9 +222,27 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
         source: match error {
             // The text of the outer error repeats the path and the reason.
             kube::config::KubeconfigError::ReadConfig(reason, _) => Box::new(reason),
+            kube::config::KubeconfigError::Parse(error) => {
+                syntax_error(path, error.location().map(|it| (it.line(), it.column())))
+            }
             other => Box::new(other),
         },
     })
+}
+
+/// Returns the reason why a kubeconfig cannot be parsed, without its lines: they contain secrets.
+fn syntax_error(
+    path: &Path,
+    line_and_column: Option<(u64, u64)>,
+) -> Box<dyn std::error::Error + Send + Sync> {
+    let text = fs::read(path).unwrap_or_default();
+    if let Err(error) = yaml::read_value(&String::from_utf8_lossy(&text), &YamlLimits::default()) {
+        return Box::new(error);
+    }
+    let reason = "a value has the wrong type, or a field is missing";
+    line_and_column
+        .map_or_else(|| reason.to_owned(), |(line, column)| format!("line {line}, column {column}: {reason}"))
+        .into()
 }
 
 /// Returns the kubeconfig of the user for new entries: the first existing file of `KUBECONFIG`, or else its last

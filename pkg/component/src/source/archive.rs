@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 100_000;
 #[allow(missing_docs)]
 pub enum ArchiveError {
     #[error("the archive cannot be read")]
-    Unreadable(#[from] io::Error),
+    Unreadable(#[source] io::Error),
     #[error("archive must not contain entries with absolute paths ({path})")]
     AbsolutePath { path: String },
     #[error("archive must not contain entries outside of its root ({path})")]
@@ -36,11 +36,12 @@ pub fn unpack(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
     // Headers count too, so that an archive without content cannot be endless.
     let mut archive = Archive::new(MultiGzDecoder::new(bytes).take(MAX_BYTES * 2));
     let (mut files, mut left) = (Vec::new(), MAX_BYTES);
-    for (at, entry) in archive.entries()?.enumerate() {
+    let unreadable = |error| ArchiveError::Unreadable(api::tar_error(error));
+    for (at, entry) in archive.entries().map_err(unreadable)?.enumerate() {
         if at >= MAX_ENTRIES {
             return Err(ArchiveError::TooMany);
         }
-        let mut entry = entry?;
+        let mut entry = entry.map_err(unreadable)?;
         let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         match entry.header().entry_type() {
             EntryType::XGlobalHeader => continue,
@@ -53,7 +54,7 @@ pub fn unpack(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
         }
         left = left.checked_sub(entry.size()).ok_or(ArchiveError::TooLarge)?;
         let mut content = Vec::new();
-        entry.read_to_end(&mut content)?;
+        entry.read_to_end(&mut content).map_err(unreadable)?;
         files.push((path, content));
     }
     Ok(files.into_iter().collect())

@@ -17,8 +17,9 @@ pub(super) fn unpack(packed: &[u8], remaining_bytes: &mut u64) -> Result<Vec<(St
     // One byte above the limit, so that an archive of exactly the limit is accepted.
     let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
     let (mut files, mut total_bytes) = (Vec::new(), 0_u64);
-    for entry in archive.entries().map_err(|error| error.to_string())? {
-        let mut entry = entry.map_err(|error| error.to_string())?;
+    let failed = |error| api::tar_error(error).to_string();
+    for entry in archive.entries().map_err(failed)? {
+        let mut entry = entry.map_err(failed)?;
         let path = String::from_utf8(entry.path_bytes().into_owned())
             .map_err(|_| "it contains a name that is not UTF-8".to_owned())?;
         match entry.header().entry_type() {
@@ -31,7 +32,7 @@ pub(super) fn unpack(packed: &[u8], remaining_bytes: &mut u64) -> Result<Vec<(St
             return Err(too_large());
         }
         let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        entry.read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 != entry.size() {
             return Err(if total_bytes > limit_bytes { too_large() } else { "it is truncated".to_owned() });
         }
