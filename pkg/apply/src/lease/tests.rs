@@ -279,6 +279,21 @@ async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_confirmation_is_retried_like_a_request() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
+    lab.fixture.inject_fault("503,verb=update,resource=leases,times=2");
+    let server = lab.server.with_lease(&lease);
+    server.confirm_leases("delete objects", Duration::ZERO).await.unwrap();
+    lab.fixture.inject_fault("503,verb=update,resource=leases");
+    let started = Instant::now();
+    let server = server.retrying_for(Duration::from_secs(30));
+    let error = server.confirm_leases("delete objects", Duration::ZERO).await.unwrap_err();
+    assert!(matches!(error, ApiError::LeaseUnconfirmed { .. }), "{error:?}");
+    assert!(started.elapsed() > Duration::from_secs(10));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_confirmation_that_took_too_long_is_repeated() {
     let lab = lab().await;
     let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", HeldLeasePolicy::Wait) };

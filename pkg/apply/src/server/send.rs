@@ -27,7 +27,7 @@ impl Server {
             loop {
                 match self.send_once(call).await {
                     Ok(bytes) => return Ok(bytes),
-                    Err(error) => self.pause(&mut tries, call, error).await?,
+                    Err(error) => self.pause(&mut tries, &call.action, error).await?,
                 }
             }
         })
@@ -41,7 +41,7 @@ impl Server {
     pub(super) async fn pause(
         &self,
         tries: &mut RetryState,
-        call: &ApiCall,
+        action: &str,
         error: ApiError,
     ) -> Result<(), ApiError> {
         let never_answered = !self.shared.has_answered.load(Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl Server {
             error => {
                 let left = self.retry_until.map(|until| tries.elapsed() + time_left(until));
                 let give_up_after = left.map_or(self.retry_for, |left| left.min(self.retry_for));
-                tries.pause(&call.action, error, give_up_after).await
+                tries.pause(action, error, give_up_after).await
             }
         }
     }
@@ -114,7 +114,7 @@ impl Server {
         match self.write_guard {
             WriteGuard::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
             WriteGuard::Unguarded | WriteGuard::Leased(_) => {
-                self.confirm_leases(&call.action, MAX_CONFIRMATION_AGE).await
+                self.try_confirm_leases(&call.action, MAX_CONFIRMATION_AGE).await
             }
         }
     }

@@ -184,7 +184,7 @@ impl Server {
                 conflicts += 1;
                 continue;
             }
-            self.pause(&mut tries, &write.call, error).await?;
+            self.pause(&mut tries, &write.call.action, error).await?;
         }
     }
 
