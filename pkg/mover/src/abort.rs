@@ -2,8 +2,7 @@
 //!
 //! In this order, no Cluster is ever reconciled from both clusters. Each step follows from the objects that exist, so
 //! the same call resumes an interrupted abort.
-//! An abort deletes target objects that did not exist before the move, and resumes source objects that carry the mark
-//! of the run.
+//! An abort deletes the target objects that the move created, and resumes source objects that carry the mark of the run.
 
 mod copies;
 mod namespaces;
@@ -37,6 +36,10 @@ pub struct AbortOutcome {
     /// Objects that existed on the target before the move and may have been overwritten; an abort keeps them. A Cluster
     /// among them stays paused, because the source reconciles that Cluster.
     pub overwritten: Vec<ObjectKey>,
+    /// Objects on the target that another program created since the move began; an abort keeps them.
+    pub foreign: Vec<ObjectKey>,
+    /// Copies of Clusters that the source no longer has, with everything they own. An abort keeps them paused.
+    pub only_on_target: Vec<ObjectKey>,
     /// Clusters and ClusterClasses that were resumed on the source.
     pub resumed: Vec<ObjectKey>,
     /// Namespaces that the move created on the target and that stay, because they hold other objects.
@@ -93,10 +96,10 @@ impl AbortContext<'_> {
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
         let mut aborted = AbortOutcome::default();
         if self.has_created() {
-            let copies =
-                CopiesToDelete::read(self, &discovered).await.map_err(api_error(MoveSide::Target))?;
-            aborted.removed = copies.delete(&self.target).await?;
+            let copies = CopiesToDelete::read(self, &discovered).await?;
+            (aborted.removed, aborted.foreign) = copies.delete(self).await?;
             aborted.overwritten = copies.overwritten;
+            aborted.only_on_target = copies.only_on_target;
             aborted.remaining_namespaces =
                 self.delete_namespaces().await.map_err(api_error(MoveSide::Target))?;
         }

@@ -19,12 +19,12 @@ use crate::{
     concurrency::run_concurrently,
     error::{api_error, check_failures},
     request::MAX_DISCOVERIES,
-    run::{Created, KnownCopies, MoveContext, Paused, PhasedMove, TargetCopy},
+    run::{Created, KnownCopies, MoveContext, Paused, PhasedMove},
 };
 
 pub(super) use compare::{content_hash, first_difference, without_pause};
 pub(super) use copy::{
-    CopyOptions, build_copy, field_manager_names, field_managers_patch, remove_delete_for_move,
+    CopyOptions, build_copy, field_manager_names, field_managers_patch, is_copy_of, remove_delete_for_move,
 };
 pub(super) use existing::ExistingObjects;
 pub(super) use namespaces::namespace_object;
@@ -72,7 +72,7 @@ impl<'a> PhasedMove<'a, Paused> {
         let mut source = SourceState::AsDiscovered;
         for group in &work.plan.groups {
             let remaining: Vec<NodeId> =
-                group.iter().copied().filter(|node| !reuse_copy(work, existing, *node, copies)).collect();
+                group.iter().copied().filter(|node| !is_copied(work, *node, copies)).collect();
             progress.add(group.len() - remaining.len());
             if copy_group(&writer, &remaining, copies, &mut progress).await? == SourceState::Changed {
                 source = SourceState::Changed;
@@ -82,25 +82,10 @@ impl<'a> PhasedMove<'a, Paused> {
     }
 }
 
-/// True if an object needs no write. Either its version was copied, or a run that has begun to delete verified its
-/// copy.
-fn reuse_copy(
-    work: &MoveContext<'_>,
-    existing: &ExistingObjects,
-    node: NodeId,
-    copies: &mut KnownCopies,
-) -> bool {
+/// True if this run copied the present version of an object.
+fn is_copied(work: &MoveContext<'_>, node: NodeId, copies: &KnownCopies) -> bool {
     let facts = work.plan.facts(node);
-    if copies.get(&facts.uid).is_some_and(|copied| copied.source_version == facts.resource_version) {
-        return true;
-    }
-    let there =
-        existing.get(&work.plan.key_on_target(node, work.request)).filter(|_| work.may_have_deleted());
-    if let Some(there) = there {
-        let copied = TargetCopy { uid: there.uid.clone(), source_version: facts.resource_version.clone() };
-        copies.insert(facts.uid.clone(), copied);
-    }
-    there.is_some()
+    copies.get(&facts.uid).is_some_and(|copied| copied.source_version == facts.resource_version)
 }
 
 async fn copy_group(

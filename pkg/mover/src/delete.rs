@@ -14,7 +14,8 @@ use crate::{
     concurrency::run_concurrently,
     create::{CopyOutcome, CopyWriter, conflict_error},
     error::{api_error, check_failures},
-    run::{Deleted, PhasedMove, Verified},
+    run::{Deleted, MoveContext, PhasedMove, Verified},
+    stale::StaleCopies,
 };
 
 /// Maximum number of attempts to delete an object that keeps changing.
@@ -26,6 +27,7 @@ impl<'a> PhasedMove<'a, Verified> {
     /// Deletes the objects that leave the source, with the groups in reverse order. Every object of the graph was
     /// verified.
     pub(super) async fn delete_moved(mut self) -> Result<PhasedMove<'a, Deleted>, MoveError> {
+        self.work.check_stale_copies().await?;
         self.work.enter_phase(MovePhase::Deleting, |_| {}).await?;
         let work = &self.work;
         let of = work.leaving_nodes().count();
@@ -93,6 +95,23 @@ impl<'a> PhasedMove<'a, Verified> {
             // The next discovery finds the object again.
             CopyOutcome::SourceChanged => Ok(None),
         }
+    }
+}
+
+impl MoveContext<'_> {
+    /// Checks before the first deletion of a resumed move that the source still has every copied object.
+    /// # Errors
+    /// `StaleCopies` with the copies on the target.
+    async fn check_stale_copies(&self) -> Result<(), MoveError> {
+        if !self.is_resumed || self.may_have_deleted() {
+            return Ok(());
+        }
+        let moving = self.plan.selection.moving();
+        let keys: Vec<ObjectKey> = moving.map(|node| self.plan.key_on_target(node, self.request)).collect();
+        let stale =
+            StaleCopies::find(&self.target, &self.journal_lease.journal, &keys.iter().collect()).await?;
+        let objects = stale.into_keys();
+        if objects.is_empty() { Ok(()) } else { Err(MoveError::StaleCopies { objects }) }
     }
 }
 

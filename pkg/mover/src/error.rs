@@ -48,10 +48,19 @@ pub enum MoveError {
         failures: Vec<(ObjectKey, ApiError)>,
     },
     /// The target does not hold the objects as sent.
-    #[error("cannot verify {} on the target; nothing was deleted", several(differences.len()))]
+    #[error("cannot verify {} on the target", several(differences.len()))]
     TargetDiffers {
         /// Each object with its first different path, or with a problem in words such as `does not exist`.
         differences: Vec<(ObjectKey, String)>,
+    },
+    /// The target has copies of an interrupted move whose source objects were deleted meanwhile.
+    #[error(
+        "cannot complete the move: the source no longer has {}, but the target has copies",
+        held(objects)
+    )]
+    StaleCopies {
+        /// The copies, by their keys on the target.
+        objects: Vec<ObjectKey>,
     },
     /// Objects on the source keep appearing or changing.
     #[error("cannot complete the move: {} on the source kept appearing or changing", held(objects))]

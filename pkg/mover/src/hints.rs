@@ -36,6 +36,11 @@ impl Explain for MoveError {
                     "wait until the provider removes the annotation `clusterctl.cluster.x-k8s.io/block-move`, or set a longer `--timeout`",
                 );
             }
+            Self::StaleCopies { objects } => {
+                return object_list(objects).with_hint(
+                    "undo the move with `--abort`, then move again; an abort keeps copies of Clusters that the source no longer has, and they stay paused",
+                );
+            }
             Self::SourceKeepsChanging { objects } => {
                 return object_list(objects).with_hint(
                     "stop the controller or user that writes these objects, then re-run the same command to resume the move",

@@ -99,6 +99,9 @@ pub struct MoveJournal {
     /// Namespaces that the move creates on the target; written before they are created.
     #[serde(default)]
     pub made_namespaces: Vec<String>,
+    /// True if the journal was lost, and the marks on paused objects led to this move. It may have deleted objects before.
+    #[serde(default)]
+    pub is_recovered: bool,
     /// Number of moving objects, counted when phase `Creating` starts; 0 before.
     #[serde(default)]
     pub objects: usize,
@@ -269,6 +272,7 @@ impl MoveJournal {
             paused: Vec::new(),
             existed: Vec::new(),
             made_namespaces: Vec::new(),
+            is_recovered: false,
             objects: 0,
             holder: JournalHolder { write_number: 0, ..store.holder.clone() },
         }

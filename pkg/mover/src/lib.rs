@@ -71,6 +71,7 @@ mod request;
 mod restore;
 mod run;
 mod save;
+mod stale;
 mod target;
 #[cfg(test)]
 mod testing;

@@ -19,7 +19,6 @@ use crate::{
     mark::marked_objects,
     request::MAX_DISCOVERIES,
     run::MoveContext,
-    target_key,
 };
 
 /// A kind that a move pauses.
@@ -160,16 +159,15 @@ impl MoveContext<'_> {
     }
 }
 
-/// Resumes the copies that a move paused on the target, and returns their keys.
+/// Resumes the copies that carry the mark of a move on the target, and returns their keys. A copy without the mark was
+/// resumed already, and may have been paused by a user since.
 pub(super) async fn resume_target(
     target: &ManagementCluster,
     journal: &MoveJournal,
 ) -> Result<BTreeSet<ObjectKey>, MoveError> {
     let marked = marked_objects(target).await.map_err(api_error(MoveSide::Target))?;
-    let marked = marked.into_iter().filter(|(_, run)| *run == journal.run).map(|(key, _)| key);
-    let listed = journal.paused.iter().filter(|paused| !paused.was_paused);
-    let listed = listed.map(|paused| target_key(&paused.object, &journal.namespace_map));
-    let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
+    let marked = marked.into_iter().filter(|(_, run)| *run == journal.run);
+    let there: BTreeSet<ObjectKey> = marked.map(|(key, _)| key).collect();
     resume_all(target, there.clone()).await?;
     Ok(there)
 }

@@ -37,6 +37,8 @@ pub(super) struct MoveContext<'a> {
     /// The objects of the source and the decisions about them; renewed by [`MoveContext::rediscover`].
     pub(super) plan: MovePlan,
     pub(super) journal_lease: JournalLease,
+    /// True if another run began this move, and its journal exists.
+    pub(super) is_resumed: bool,
     /// Objects that did not report their pause in time.
     pub(super) not_acknowledged: BTreeSet<ObjectKey>,
     /// The outcome of each object in words.

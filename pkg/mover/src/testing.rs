@@ -56,9 +56,11 @@ impl Lab {
         Self { source: Fixture::start().await, target: Fixture::start().await }
     }
 
-    /// Starts a lab with the kinds of Cluster API on both clusters.
+    /// Starts a lab with the kinds of Cluster API on both clusters, whose clocks stand still: objects that a test creates on
+    /// both have the same field managers, like an object and its copy.
     pub(crate) async fn with_kinds() -> Self {
-        let lab = Self::start().await;
+        let fixture = || Fixture::builder().clock_at("2026-01-02T03:04:05Z").start();
+        let lab = Self { source: fixture().await, target: fixture().await };
         futures::join!(install(&lab.source), install(&lab.target));
         lab
     }

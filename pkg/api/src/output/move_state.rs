@@ -75,6 +75,10 @@ pub struct MoveAborted {
     pub resumed: Vec<ObjectName>,
     /// Objects that existed on the target cluster before and may be overwritten. Clusters among them stay paused there.
     pub overwritten: Vec<ObjectName>,
+    /// Objects on the target cluster that another program created since the move began. They stay.
+    pub foreign: Vec<ObjectName>,
+    /// Copies of Clusters that others deleted on the source cluster, with everything they own. They stay paused.
+    pub only_on_target: Vec<ObjectName>,
     /// Namespaces that the move created on the target cluster and that now contain other objects.
     pub namespaces_left: Vec<String>,
 }

@@ -1,47 +1,83 @@
 //! Deletes the objects that a move created on the target.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, ApiKind, DeletionOutcome, GroupKind, ObjectKey, ObjectRevision, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use serde_json::json;
-use workload::{DELETE_FOR_MOVE, Discovery, KeepReason, MoveDecision};
+use workload::{DELETE_FOR_MOVE, Discovery, KeepReason, MOVE_MARK, MoveDecision, NodeId, ObjectFacts};
 
 use super::AbortContext;
 use crate::{
-    MoveError, concurrency::run_concurrently, error::check_failures, target::TargetView, target_key,
+    MoveError, MoveSide,
+    concurrency::run_concurrently,
+    create::is_copy_of,
+    error::{api_error, check_failures},
+    stale::StaleCopies,
+    target::TargetView,
+    target_key,
 };
 
 /// Maximum number of attempts to delete an object that keeps getting new finalizers.
 const MAX_ATTEMPTS: usize = 5;
 
 /// Objects of a move that exist on the target.
-pub(super) struct CopiesToDelete {
+pub(super) struct CopiesToDelete<'d> {
     kinds: BTreeMap<GroupKind, ApiKind>,
-    /// Objects that the move created, with their uids on the target; children first.
-    created: Vec<Vec<(ObjectKey, String)>>,
+    /// Objects that did not exist before the move; children first.
+    created: Vec<Vec<CreatedObject<'d>>>,
     /// Objects that existed before the move. Cluster-scoped objects are left out, because a move leaves them unchanged.
     pub(super) overwritten: Vec<ObjectKey>,
+    /// Copies of Clusters that the source no longer has, with everything they own.
+    pub(super) only_on_target: Vec<ObjectKey>,
 }
 
-impl CopiesToDelete {
+/// An object on the target that did not exist before the move.
+struct CreatedObject<'d> {
+    key: ObjectKey,
+    uid: String,
+    /// The object on the source. None for a stale copy, which a copy owns.
+    source: Option<&'d ObjectFacts>,
+}
+
+/// The result of one deletion.
+enum RemoveOutcome<'o> {
+    Removed,
+    /// Another program created the object.
+    Foreign(&'o ObjectKey),
+}
+
+impl<'d> CopiesToDelete<'d> {
     /// Lists the objects of the journal on the target, and separates created objects from earlier ones.
-    pub(super) async fn read(undo: &AbortContext<'_>, discovered: &Discovery) -> Result<Self, ApiError> {
+    pub(super) async fn read(
+        undo: &AbortContext<'_>,
+        discovered: &'d Discovery,
+    ) -> Result<CopiesToDelete<'d>, MoveError> {
         let AbortContext { target, journal, .. } = undo;
         let selection = discovered.graph.select(&journal.choice());
         let key = |node| target_key(&discovered.graph.node(node).facts.key, &journal.namespace_map);
-        let keys = selection.moving().map(|node| (node, key(node))).collect();
-        let there = TargetView::read(target, &keys).await?.objects;
+        let keys: BTreeMap<NodeId, ObjectKey> = selection.moving().map(|node| (node, key(node))).collect();
+        let view = TargetView::read(target, &keys).await.map_err(api_error(MoveSide::Target))?;
+        let stale = StaleCopies::find(target, journal, &keys.values().collect::<BTreeSet<_>>()).await?;
         let existed: HashSet<&ObjectKey> = journal.existed.iter().collect();
-        let mut copies = Self { kinds: BTreeMap::new(), created: Vec::new(), overwritten: Vec::new() };
+        let stale_group = |group: Vec<(ObjectKey, String)>| {
+            group.into_iter().map(|(key, uid)| CreatedObject { key, uid, source: None }).collect()
+        };
+        let mut copies = Self {
+            kinds: BTreeMap::new(),
+            created: stale.owned_by_source.into_iter().rev().map(stale_group).collect(),
+            overwritten: Vec::new(),
+            only_on_target: stale.only_on_target.into_iter().map(|(key, _)| key).collect(),
+        };
         for group in discovered.graph.groups(&selection).into_iter().rev() {
             let mut created = Vec::new();
             for node in group {
                 let key = &keys[&node];
-                let Some(found) = there.get(key) else { continue };
+                let Some(found) = view.objects.get(key) else { continue };
                 if !existed.contains(key) {
-                    created.push((key.clone(), found.uid.clone()));
+                    let source = Some(&discovered.graph.node(node).facts);
+                    created.push(CreatedObject { key: key.clone(), uid: found.uid.clone(), source });
                 } else if !matches!(
                     selection.decision(node),
                     MoveDecision::Moves { kept: Some(KeepReason::ClusterScoped), .. }
@@ -51,31 +87,70 @@ impl CopiesToDelete {
             }
             copies.created.push(created);
         }
-        for (key, _) in copies.created.iter().flatten() {
-            let kind = key.group_kind();
+        for object in copies.created.iter().flatten() {
+            let kind = object.key.group_kind();
             if !copies.kinds.contains_key(&kind) {
-                copies.kinds.insert(kind.clone(), target.server.kind(&kind).await?);
+                let found = target.server.kind(&kind).await.map_err(api_error(MoveSide::Target))?;
+                copies.kinds.insert(kind, found);
             }
         }
         copies.overwritten.sort();
         Ok(copies)
     }
 
-    /// Deletes the created objects and returns their number.
-    pub(super) async fn delete(&self, target: &ManagementCluster) -> Result<usize, MoveError> {
+    /// Deletes the objects that the move created. Returns their number, and the objects of other programs.
+    pub(super) async fn delete(&self, undo: &AbortContext<'_>) -> Result<(usize, Vec<ObjectKey>), MoveError> {
+        let target = &undo.target;
         let of = self.created.iter().map(Vec::len).sum();
-        let mut done = 0;
+        let (mut done, mut foreign) = (0, Vec::new());
         for group in &self.created {
             let at_most = target.server.max_in_flight();
-            let (removed, failures) = run_concurrently(at_most, group, |(key, uid)| async move {
-                self.delete_one(target, key, uid).await.map_err(|error| (key.clone(), error))
+            let (outcomes, failures) = run_concurrently(at_most, group, |object| async move {
+                self.delete_if_created(undo, object).await.map_err(|error| (object.key.clone(), error))
             })
             .await;
             check_failures("remove", failures)?;
-            done += removed.len();
+            done += outcomes.len();
+            foreign.extend(outcomes.iter().filter_map(|outcome| match outcome {
+                RemoveOutcome::Removed => None,
+                RemoveOutcome::Foreign(key) => Some((*key).clone()),
+            }));
             target.events.send(&ProgressEvent::Moving { phase: MovePhase::Aborting, done, of });
         }
-        Ok(done)
+        foreign.sort();
+        Ok((done - foreign.len(), foreign))
+    }
+
+    async fn delete_if_created<'o>(
+        &self,
+        undo: &AbortContext<'_>,
+        object: &'o CreatedObject<'_>,
+    ) -> Result<RemoveOutcome<'o>, ApiError> {
+        if let Some(facts) = object.source
+            && !self.is_created(undo, object, facts).await?
+        {
+            return Ok(RemoveOutcome::Foreign(&object.key));
+        }
+        self.delete_one(&undo.target, &object.key, &object.uid).await.map(|()| RemoveOutcome::Removed)
+    }
+
+    /// True if the move created an object: it has the mark of the move, or field managers of its source. An object that is gone
+    /// counts as created.
+    async fn is_created(
+        &self,
+        undo: &AbortContext<'_>,
+        object: &CreatedObject<'_>,
+        facts: &ObjectFacts,
+    ) -> Result<bool, ApiError> {
+        let AbortContext { source, target, journal } = undo;
+        let key = &object.key;
+        let kind = &self.kinds[&key.group_kind()];
+        let Some(there) = target.server.get(kind, &key.namespace, &key.name).await? else { return Ok(true) };
+        if there.annotation(MOVE_MARK) == Some(&journal.run) {
+            return Ok(true);
+        }
+        let here = source.server.get(&facts.object_type.kind, &facts.key.namespace, &facts.key.name).await?;
+        Ok(here.is_some_and(|here| is_copy_of(&here, &there)))
     }
 
     /// Marks an object as moved so that webhooks allow its deletion, removes its finalizers and deletes the object. Its

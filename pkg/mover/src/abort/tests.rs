@@ -186,6 +186,24 @@ async fn an_abort_keeps_objects_that_existed_on_the_target() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_abort_keeps_objects_that_others_created_since_the_move_began() {
+    let begun = Box::pin(StartedMove::new_whole()).await;
+    let keys = |from: &str| object(SECRET, "team/one-extra").field("stringData", json!({"from": from}));
+    begun.lab.source.create([keys("source").owned_by(CLUSTER, "one")]).await;
+    begun.lab.target.advance(Duration::from_mins(1));
+    begun.lab.target.create([keys("target")]).await;
+    let aborted = begun.abort().await.unwrap();
+    let names = |keys: &[ObjectKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&aborted.foreign), ["Secret team/one-extra"]);
+    assert_eq!(
+        (names(&aborted.overwritten), aborted.remaining_namespaces),
+        (vec![], vec!["team".to_owned()])
+    );
+    begun.lab.target.wait_until_idle().await;
+    assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
+}
+
+#[tokio::test(start_paused = true)]
 async fn aborting_a_pausing_move_does_not_change_the_target() {
     let begun = StartedMove::new(team(), async |target| {
         target.create(cluster_class("team/class")).await;

@@ -71,9 +71,7 @@ impl ExistingObjects {
             there.extend(view.objects.into_iter().map(|(key, TargetObject { uid, version, .. })| {
                 (key, ExistingObject { uid, version, content: None })
             }));
-            if !work.may_have_deleted() {
-                read_content(work, &keys, &mut there).await.map_err(api_error(MoveSide::Target))?;
-            }
+            read_content(work, &keys, &mut there).await.map_err(api_error(MoveSide::Target))?;
         }
         self.objects = Some(there);
         Ok(())

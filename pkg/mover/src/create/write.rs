@@ -16,6 +16,7 @@ use super::{
     references::MovedReferences,
 };
 use crate::{
+    DifferencePolicy,
     pause::PausableKind,
     run::{KnownCopies, MoveContext, TargetCopy},
     target::kind_on_target,
@@ -209,7 +210,11 @@ impl<'w> CopyWriter<'w> {
             return Err(conflict_error("update", &pair.key, "it is being deleted on the target"));
         }
         if pair.is_marked_for_deletion() {
-            return match first_difference(&without_pause(&pair.copy), &there) {
+            let difference = first_difference(&without_pause(&pair.copy), &there);
+            // A difference that the request accepts was found before the first deletion.
+            let is_accepted =
+                self.work.may_have_deleted() && self.work.request.on_difference == DifferencePolicy::Continue;
+            return match difference.filter(|_| !is_accepted) {
                 None => Ok((uid, None)),
                 Some(path) => Err(conflict_error("keep", &pair.key, &marked_for_deletion_message(&path))),
             };

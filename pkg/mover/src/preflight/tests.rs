@@ -69,6 +69,7 @@ fn journal(phase: MovePhase) -> MoveJournal {
         paused: Vec::new(),
         existed: Vec::new(),
         made_namespaces: Vec::new(),
+        is_recovered: false,
         objects: 0,
         holder: JournalHolder::default(),
     }

@@ -5,6 +5,7 @@ use std::{
     marker::PhantomData,
 };
 
+use api::output::MovePhase;
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use workload::ContentFacts;
@@ -15,7 +16,7 @@ use crate::{
     TargetEffect,
     create::ExistingObjects,
     error::api_error,
-    journal::{JournalLease, source_digest},
+    journal::{JournalLease, find_move_journal, source_digest},
     mark::marked_objects,
     request::with_retries,
 };
@@ -30,14 +31,14 @@ impl<'a> PhasedMove<'a, Started> {
     ) -> Result<Option<Self>, MoveError> {
         let (source, target) =
             (with_retries(route.source, request.timeout), with_retries(route.target, request.timeout));
-        let journal = if let Some(journal) = plan.unfinished.take() {
-            journal
+        let (journal, is_resumed) = if let Some(journal) = plan.unfinished.take() {
+            (journal, true)
         } else {
             let lost = find_lost_run(route, request, &plan).await?;
             if lost.is_none() && plan.has_nothing_to_move() {
                 return Ok(None);
             }
-            new_journal(&source, &target, request, &plan, lost, store).await?
+            (new_journal(&source, &target, request, &plan, lost, store).await?, false)
         };
         let journal_lease = JournalLease::acquire(&source, &target, journal, store).await?;
         let existing = plan.target_effects.iter().filter(|(_, there)| **there != TargetEffect::Create);
@@ -45,7 +46,16 @@ impl<'a> PhasedMove<'a, Started> {
         let known = plan.target_effects.keys().map(|node| plan.key_on_target(*node, request)).collect();
         let (not_acknowledged, outcomes) = (BTreeSet::new(), BTreeMap::new());
         Ok(Some(Self {
-            work: MoveContext { source, target, request, plan, journal_lease, not_acknowledged, outcomes },
+            work: MoveContext {
+                source,
+                target,
+                request,
+                plan,
+                journal_lease,
+                is_resumed,
+                not_acknowledged,
+                outcomes,
+            },
             existing: ExistingObjects::new(known, existed),
             copies: KnownCopies::default(),
             phase: PhantomData,
@@ -66,7 +76,7 @@ async fn new_journal(
     let there = target.identity().await.map_err(api_error(MoveSide::Target))?;
     let mut journal = MoveJournal::new(here, there, request, chosen_clusters(request, plan), store);
     if let Some(run) = lost {
-        journal.run = run;
+        (journal.run, journal.is_recovered) = (run, true);
     }
     Ok(journal)
 }
@@ -112,5 +122,9 @@ async fn find_lost_run(
             objects: foreign.into_iter().map(|(key, _)| key).collect(),
         });
     }
-    Ok(ours.into_iter().next().map(|(_, run)| run))
+    let Some((_, run)) = ours.into_iter().next() else { return Ok(None) };
+    // Overwritten Clusters keep the mark of an aborted move.
+    let last = Box::pin(find_move_journal(Some(source), Some(target))).await?;
+    let is_aborted = last.is_some_and(|journal| journal.run == run && journal.phase == MovePhase::Aborted);
+    Ok((!is_aborted).then_some(run))
 }

@@ -20,8 +20,8 @@ use tempfile::TempDir;
 use workload::{DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 
 use crate::{
-    ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome, MovePlan,
-    MoveRequest, MoveRoute, execute_move, plan_move,
+    AbortOutcome, ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome,
+    MovePlan, MoveRequest, MoveRoute, abort_move, execute_move, plan_move,
     testing::{Lab, NEW_VERSION, core, docker},
 };
 
@@ -161,6 +161,14 @@ pub(crate) async fn move_lab(
 ) -> Result<MoveOutcome, MoveError> {
     let lines = lab.lines();
     plan_and_execute(&lines.source().await, &lines.target().await, request, process).await
+}
+
+/// Aborts a move without interruptions.
+pub(crate) async fn abort_lab(lab: &Lab) -> Result<AbortOutcome, MoveError> {
+    let lines = lab.lines();
+    let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("2"));
+    let route = MoveRoute { source: &source, target: &target };
+    Box::pin(abort_move(route, Duration::from_mins(10), &keeper)).await
 }
 
 pub(crate) async fn state(lab: &Lab) -> State {

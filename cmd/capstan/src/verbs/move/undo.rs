@@ -51,6 +51,8 @@ fn aborted_report(aborted: &AbortOutcome) -> MoveAborted {
         removed: aborted.removed,
         resumed: names(&aborted.resumed),
         overwritten: names(&aborted.overwritten),
+        foreign: names(&aborted.foreign),
+        only_on_target: names(&aborted.only_on_target),
         namespaces_left: aborted.remaining_namespaces.clone(),
     }
 }
@@ -69,6 +71,11 @@ fn text(aborted: &MoveAborted) -> String {
     let names = |objects: &[ObjectName]| objects.iter().map(ToString::to_string).collect();
     add("resumed on the source", names(&aborted.resumed));
     add("existed on the target before and are kept; Clusters stay paused", names(&aborted.overwritten));
+    add("not created by the move and kept on the target", names(&aborted.foreign));
+    add(
+        "deleted on the source by others; the copies on the target stay paused",
+        names(&aborted.only_on_target),
+    );
     add("namespaces kept on the target because others use them", aborted.namespaces_left.clone());
     sanitize(&text).into_owned()
 }
@@ -125,6 +132,8 @@ mod tests {
             removed: 31,
             resumed: vec![cluster("one"), cluster("two")],
             overwritten: vec![cluster("two")],
+            foreign: vec![cluster("three")],
+            only_on_target: vec![cluster("four")],
             namespaces_left: vec!["team".to_owned()],
         };
         assert_data_eq!(
@@ -139,6 +148,12 @@ resumed on the source
 existed on the target before and are kept; Clusters stay paused
   Cluster team/two
 
+not created by the move and kept on the target
+  Cluster team/three
+
+deleted on the source by others; the copies on the target stay paused
+  Cluster team/four
+
 namespaces kept on the target because others use them
   team
 
@@ -148,8 +163,14 @@ namespaces kept on the target because others use them
 
     #[test]
     fn an_undone_move_without_created_objects_has_one_line() {
-        let aborted =
-            MoveAborted { removed: 0, resumed: vec![], overwritten: vec![], namespaces_left: vec![] };
+        let aborted = MoveAborted {
+            removed: 0,
+            resumed: vec![],
+            overwritten: vec![],
+            foreign: vec![],
+            only_on_target: vec![],
+            namespaces_left: vec![],
+        };
         assert_data_eq!(
             text(&aborted),
             str![[r#"

@@ -1,12 +1,9 @@
 //! A move that is interrupted before its first deletion, and aborted.
 
-use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::testing::move_world::{State, World, keeper, plan_and_execute, request, state};
-use crate::{MoveError, MoveRoute, abort_move, testing::Lab};
+use crate::MoveError;
+use crate::testing::move_world::{State, World, abort_lab, plan_and_execute, request, state};
 
 /// The result of aborting an interrupted move.
 enum AbortKind {
@@ -27,22 +24,15 @@ async fn aborted_after(writes: u64, world: &World, before: &State) -> AbortKind 
     }
     let when = format!("undone after {writes} writes");
     futures::join!(lab.source.wait_until_idle(), lab.target.wait_until_idle());
-    match abort(lab).await {
+    match abort_lab(lab).await {
         Err(MoveError::AlreadyDeleting) => return AbortKind::TooLate,
-        Ok(()) => {}
+        Ok(_) => {}
         Err(error) => panic!("{when}: {error:?}"),
     }
     let found = state(lab).await;
     found.check(&when);
     found.assert_same(before, &when);
     AbortKind::Yes
-}
-
-async fn abort(lab: &Lab) -> Result<(), MoveError> {
-    let lines = lab.lines();
-    let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("2"));
-    let route = MoveRoute { source: &source, target: &target };
-    Box::pin(abort_move(route, Duration::from_mins(10), &keeper)).await.map(drop)
 }
 
 fn runtime() -> tokio::runtime::Runtime {

@@ -1,5 +1,7 @@
 //! Disturbances during a move.
 
+use std::time::Duration;
+
 use api::output::MovePhase;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
@@ -14,7 +16,9 @@ use crate::{
     MoveError, plan_move,
     testing::{
         Lab,
-        move_world::{World, execute, install_providers, move_lab, plan_and_execute, request, state},
+        move_world::{
+            World, abort_lab, execute, install_providers, move_lab, plan_and_execute, request, state,
+        },
     },
 };
 
@@ -32,6 +36,97 @@ async fn user_changes_between_two_runs_are_kept() {
     assert!(
         after.target.contains_key("DockerCluster team/new") && !after.source.contains_key("Cluster team/new")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_between_two_runs_of_a_deletion_are_copied_or_stop_it() {
+    let world = Box::pin(World::build()).await;
+    let started = InterruptionPoint::new(MovePhase::Deleting, 12).interrupt(&world).await;
+    let lab = &started.lab;
+    let secret = "team/c-apiserver-etcd-client";
+    lab.source.merge(kind::SECRET, secret, &json!({"data": {"late": "bGF0ZQ=="}})).await;
+    move_lab(lab, &request(), "2").await.unwrap();
+    assert_eq!(lab.target.get(kind::SECRET, secret).await.unwrap()["data"]["late"], "bGF0ZQ==");
+
+    let started = InterruptionPoint::new(MovePhase::Deleting, 12).interrupt(&world).await;
+    let lab = &started.lab;
+    let late = |from: &str| {
+        let late = object(kind::CONFIG_MAP, "team/late").label("clusterctl.cluster.x-k8s.io/move", "");
+        late.field("data", json!({"from": from}))
+    };
+    lab.source.create([late("source")]).await;
+    lab.target.advance(Duration::from_mins(1));
+    lab.target.create([late("target")]).await;
+    let error = move_lab(lab, &request(), "2").await.unwrap_err();
+    let MoveError::ObjectFailures { action: "create", failures } = error else { panic!("{error:?}") };
+    assert_eq!(failures[0].0.to_string(), "ConfigMap team/late");
+    for (fixture, from) in [(&lab.source, "source"), (&lab.target, "target")] {
+        assert_eq!(fixture.get(kind::CONFIG_MAP, "team/late").await.unwrap()["data"]["from"], from);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_deleted_between_two_runs_never_runs_on_the_target() {
+    let world = Box::pin(World::build()).await;
+    let started = InterruptionPoint::new(MovePhase::Verifying, 2).interrupt(&world).await;
+    let lab = &started.lab;
+    let resumed = json!({
+        "metadata": {"annotations": {MOVE_MARK: null}, "finalizers": null}, "spec": {"paused": null}
+    });
+    lab.source.merge(kind::CLUSTER, "team/c", &resumed).await;
+    lab.source.delete(kind::CLUSTER, "team/c").await;
+    lab.source.wait_until_idle().await;
+    assert_eq!(lab.source.get(kind::CLUSTER, "team/c").await, None);
+
+    let error = move_lab(lab, &request(), "2").await.unwrap_err();
+    let MoveError::StaleCopies { objects } = error else { panic!("{error:?}") };
+    assert!(objects.iter().any(|key| key.to_string() == "Cluster team/c"), "{objects:?}");
+    assert!(objects.len() > 3 && objects.iter().all(|key| key.name.starts_with('c')), "{objects:?}");
+    assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], true);
+
+    let aborted = abort_lab(lab).await.unwrap();
+    assert_eq!((aborted.foreign.len(), aborted.only_on_target), (0, objects));
+    for fixture in [&lab.source, &lab.target] {
+        fixture.wait_until_idle().await;
+    }
+    assert_eq!(lab.target.list(kind::CLUSTER).await.len(), 1, "the only copy stays");
+    move_lab(lab, &request(), "3").await.unwrap();
+    assert_eq!(lab.target.list(kind::CLUSTER).await.len(), 3);
+    for (cluster, is_paused) in [("team/a", json!(null)), ("team/c", json!(true))] {
+        assert_eq!(lab.target.get(kind::CLUSTER, cluster).await.unwrap()["spec"]["paused"], is_paused);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_deleted_between_two_runs_does_not_come_back() {
+    let world = Box::pin(World::build()).await;
+    let started = InterruptionPoint::new(MovePhase::Verifying, 2).interrupt(&world).await;
+    let lab = &started.lab;
+    let machine = lab.source.list(kind::MACHINE).await.swap_remove(0)["metadata"]["name"].clone();
+    let machine = format!("team/{}", machine.as_str().unwrap());
+    lab.source.merge(kind::MACHINE, &machine, &json!({"metadata": {"finalizers": null}})).await;
+    lab.source.delete(kind::MACHINE, &machine).await;
+    lab.source.wait_until_idle().await;
+    let MoveError::StaleCopies { objects } = move_lab(lab, &request(), "2").await.unwrap_err() else {
+        panic!("another failure")
+    };
+    assert!(objects.iter().any(|key| key.to_string() == format!("Machine {machine}")), "{objects:?}");
+    let aborted = abort_lab(lab).await.unwrap();
+    assert_eq!((aborted.foreign.len(), aborted.only_on_target.len()), (0, 0));
+    lab.target.wait_until_idle().await;
+    assert_eq!(lab.target.list(kind::CLUSTER).await.len(), 0);
+    assert_eq!(lab.target.list(kind::MACHINE).await.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_of_the_user_on_the_target_survives_the_end_of_the_move() {
+    let world = Box::pin(World::build()).await;
+    let started = InterruptionPoint::new(MovePhase::Finished, 1).interrupt(&world).await;
+    let lab = &started.lab;
+    lab.target.merge(kind::CLUSTER, "team/a", &json!({"spec": {"paused": true}})).await;
+    move_lab(lab, &request(), "2").await.unwrap();
+    assert_eq!(lab.target.get(kind::CLUSTER, "team/a").await.unwrap()["spec"]["paused"], true);
+    assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], json!(null));
 }
 
 #[tokio::test(start_paused = true)]
