@@ -87,6 +87,15 @@ async fn labels_are_planned_applied_and_kept_by_upgrades() {
             assert_eq!(cluster.values(owner, label).await, value(expected), "{label} of {owner}");
         }
     }
+    let deployments = cluster.fixture.list(DEPLOYMENT).await;
+    assert!(deployments.len() >= OWNERS.len(), "{} Deployments", deployments.len());
+    for deployment in deployments {
+        let Value::Object(selector) = &deployment["spec"]["selector"]["matchLabels"] else {
+            panic!("no selector: {deployment}")
+        };
+        assert!(!selector.contains_key("team"), "{deployment}");
+        assert_eq!(deployment["spec"]["template"]["metadata"]["labels"]["team"], Value::Null, "{deployment}");
+    }
     assert_data_eq!(
         cluster.done("init -i own:v1.0.0").stderr,
         str![[r#"
