@@ -16,7 +16,7 @@ mod namespace;
 mod permissions;
 mod scope;
 
-use api::output::{CertManagerPlan, ProgressStep};
+use api::output::ProgressStep;
 use apply::{ApiError, ApplySet, ApplySetItem, LiveObjects, PlannedSet, ReadDetail};
 use futures::future::try_join_all;
 use inventory::{ContractCheck, ManagementCluster};
@@ -100,17 +100,14 @@ pub async fn plan_delete(
     let detail = if request.full_objects { ReadDetail::Full } else { ReadDetail::Metadata };
     let lives = observe_all(cluster, &selected, &sets, detail).await?;
     let providers = selected.into_iter().zip(applied).zip(sets.iter().zip(lives));
+    let unchanged = LifecyclePlan::empty(LifecycleVerb::Delete, &inventory);
     Ok(LifecyclePlan {
-        verb: LifecycleVerb::Delete,
-        cert_manager: CertManagerPlan::default(),
-        cert_manager_objects: None,
         providers: providers
             .map(|((one, applied), (deleted, live))| provider_plan(one, applied, deleted, live))
             .collect(),
         labels: inventory.labels,
-        ignored: Vec::new(),
         warnings,
-        unfinished_init: inventory.unfinished.is_some(),
+        ..unchanged
     })
 }
 

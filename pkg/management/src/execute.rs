@@ -103,28 +103,3 @@ pub(crate) fn provider_event(
 ) -> ProgressEvent {
     ProgressEvent::provider(step, id.label(), version, namespace)
 }
-
-impl ProviderPlan {
-    /// True if nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.objects.plan.is_empty() && self.from == self.to
-    }
-
-    /// Returns the provider as it is before the plan is executed.
-    pub(crate) fn installed_before(&self) -> InstalledProvider {
-        self.with_version(self.from.as_ref())
-    }
-
-    /// Returns the provider as it is after the plan is executed.
-    pub(crate) fn installed_after(&self) -> InstalledProvider {
-        self.with_version(self.to.as_ref())
-    }
-
-    fn with_version(&self, version: Option<&String>) -> InstalledProvider {
-        InstalledProvider {
-            id: self.id.clone(),
-            version: version.cloned().unwrap_or_default(),
-            namespace: self.namespace.clone(),
-        }
-    }
-}

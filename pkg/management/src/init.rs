@@ -116,14 +116,13 @@ pub async fn plan_init(
         None
     };
     Ok(LifecyclePlan {
-        verb: LifecycleVerb::Init,
         cert_manager,
         cert_manager_objects,
         providers,
         labels,
         ignored,
         warnings,
-        unfinished_init: inventory.unfinished.is_some(),
+        ..LifecyclePlan::empty(LifecycleVerb::Init, &inventory)
     })
 }
 

@@ -3,6 +3,8 @@ mod saved;
 
 use api::{ProviderId, labels::LabelsByOwner, output::CertManagerPlan};
 use apply::PlannedSet;
+use inventory::{PreflightProblem, ProviderInventory};
+use provider::InstalledProvider;
 use serde::Serialize;
 
 pub use report::{DiffDetail, report_steps};
@@ -49,7 +51,7 @@ pub struct LifecyclePlan {
     /// The labels that users chose for the objects of the plan.
     pub labels: LabelsByOwner,
     /// Problems that `--validate=false` let pass, for a warning.
-    pub ignored: Vec<inventory::PreflightProblem>,
+    pub ignored: Vec<PreflightProblem>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
     /// True if a first installation is unfinished.
@@ -74,8 +76,47 @@ pub struct ProviderPlan {
 }
 
 impl LifecyclePlan {
+    /// Returns the plan of a command that changes nothing.
+    pub(crate) fn empty(verb: LifecycleVerb, inventory: &ProviderInventory) -> Self {
+        Self {
+            verb,
+            cert_manager: CertManagerPlan::default(),
+            cert_manager_objects: None,
+            providers: Vec::new(),
+            labels: LabelsByOwner::new(),
+            ignored: Vec::new(),
+            warnings: Vec::new(),
+            unfinished_init: inventory.unfinished.is_some(),
+        }
+    }
+
     /// True if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.cert_manager.is_empty() && self.providers.iter().all(ProviderPlan::is_empty)
+    }
+}
+
+impl ProviderPlan {
+    /// True if nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.objects.plan.is_empty() && self.from == self.to
+    }
+
+    /// Returns the provider as it is before the plan is executed.
+    pub(crate) fn installed_before(&self) -> InstalledProvider {
+        self.with_version(self.from.as_ref())
+    }
+
+    /// Returns the provider as it is after the plan is executed.
+    pub(crate) fn installed_after(&self) -> InstalledProvider {
+        self.with_version(self.to.as_ref())
+    }
+
+    fn with_version(&self, version: Option<&String>) -> InstalledProvider {
+        InstalledProvider {
+            id: self.id.clone(),
+            version: version.cloned().unwrap_or_default(),
+            namespace: self.namespace.clone(),
+        }
     }
 }

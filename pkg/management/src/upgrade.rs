@@ -158,14 +158,12 @@ pub async fn plan_upgrade(
         None
     };
     Ok(LifecyclePlan {
-        verb: LifecycleVerb::Upgrade,
         cert_manager,
         cert_manager_objects,
         providers,
         labels,
-        ignored: Vec::new(),
         warnings,
-        unfinished_init: inventory.unfinished.is_some(),
+        ..LifecyclePlan::empty(LifecycleVerb::Upgrade, &inventory)
     })
 }
 

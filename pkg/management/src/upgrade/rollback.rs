@@ -1,9 +1,6 @@
 //! Rolls an upgrade back.
 
-use api::{
-    labels::LabelsByOwner,
-    output::{CertManagerPlan, ProgressEvent},
-};
+use api::output::{CertManagerPlan, ProgressEvent};
 use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
@@ -54,16 +51,12 @@ pub async fn plan_rollback(
         Some(version) => CertManagerPlan::keep(version),
         None => CertManagerPlan::default(),
     };
+    // The journal has the objects with their labels.
     let plan = LifecyclePlan {
-        verb: LifecycleVerb::Upgrade,
         cert_manager,
-        cert_manager_objects: None,
         providers,
-        // The journal has the objects with their labels.
-        labels: LabelsByOwner::new(),
-        ignored: Vec::new(),
         warnings,
-        unfinished_init: inventory.unfinished.is_some(),
+        ..LifecyclePlan::empty(LifecycleVerb::Upgrade, &inventory)
     };
     Ok(RollbackPlan { plan, journal, storage })
 }

@@ -1,12 +1,8 @@
 use std::collections::BTreeMap;
 
-use api::{
-    ProviderId, ProviderType,
-    labels::{Labels, LabelsByOwner},
-    output::CertManagerPlan,
-    plan::SavedReference,
-};
+use api::{ProviderId, ProviderType, labels::Labels, output::CertManagerPlan, plan::SavedReference};
 use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction};
+use inventory::ProviderInventory;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
@@ -64,9 +60,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
         managed_types: Vec::new(),
     };
     LifecyclePlan {
-        verb: LifecycleVerb::Init,
         cert_manager: CertManagerPlan::keep("v1.0.0"),
-        cert_manager_objects: None,
         providers: vec![ProviderPlan {
             id: ProviderId::new(ProviderType::Core, "cluster-api"),
             namespace: "n".to_owned(),
@@ -80,10 +74,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
                 ..PlannedSet::default()
             },
         }],
-        labels: LabelsByOwner::new(),
-        ignored: Vec::new(),
-        warnings: Vec::new(),
-        unfinished_init: false,
+        ..LifecyclePlan::empty(LifecycleVerb::Init, &ProviderInventory::default())
     }
 }
 
