@@ -19,23 +19,22 @@ mod version;
 use std::time::Instant;
 
 use ::manifest::Object;
-use api::{
-    labels::LabelsByOwner,
-    output::{CertManagerAction, CertManagerPlan, ProgressEvent, ProgressStep},
-};
-use apply::{ApiError, Blocker, EngineError, PlannedSet};
+use api::output::{CertManagerAction, CertManagerPlan, ProgressEvent, ProgressStep};
+use apply::{ApiError, Blocker, EngineError};
 use inventory::ManagementCluster;
-use provider::config::{CertManager, CertManagerMode, ConfigError};
+use provider::config::{CertManagerMode, ConfigError};
 
-use self::decide::{CertManagerState, decide_for_init, decide_for_upgrade};
+use self::{
+    decide::{CertManagerState, decide_for_init, decide_for_upgrade},
+    manifest::planned_manifest,
+};
 use crate::{
-    Sources,
+    LifecyclePlan, Sources,
     cert_manager::{
         find::{has_managed_cert_manager, labelled_objects, read_cert_manager_state, warn_leftovers},
         install::{apply_cert_manager, migrate_cert_manager, wait_for_external_cert_manager},
         record::recorded_cert_manager_set,
     },
-    labels::set_labels,
 };
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
@@ -132,35 +131,33 @@ pub(crate) async fn plan_cert_manager_for_upgrade(
     decide_for_upgrade(&CertManagerState { live, set, ..CertManagerState::default() }, &manifest)
 }
 
-/// Executes the plan and waits until cert-manager answers, external or not.
+/// Executes the plan of cert-manager and waits until cert-manager answers, external or not.
 /// # Errors
 /// `NotAnswering` if cert-manager does not answer in time. Objects that are not ready although cert-manager answers
 /// are only a warning. Later waits cover the providers that need them.
 pub(crate) async fn execute_cert_manager(
     cluster: &ManagementCluster,
-    plan: &CertManagerPlan,
-    objects: &mut Option<PlannedSet>,
-    labels: &LabelsByOwner,
+    plan: &mut LifecyclePlan,
     sources: &Sources<'_>,
     deadline: Instant,
 ) -> Result<(), CertManagerError> {
-    match plan.action {
+    match plan.cert_manager.action {
         CertManagerAction::None | CertManagerAction::Keep => return Ok(()),
         CertManagerAction::External => return wait_for_external_cert_manager(cluster, deadline).await,
         CertManagerAction::Install | CertManagerAction::Upgrade => {}
     }
-    let mut manifest = cert_manager_manifest(sources).await?;
-    set_labels(&mut manifest.objects, CertManager::LABEL, labels);
-    let to = plan.to.as_deref().unwrap_or_default();
-    if plan.action == CertManagerAction::Upgrade {
+    let manifest = planned_manifest(sources, plan).await?;
+    let CertManagerPlan { action, from, to, .. } = &plan.cert_manager;
+    let to = to.as_deref().unwrap_or_default();
+    if *action == CertManagerAction::Upgrade {
         let step = ProgressStep::UpgradingCertManager;
-        cluster.events.send(&ProgressEvent::cert_manager(step, plan.from.clone(), to));
+        cluster.events.send(&ProgressEvent::cert_manager(step, from.clone(), to));
         migrate_cert_manager(cluster, &manifest).await?;
     } else {
         let step = ProgressStep::InstallingCertManager;
         cluster.events.send(&ProgressEvent::cert_manager(step, None, to));
     }
-    apply_cert_manager(cluster, &manifest, objects, deadline).await
+    apply_cert_manager(cluster, &manifest, &mut plan.cert_manager_objects, deadline).await
 }
 
 #[cfg(test)]

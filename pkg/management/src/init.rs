@@ -110,20 +110,18 @@ pub async fn plan_init(
         }
     };
     let ignored = ignorable_problems(problems, request.validate)?;
-    let cert_manager_objects = if request.server_dry_run {
-        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, &labels, sources)).await?
-    } else {
-        None
-    };
-    Ok(LifecyclePlan {
+    let mut plan = LifecyclePlan {
         cert_manager,
-        cert_manager_objects,
         providers,
         labels,
         ignored,
         warnings,
         ..LifecyclePlan::empty(LifecycleVerb::Init, &inventory)
-    })
+    };
+    if request.server_dry_run {
+        Box::pin(plan_cert_manager_objects(cluster, &mut plan, sources)).await?;
+    }
+    Ok(plan)
 }
 
 /// Returns the contracts that an existing installation accepts.
@@ -190,9 +188,7 @@ pub async fn init(
         cluster.define_inventory(is_first.then_some(&recorded), &labels).await?;
     }
     let timeout = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
-    let (cert_manager, objects) = (&plan.cert_manager, &mut plan.cert_manager_objects);
-    let deadline = Instant::now() + timeout;
-    Box::pin(execute_cert_manager(cluster, cert_manager, objects, &plan.labels, sources, deadline)).await?;
+    Box::pin(execute_cert_manager(cluster, plan, sources, Instant::now() + timeout)).await?;
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
         let position = ProviderPosition { number, total: of };

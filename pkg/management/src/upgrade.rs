@@ -152,19 +152,17 @@ pub async fn plan_upgrade(
     fail_on_problems(problems)?;
     let (providers, provider_warnings): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(provider_warnings.into_iter().flatten());
-    let cert_manager_objects = if request.server_dry_run {
-        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, &labels, sources)).await?
-    } else {
-        None
-    };
-    Ok(LifecyclePlan {
+    let mut plan = LifecyclePlan {
         cert_manager,
-        cert_manager_objects,
         providers,
         labels,
         warnings,
         ..LifecyclePlan::empty(LifecycleVerb::Upgrade, &inventory)
-    })
+    };
+    if request.server_dry_run {
+        Box::pin(plan_cert_manager_objects(cluster, &mut plan, sources)).await?;
+    }
+    Ok(plan)
 }
 
 /// Returns the upgrade to execute: the choice of an unfinished upgrade, or else a new choice.

@@ -7,7 +7,7 @@ use provider::{
 };
 
 use super::record::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
-use crate::Sources;
+use crate::{LifecyclePlan, Sources, labels::set_labels};
 
 /// A release of cert-manager, ready to be applied.
 #[derive(Clone, Debug)]
@@ -69,6 +69,16 @@ pub async fn cert_manager_manifest(
     }
     record_provenance(sources.trace, "", "mark of cert-manager", &mut objects);
     Ok(CertManagerManifest { namespace: namespace_of(&objects), version, objects, warnings })
+}
+
+/// Reads the configured release, as [`cert_manager_manifest`] does, with the labels of a plan.
+pub(super) async fn planned_manifest(
+    sources: &Sources<'_>,
+    plan: &LifecyclePlan,
+) -> Result<CertManagerManifest, CertManagerManifestError> {
+    let mut manifest = cert_manager_manifest(sources).await?;
+    set_labels(&mut manifest.objects, CertManager::LABEL, &plan.labels);
+    Ok(manifest)
 }
 
 async fn read(

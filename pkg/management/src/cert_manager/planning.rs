@@ -1,33 +1,30 @@
 //! Plans each object of cert-manager.
 
-use api::{labels::LabelsByOwner, output::CertManagerPlan};
 use apply::{Engine, EngineError, PlannedSet, ReadByName};
 use inventory::ManagementCluster;
-use provider::config::CertManager;
 
-use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
-use crate::{Sources, cert_manager::install::installed_set, labels::set_labels, provider_set::options};
+use super::{CertManagerError, CertManagerManifest, manifest::planned_manifest, record::marks};
+use crate::{LifecyclePlan, Sources, cert_manager::install::installed_set, provider_set::options};
 
-/// Plans every object of cert-manager with a server-side dry run. `None` if nothing changes. Writes nothing.
+/// Adds the objects of cert-manager to a plan that changes cert-manager, after a server-side dry run. Writes nothing.
 /// # Errors
 /// Fails if the release or the server cannot be read, or if the server rejects an object.
 pub(crate) async fn plan_cert_manager_objects(
     cluster: &ManagementCluster,
-    cert_manager: &CertManagerPlan,
-    labels: &LabelsByOwner,
+    plan: &mut LifecyclePlan,
     sources: &Sources<'_>,
-) -> Result<Option<PlannedSet>, CertManagerError> {
-    if cert_manager.is_empty() {
-        return Ok(None);
+) -> Result<(), CertManagerError> {
+    if plan.cert_manager.is_empty() {
+        return Ok(());
     }
-    let mut manifest = cert_manager_manifest(sources).await?;
-    set_labels(&mut manifest.objects, CertManager::LABEL, labels);
+    let manifest = planned_manifest(sources, plan).await?;
     let mut planned = plan_manifest(cluster, &manifest, ReadByName::All).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let tried = engine.dry_run(&mut planned, |_| true).await;
     tried.map_err(|error| CertManagerError::Apply(Box::new(error)))?;
-    Ok(Some(planned))
+    plan.cert_manager_objects = Some(planned);
+    Ok(())
 }
 
 /// Plans every object of a release.

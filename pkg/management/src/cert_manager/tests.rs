@@ -3,11 +3,9 @@ use std::{
     time::Duration,
 };
 
-use api::{
-    labels::LabelsByOwner,
-    output::{CertManagerPlan, ProgressEvent},
-};
+use api::output::{CertManagerPlan, ProgressEvent};
 use apply::EventSink;
+use inventory::ProviderInventory;
 use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
 use repository::{Overrides, RepositoryContext};
 use sandbox::{ControllerSwitches, ServiceWebhooks};
@@ -22,6 +20,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::{
+    LifecycleVerb,
     cert_manager::{
         execute_cert_manager,
         install::wait_for_external_cert_manager,
@@ -153,7 +152,9 @@ async fn execute(
     release: &Release,
     deadline: Instant,
 ) -> Result<(), CertManagerError> {
-    execute_cert_manager(cluster, plan, &mut None, &LabelsByOwner::new(), &release.sources(), deadline).await
+    let empty = LifecyclePlan::empty(LifecycleVerb::Init, &ProviderInventory::default());
+    let mut plan = LifecyclePlan { cert_manager: plan.clone(), ..empty };
+    execute_cert_manager(cluster, &mut plan, &release.sources(), deadline).await
 }
 
 // Row: D-106

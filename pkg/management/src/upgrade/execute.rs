@@ -28,9 +28,7 @@ pub(crate) async fn execute_upgrade(
     };
     if !plan.cert_manager.is_empty() {
         let timeout = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
-        let objects = &mut plan.cert_manager_objects;
-        let deadline = Instant::now() + timeout;
-        execute_cert_manager(cluster, &plan.cert_manager, objects, &plan.labels, sources, deadline).await?;
+        execute_cert_manager(cluster, plan, sources, Instant::now() + timeout).await?;
     }
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
