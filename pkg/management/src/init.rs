@@ -2,7 +2,6 @@
 
 mod planning;
 mod queue;
-mod retry;
 
 use std::time::Instant;
 
@@ -17,7 +16,6 @@ use crate::{
         execute_cert_manager, plan_cert_manager_for_init, plan_cert_manager_objects, written_objects,
     },
     execute::{ProviderPosition, execute_provider, wait_if_requested},
-    init::retry::find_incomplete,
     labels::{add_cert_manager_labels, label_providers},
     preflight::{AccessNeed, check_access, check_providers},
     unfinished_runs::{CheckedRuns, check_unfinished},
@@ -68,10 +66,8 @@ pub async fn plan_init(
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Init, errors })?;
     let mut labels = label_providers(&inventory, &request.labels, &mut rendered);
-    let (incomplete, interrupted) =
-        Box::pin(find_incomplete(cluster, &inventory, &rendered, &labels)).await?;
+    let (queue, interrupted) = Box::pin(queue::drop_complete(cluster, &inventory, rendered, &labels)).await?;
     warnings.extend(interrupted);
-    let queue = queue::drop_installed(&inventory, &incomplete, rendered);
     warnings.extend(queue.iter().flat_map(|provider| provider.warnings.iter().cloned()));
     labels.retain(|owner, _| queue.iter().any(|provider| provider.id.label() == *owner));
 

@@ -1,13 +1,26 @@
-//! Selects the providers that `init` installs.
+//! The queue of `init`: the selected providers without those that are installed and complete.
 
 use std::collections::BTreeSet;
 
-use api::{ProviderId, ProviderType};
-use inventory::ProviderInventory;
+use api::{
+    ProviderId, ProviderType,
+    labels::{Labels, LabelsByOwner},
+};
+use apply::{ApiError, ApplySet, DesiredSet, Engine, ItemPhase, ReadByName};
+use futures::future::try_join_all;
+use inventory::{ManagementCluster, ProviderInventory};
+use manifest::Object;
 use provider::InstalledProvider;
 
 use super::InitRequest;
-use crate::{RenderedProvider, sources::WantedProvider};
+use crate::{
+    InstalledHealth, RenderedProvider,
+    applied::AppliedObjects,
+    provider_set::{marks, options, read_recorded_set},
+    sources::WantedProvider,
+    status::provider_status,
+    upgrade::live_objects,
+};
 
 /// The default providers of a first installation, unless the user names a provider of that type or declines the type.
 /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
@@ -24,6 +37,18 @@ pub(super) struct ProviderSelection {
     pub(super) wanted: Vec<WantedProvider>,
     /// Warnings for the user.
     pub(super) warnings: Vec<String>,
+}
+
+/// The remaining work for an installed provider.
+enum RemainingWork {
+    Nothing,
+    /// Objects are missing, changed, unfinished, not ready or without a label: the provider is planned, applied and waited
+    /// for again.
+    Reapply,
+    /// The record has another version, because an upgrade began.
+    InterruptedUpgrade {
+        recorded: String,
+    },
 }
 
 /// True if there is no core provider, or if the first installation is unfinished.
@@ -133,11 +158,91 @@ fn interrupted_warning(
     ))
 }
 
+/// Removes providers that are installed and complete. Returns the queue, and warnings for the user.
+pub(super) async fn drop_complete(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+    rendered: Vec<RenderedProvider>,
+    labels: &LabelsByOwner,
+) -> Result<(Vec<RenderedProvider>, Vec<String>), ApiError> {
+    let (incomplete, warnings) = find_incomplete(cluster, inventory, &rendered, labels).await?;
+    Ok((drop_installed(inventory, &incomplete, rendered), warnings))
+}
+
+/// Returns the requested providers that are installed in this version but incomplete.
+/// A warning names each provider that an upgrade left incomplete. Providers that other tools installed have
+/// no record and are skipped.
+async fn find_incomplete(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+    rendered: &[RenderedProvider],
+    labels: &LabelsByOwner,
+) -> Result<(BTreeSet<ProviderId>, Vec<String>), ApiError> {
+    let installed = rendered.iter().map(inventory_entry).filter(|one| inventory.providers.contains(one));
+    let checks = installed.map(async |one| {
+        let work = remaining_work(cluster, &one, labels).await?;
+        Ok::<_, ApiError>((one, work))
+    });
+    let (mut ids, mut warnings) = (BTreeSet::new(), Vec::new());
+    for (InstalledProvider { id, version, .. }, left) in try_join_all(checks).await? {
+        match left {
+            RemainingWork::Nothing => {}
+            RemainingWork::Reapply => drop(ids.insert(id)),
+            RemainingWork::InterruptedUpgrade { recorded } => warnings.push(format!(
+                "the upgrade of `{id}` between {version} and {recorded} was interrupted: complete it with `capstan upgrade resume` or `capstan upgrade apply`"
+            )),
+        }
+    }
+    Ok((ids, warnings))
+}
+
+async fn remaining_work(
+    cluster: &ManagementCluster,
+    installed: &InstalledProvider,
+    labels: &LabelsByOwner,
+) -> Result<RemainingWork, ApiError> {
+    let (id, namespace) = (&installed.id, &installed.namespace);
+    let recorded = match read_recorded_set(cluster, id, namespace).await {
+        // A record that cannot be read is rewritten.
+        Err(ApiError::InvalidAnswer { .. }) => return Ok(RemainingWork::Reapply),
+        recorded => recorded?,
+    };
+    let Some((set, recorded)) = recorded else { return Ok(RemainingWork::Nothing) };
+    if recorded != installed.version {
+        return Ok(RemainingWork::InterruptedUpgrade { recorded });
+    }
+    let is_complete = has_no_open_steps(&set);
+    let (marks, options) = (marks(id), options(namespace));
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let live = engine.observe(&set, &DesiredSet::default(), ReadByName::Applied).await?;
+    let labels = labels.get(&id.label());
+    let is_labelled = live_objects(&set, &live).all(|object| has_labels(object, labels));
+    let status = provider_status(installed.clone(), &AppliedObjects { set, is_recorded: true }, &live);
+    let is_intact =
+        is_complete && is_labelled && status.drift.is_empty() && status.health == InstalledHealth::Ready;
+    Ok(if is_intact { RemainingWork::Nothing } else { RemainingWork::Reapply })
+}
+
+fn has_labels(object: &Object, labels: Option<&Labels>) -> bool {
+    labels.into_iter().flatten().all(|(key, value)| object.label(key) == Some(value))
+}
+
+/// True if every planned step began and the server answered.
+fn has_no_open_steps(set: &ApplySet) -> bool {
+    let is_open = |phase| {
+        matches!(
+            phase,
+            ItemPhase::ScheduledForApplication | ItemPhase::ScheduledForDeletion | ItemPhase::Deleting
+        )
+    };
+    !set.items.iter().any(|item| is_open(item.phase))
+}
+
 /// Removes providers that are installed in that version and namespace.
 ///
 /// Providers of an unfinished installation and incomplete providers stay, so that they are checked and waited for.
 /// Source: clusterctl v1.14 client/init.go (addToInstaller).
-pub(super) fn drop_installed(
+fn drop_installed(
     inventory: &ProviderInventory,
     incomplete: &BTreeSet<ProviderId>,
     rendered: Vec<RenderedProvider>,
@@ -159,7 +264,7 @@ pub(super) fn without_queued(inventory: &ProviderInventory, queue: &[RenderedPro
 }
 
 /// Returns the inventory entry of a provider.
-pub(super) fn inventory_entry(provider: &RenderedProvider) -> InstalledProvider {
+fn inventory_entry(provider: &RenderedProvider) -> InstalledProvider {
     InstalledProvider {
         id: provider.id.clone(),
         version: provider.version.clone(),
