@@ -125,6 +125,11 @@ pub(super) fn mapped_paths_exist(workspace: &Workspace) -> Vec<Finding> {
             paths.into_iter().map(|path| (*line, path))
         }));
     }
+    let beside_steps = section(page, INIT).into_iter().filter(|(_, line)| !line.starts_with('|'));
+    places.extend(
+        beside_steps
+            .flat_map(|(line, text)| paths_of(workspace, text).into_iter().map(move |path| (line, path))),
+    );
     let missing = places.into_iter().filter(|(_, path)| !workspace.exists(path));
     missing.map(|(line, path)| Finding::fault(PAGE, line, format!("`{path}` does not exist"))).collect()
 }
@@ -320,6 +325,13 @@ mod tests {
                 "`c.rs` does not exist",
             ]
         );
+    }
+
+    #[test]
+    fn a_removed_file_beside_the_steps_of_init_is_a_fault() {
+        let beside =
+            format!("{A_PAGE}\n## {INIT}\n- a field in `pkg/api/src/a.rs`, read in `pkg/api/src/gone.rs`\n");
+        assert_eq!(judged(&beside, ALONG), ["`pkg/api/src/gone.rs` does not exist"]);
     }
 
     #[test]
