@@ -115,6 +115,7 @@ impl Failure {
         if writes.count() == 0 {
             return self;
         }
+        self.hints.retain(|hint| hint != resume_hint);
         self.hint(format!("the run stopped after {count}: {resume_hint}"))
     }
 
@@ -235,7 +236,7 @@ interrupted after at least 7 writes
 "#]]
         );
         assert_eq!(interrupted(&Writes::of(0)).distinct_hints().collect::<Vec<_>>(), ["run it again"]);
-        let failed = Failure::new(Kind::Environment, "cannot install");
+        let failed = Failure::new(Kind::Environment, "cannot install").hint("run it again");
         let failed = failed.after_writes(&Writes::of(2), "run it again");
         assert_eq!(failed.message(), "cannot install");
         assert_data_eq!(

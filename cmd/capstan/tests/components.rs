@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use support::fixture::Fixture;
+use support::{
+    fixture::Fixture,
+    kind::{self, Kind},
+};
 
-use crate::testing::Management;
+use crate::testing::{Management, blueprint_component};
 
 /// Starts a sandbox with the records of two Components: `shop/web` depends on `shop/db`.
 async fn lab() -> Management {
@@ -193,6 +196,98 @@ shop/db
     );
     let left: Value = serde_json::from_str(&lab.run("component list -o json").stdout).unwrap();
     assert_eq!(left["components"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_with_files_skips_components_that_are_gone() {
+    let lab = lab().await;
+    let component = |name: &str, dependencies: &str| {
+        format!(
+            "---\napiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{sourceRef: {{fluxBucket: {{name: s}}}}, dependencies: [{dependencies}]}}\n"
+        )
+    };
+    lab.world().write("shop.yaml", component("db", "") + &component("web", "{name: db}"));
+    assert_eq!(lab.run("component delete shop/web").status, 0);
+    assert_data_eq!(
+        format!(
+            "{}{}{}",
+            lab.run("component delete -f shop.yaml"),
+            lab.run("component delete -f shop.yaml"),
+            lab.run("component delete shop/db"),
+        ),
+        str![[r#"
+exit 0
+--- stderr
+skipped Component `shop/web`, which does not exist
+done in [..]: deleted 1 Component
+exit 0
+--- stderr
+skipped Component `shop/db`, which does not exist
+skipped Component `shop/web`, which does not exist
+done in [..]: deleted no Component
+exit 1
+--- stderr
+error: cannot find Component `shop/db`
+hint: the cluster has no Component
+
+"#]]
+    );
+}
+
+// Row: ENG-46
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_in_use_blocks_the_deletion_of_all_components() {
+    let lab = Management::start(Fixture::builder()).await;
+    let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: toys.x.io}, spec: {group: x.io, names: {kind: Toy, plural: toys}, scope: Namespaced, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
+    let toy = |name: &str| {
+        format!("{{apiVersion: x.io/v1, kind: Toy, metadata: {{name: {name}, namespace: default}}}}")
+    };
+    lab.world().write(
+        "toys.yaml",
+        blueprint_component("kind", "", definition)
+            + &blueprint_component("toy", ", dependencies: [{name: kind}]", &toy("ours")),
+    );
+    assert_eq!(lab.run("component apply toys.yaml").status, 0);
+    lab.fixture.apply(&toy("theirs")).await;
+    let refused = lab.run("component delete -f toys.yaml");
+    assert_data_eq!(
+        refused.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot write the objects of Component `default/kind`
+  cause: cannot delete definitions: objects of other owners use them
+  cause: CustomResourceDefinition toys.x.io is still in use: Toy default/theirs
+hint: delete the objects first; list them with `kubectl get toys.x.io -A`
+
+"#]]
+    );
+    let left: Value = serde_json::from_str(&lab.run("component list -o json").stdout).unwrap();
+    assert_eq!(left["components"].as_array().unwrap().len(), 2);
+    let toys = Kind::new("x.io", "v1", "Toy", "toys");
+    assert!(lab.fixture.get(toys, "default/ours").await.is_some());
+    lab.fixture.delete(toys, "default/theirs").await;
+    assert_eq!(lab.run("component delete -f toys.yaml").status, 0);
+    assert!(lab.fixture.get(kind::CUSTOM_RESOURCE_DEFINITION, "toys.x.io").await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_that_takes_too_long_names_the_next_step_once() {
+    let lab = Management::start(Fixture::builder()).await;
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, finalizers: [example.org/stays]}}";
+    lab.world().write("web.yaml", blueprint_component("web", "", map));
+    assert_eq!(lab.run("component apply web.yaml").status, 0);
+    assert_data_eq!(
+        lab.run("component delete -f web.yaml --timeout 1s").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the objects of Component `default/web` are not deleted after 1[..]s
+  cause: ConfigMap default/web: held by finalizer `example.org/stays`
+hint: the run stopped after one write: re-run the same command to delete the remaining objects
+
+"#]]
+    );
 }
 
 // Row: CMP-01

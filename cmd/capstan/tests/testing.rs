@@ -13,7 +13,7 @@ pub(crate) use cluster_pair::ClusterPair;
 #[cfg(unix)]
 pub(crate) use lab::Lab;
 #[cfg(unix)]
-pub(crate) use management::Management;
+pub(crate) use management::{Management, blueprint_component};
 #[cfg(unix)]
 pub(crate) use sandboxes::{CONFIG_MAP, CONFIG_MAPS, Sandboxes, send, signal};
 pub(crate) use small_providers::with_small_providers;

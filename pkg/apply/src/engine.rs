@@ -309,7 +309,7 @@ impl Engine<'_> {
     ) -> Result<(), EngineError> {
         let goes = |step: &&PlanStep| step.action == StepAction::Delete && live.present(&step.key).is_some();
         let deleted = plan.steps.iter().filter(goes).filter_map(|step| set.item(&step.key));
-        let definitions = self.server.definitions_in_use(deleted, self.marks).await?;
+        let definitions = self.server.definitions_in_use(deleted, std::slice::from_ref(self.marks)).await?;
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }
     }
 

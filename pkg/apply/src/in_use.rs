@@ -1,10 +1,12 @@
 //! Definitions with instances of other owners.
 
+use std::slice;
+
 use futures::future::try_join_all;
 use manifest::Object;
 
 use crate::{
-    ApiError, ApiKind, ApplyOptions, ApplySet, ApplySetItem, ListQuery, ManagedType, ObjectKey,
+    ApiError, ApiKind, ApplyOptions, ApplySet, ApplySetItem, ListQuery, ManagedType, ObjectKey, ObjectPage,
     OwnershipMarks, ServedKinds, Server,
 };
 
@@ -44,8 +46,19 @@ impl Server {
         marks: &OwnershipMarks,
         options: &ApplyOptions,
     ) -> Result<Vec<DefinitionInUse>, ApiError> {
+        self.in_use_by_others(set, slice::from_ref(marks), options).await
+    }
+
+    /// Finds definitions like [`Server::in_use`]. Instances of all given owners are allowed, such as those of sets that are
+    /// deleted before.
+    pub async fn in_use_by_others(
+        &self,
+        set: &ApplySet,
+        owners: &[OwnershipMarks],
+        options: &ApplyOptions,
+    ) -> Result<Vec<DefinitionInUse>, ApiError> {
         let deleted = set.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
-        let mut found = self.definitions_in_use(deleted, marks).await?;
+        let mut found = self.definitions_in_use(deleted, owners).await?;
         if !options.additional_managed_types.is_empty() {
             let kinds = self.kinds().await?;
             let covered = |kind: &&ApiKind| {
@@ -53,7 +66,7 @@ impl Server {
                 patterns.iter().any(|pattern| pattern.covers(&kind.group_kind()))
             };
             let managed = kinds.iter().filter(covered).map(|kind| (definition_of(kind), kind.clone()));
-            found.extend(self.used_by_other_owners(managed.collect(), marks).await?);
+            found.extend(self.used_by_other_owners(managed.collect(), owners).await?);
         }
         Ok(found)
     }
@@ -62,7 +75,7 @@ impl Server {
     pub(crate) async fn definitions_in_use<'i>(
         &self,
         items: impl Iterator<Item = &'i ApplySetItem>,
-        marks: &OwnershipMarks,
+        owners: &[OwnershipMarks],
     ) -> Result<Vec<DefinitionInUse>, ApiError> {
         let managed: Vec<_> =
             items.flat_map(|item| item.managed_types.iter().map(|managed| (&item.key, managed))).collect();
@@ -78,28 +91,54 @@ impl Server {
         let defined = managed.iter().flat_map(|(key, managed)| {
             managed.served_kinds(&kinds).map(|kind| ((*key).clone(), kind.clone()))
         });
-        self.used_by_other_owners(defined.collect(), marks).await
+        self.used_by_other_owners(defined.collect(), owners).await
     }
 
     async fn used_by_other_owners(
         &self,
         defined: Vec<(ObjectKey, ApiKind)>,
-        marks: &OwnershipMarks,
+        owners: &[OwnershipMarks],
     ) -> Result<Vec<DefinitionInUse>, ApiError> {
-        let foreign = ListQuery {
-            // Objects without the label belong to others too.
-            labels: format!("{}!={}", marks.label.0, marks.label.1),
-            metadata_only: true,
-            limit: Some(MAX_LISTED),
-            ..ListQuery::default()
-        };
-        let lists = defined.iter().map(async |(_, kind)| match self.list(kind, &foreign).await {
+        let lists = defined.iter().map(async |(_, kind)| match self.first_foreign(kind, owners).await {
             Err(error) if error.is_not_found() => Ok(Vec::new()),
             found => found,
         });
         let found = try_join_all(lists).await?;
         let used = defined.iter().zip(found).filter(|(_, objects)| !objects.is_empty());
         Ok(used.map(|((definition, _), objects)| in_use(definition.clone(), &objects)).collect())
+    }
+
+    /// Returns the first objects of a kind that belong to none of the owners.
+    async fn first_foreign(
+        &self,
+        kind: &ApiKind,
+        owners: &[OwnershipMarks],
+    ) -> Result<Vec<Object>, ApiError> {
+        // Objects without the label belong to others too. The labels of many owners would not fit into a URL.
+        let labels =
+            owners.first().map(|OwnershipMarks { label: (key, value), .. }| format!("{key}!={value}"));
+        let list = ListQuery {
+            labels: labels.unwrap_or_default(),
+            metadata_only: true,
+            limit: (owners.len() < 2).then_some(MAX_LISTED),
+            ..ListQuery::default()
+        };
+        let (mut pages, mut foreign) = (self.pages(kind, &list), Vec::new());
+        while foreign.len() < MAX_LISTED
+            && let Some(page) = pages.next().await?
+        {
+            let objects = match page {
+                ObjectPage::First(objects) => {
+                    foreign.clear();
+                    objects
+                }
+                ObjectPage::Next(objects) => objects,
+            };
+            foreign
+                .extend(objects.into_iter().filter(|object| !owners.iter().any(|owner| owner.owns(object))));
+        }
+        foreign.truncate(MAX_LISTED);
+        Ok(foreign)
     }
 }
 

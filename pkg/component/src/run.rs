@@ -202,12 +202,19 @@ impl ComponentRuns<'_> {
         Ok(ComponentPlan { key, component, source, digest: String::new(), target, objects })
     }
 
-    /// Checks that no object of another owner uses a definition of a Component.
+    /// Checks that no object of another owner uses a definition of a Component. Objects of Components that are deleted
+    /// `before` it do not count.
     /// # Errors
     /// `Engine` with the definitions in use.
-    pub async fn check_deletable(&self, plan: &ComponentPlan) -> Result<(), RunError> {
-        let (marks, options) = (marks(self.hub, &plan.key), options(&plan.component, ""));
-        let definitions = plan.target.in_use(&plan.objects.set, &marks, &options).await?;
+    pub async fn check_deletable(
+        &self,
+        plan: &ComponentPlan,
+        before: &[ComponentPlan],
+    ) -> Result<(), RunError> {
+        let owners: Vec<_> =
+            std::iter::once(plan).chain(before).map(|plan| marks(self.hub, &plan.key)).collect();
+        let options = options(&plan.component, "");
+        let definitions = plan.target.in_use_by_others(&plan.objects.set, &owners, &options).await?;
         if definitions.is_empty() {
             return Ok(());
         }
@@ -222,7 +229,7 @@ impl ComponentRuns<'_> {
         let (key, mut component) = (plan.key.clone(), plan.component.clone());
         let started_at = Instant::now();
         let (marks, options) = (marks(self.hub, &key), options(&component, ""));
-        if let Err(blocked) = self.check_deletable(plan).await {
+        if let Err(blocked) = self.check_deletable(plan, &[]).await {
             if let RunError::Engine { source, .. } = &blocked
                 && let EngineError::InUse { definitions } = &**source
             {

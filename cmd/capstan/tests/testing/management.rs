@@ -37,3 +37,21 @@ impl Management {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 }
+
+/// Returns a Component in the namespace `default` with a Blueprint of one manifest. `spec` continues its spec.
+pub(crate) fn blueprint_component(name: &str, spec: &str, manifest: &str) -> String {
+    let metadata = format!("metadata: {{name: {name}, namespace: default}}");
+    format!(
+        "---
+apiVersion: core.cs.sap.com/v1alpha1
+kind: Blueprint
+{metadata}
+spec: {{files: {{a.yaml: {manifest:?}}}}}
+---
+apiVersion: core.cs.sap.com/v1alpha1
+kind: Component
+{metadata}
+spec: {{sourceRef: {{blueprint: {{name: {name}}}}}{spec}}}
+"
+    )
+}

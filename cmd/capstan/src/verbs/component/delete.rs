@@ -1,4 +1,7 @@
-use component::{Component, ComponentKey, ComponentPlan, deletion_blocker, dependency_order};
+use component::{
+    Component, ComponentKey, ComponentPlan, StoredComponents, deletion_blocker, dependency_order,
+};
+use inventory::ManagementCluster;
 use management::DiffDetail;
 
 use super::{
@@ -19,7 +22,7 @@ use crate::{
 ///
 /// Deletes Components after the Components that depend on them, each with its objects. Nothing is deleted while objects of other
 /// owners use a definition of a Component. If a controller works on the cluster, the command waits for it. Re-run the command to
-/// resume an interrupted deletion.
+/// resume an interrupted deletion: Components of files that are gone are skipped.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component delete web -n shop
@@ -59,15 +62,18 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
     let keys = args.keys(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     if args.show.is_show_only() {
-        let plans = session.block_on(async { plan(&Hub::open(&cluster).await?, &keys).await })?;
+        let plans = args.plan(&cluster, &keys, session)?;
         let diffs = args.show.diffs(format);
         return print(&report("component delete", &plans, diffs, false), diffs, format, session);
     }
     let timeout = args.timeout.as_deref().map(parse_duration).transpose()?;
     let deleted = args.lease.hold("component delete", &[&cluster], session, |clusters, session| {
-        let mut plans = session.block_on(async { plan(&Hub::open(&clusters[0]).await?, &keys).await })?;
+        let mut plans = args.plan(&clusters[0], &keys, session)?;
         let work = async {
             let hub = Hub::open(&clusters[0]).await?;
+            for (at, plan) in plans.iter().enumerate() {
+                hub.runs().check_deletable(plan, &plans[..at]).await?;
+            }
             let controller = turns::find_controller(&hub).await?;
             if let Some(controller) = &controller {
                 session.messages().status(format!("waiting for the controller: {controller}"));
@@ -108,11 +114,31 @@ impl Delete {
         let found = read_components(&self.files, &namespace, session)?;
         Ok(found.components.iter().map(|one| ComponentKey::of(&one.component)).collect())
     }
+
+    /// Plans the deletions, dependents first. Components of files may be deleted already.
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        keys: &[ComponentKey],
+        session: &Session,
+    ) -> Result<Vec<ComponentPlan>, Failure> {
+        session.block_on(async {
+            let hub = Hub::open(cluster).await?;
+            if self.files.is_empty() {
+                return plan(&hub, hub.select(keys).await?).await;
+            }
+            let found = hub.select_existing(keys).await?;
+            let known = found.keys();
+            for key in keys.iter().filter(|key| !known.contains(key)) {
+                session.messages().status(format!("skipped Component `{key}`, which does not exist"));
+            }
+            plan(&hub, found).await
+        })
+    }
 }
 
-/// Plans the deletions, dependents first.
-async fn plan(hub: &Hub, keys: &[ComponentKey]) -> Result<Vec<ComponentPlan>, Failure> {
-    let selected = hub.select(keys).await?.readable()?;
+async fn plan(hub: &Hub, selected: StoredComponents) -> Result<Vec<ComponentPlan>, Failure> {
+    let (keys, selected) = (selected.keys(), selected.readable()?);
     // A Component that cannot be read may depend on the others.
     let all = hub.store.list().await?.readable()?;
     let others: Vec<Component> =

@@ -29,7 +29,7 @@ impl Hub {
     /// # Errors
     /// A Component that does not exist, with the existing ones.
     pub(super) async fn select(&self, keys: &[ComponentKey]) -> Result<StoredComponents, Failure> {
-        let mut all = self.store.list().await?;
+        let all = self.store.list().await?;
         if keys.is_empty() {
             return Ok(all);
         }
@@ -42,12 +42,22 @@ impl Hub {
             };
             return Err(Failure::user(format!("cannot find Component `{missing}`")).hint(hint));
         }
-        let place = |key: &ComponentKey| keys.iter().position(|one| one == key);
-        all.components.retain(|one| place(&ComponentKey::of(one)).is_some());
-        all.components.sort_by_key(|one| place(&ComponentKey::of(one)));
-        all.unreadable.retain(|one| place(&one.component).is_some());
-        Ok(all)
+        Ok(choose(all, keys))
     }
+
+    /// Returns the named Components that exist.
+    pub(super) async fn select_existing(&self, keys: &[ComponentKey]) -> Result<StoredComponents, Failure> {
+        Ok(choose(self.store.list().await?, keys))
+    }
+}
+
+/// Returns the named Components in the order of their names.
+fn choose(mut all: StoredComponents, keys: &[ComponentKey]) -> StoredComponents {
+    let place = |key: &ComponentKey| keys.iter().position(|one| one == key);
+    all.components.retain(|one| place(&ComponentKey::of(one)).is_some());
+    all.components.sort_by_key(|one| place(&ComponentKey::of(one)));
+    all.unreadable.retain(|one| place(&one.component).is_some());
+    all
 }
 
 /// Reads names such as `web` and `shop/web`.

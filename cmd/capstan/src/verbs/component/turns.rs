@@ -62,7 +62,7 @@ pub(super) async fn wait_until_ready(
 /// # Errors
 /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
 pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -> Result<bool, Failure> {
-    hub.runs().check_deletable(plan).await?;
+    hub.runs().check_deletable(plan, &[]).await?;
     hub.store.begin_deletion(&plan.key).await?;
     let (started_at, mut controller) = (Instant::now(), ControllerWatch::new(hub));
     while let Some(live) = hub.store.get(&plan.key).await? {
