@@ -11,7 +11,7 @@ use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, kind, request_counter::RequestCounter};
 
-use crate::testing::{Management, signal};
+use crate::testing::{Management, blueprint_component, signal};
 
 /// Starts a sandbox with simulated controllers for workloads, and copies the example of the guide.
 async fn lab() -> Management {
@@ -250,6 +250,57 @@ hint: adopt existing objects with `spec.adoptionPolicy`, or change their names
     let map = lab.fixture.get(kind::CONFIG_MAP, "shop/db").await.unwrap();
     assert_eq!(map["data"], serde_json::json!({"a": "b"}));
     assert!(lab.fixture.get(kind::DEPLOYMENT, "shop/web").await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_of_another_owner_stops_an_apply_before_the_first_write() {
+    let lab = Management::start(Fixture::builder()).await;
+    let map = |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}");
+    lab.world().write("owner.yaml", blueprint_component("owner", "", &map("taken")));
+    assert_eq!(lab.run("component apply owner.yaml").status, 0);
+    let files = blueprint_component("a", "", &map("free")) + &blueprint_component("b", "", &map("taken"));
+    lab.world().write("both.yaml", files);
+    let counter = RequestCounter::start(lab.fixture.sandbox());
+    assert_data_eq!(
+        lab.run("component apply both.yaml").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot apply 1 Component
+  cause: cannot apply the objects of Component `default/b`
+  cause: ConfigMap default/taken belongs to `[..]/default/owner`
+hint: adopt existing objects with `spec.adoptionPolicy`, or change their names
+
+"#]]
+    );
+    assert_data_eq!(counter.writes().to_string(), str!["1 create leases, 1 delete leases"]);
+}
+
+// Row: D-540
+#[tokio::test(flavor = "multi_thread")]
+async fn components_with_the_same_object_are_refused() {
+    let lab = Management::start(Fixture::builder()).await;
+    let map = |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}");
+    let maps = map("shared") + "\n---\n" + &map("{{ name }}");
+    let files = |spec: &str| blueprint_component("a", spec, &maps) + &blueprint_component("b", spec, &maps);
+    lab.world().write("both.yaml", files(""));
+    let counter = RequestCounter::start(lab.fixture.sandbox());
+    assert_data_eq!(
+        lab.run("component apply both.yaml").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot apply 1 Component
+  cause: Component `default/b` has the same objects as Component `default/a`
+  cause: ConfigMap default/shared
+hint: keep each object in one Component, or set `spec.adoptionPolicy: Always` in both
+
+"#]]
+    );
+    assert_data_eq!(counter.writes().to_string(), str!["1 create leases, 1 delete leases"]);
+    assert_eq!(lab.run("component plan both.yaml").status, 1);
+    lab.world().write("both.yaml", files(", adoptionPolicy: Always"));
+    assert_eq!(lab.run("component apply both.yaml").status, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@
 
 mod error;
 mod schedule;
+mod shared_objects;
 mod unstored;
 
 use std::{
@@ -25,12 +26,13 @@ use tokio::runtime::Handle;
 
 use crate::{
     CheckedComponent, ClusterLookups, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus,
-    LocalObjects, ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, RunError,
-    StoreError, TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
+    LocalObjects, ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, StoreError,
+    TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
 };
 
 pub use error::{BatchError, ComponentProblem};
 use schedule::Schedule;
+use shared_objects::shared_objects;
 pub use unstored::UnstoredObject;
 
 /// The number of Components whose objects are read together. Their labels are in the URL of a request, which proxies limit to
@@ -349,7 +351,7 @@ impl ComponentBatch<'_> {
             for planned in self.plan_on(cluster, purpose).await? {
                 match planned {
                     Ok(step) => drop(actions.insert(step.input, step)),
-                    Err(problem) => problems.push(problem.into()),
+                    Err(problem) => problems.push(problem),
                 }
             }
         }
@@ -400,20 +402,20 @@ impl ComponentBatch<'_> {
         &self,
         cluster: ClusterSteps,
         purpose: PlanPurpose,
-    ) -> Result<Vec<Result<BatchStep, RunError>>, ApiError> {
+    ) -> Result<Vec<Result<BatchStep, ComponentProblem>>, ApiError> {
         let kinds = kinds_with_definitions(&cluster).await?;
         let ClusterSteps { server, rendered, .. } = cluster;
         let (mut planned, mut drafts) = (Vec::new(), Vec::new());
         for step in rendered {
             match self.runs.draft(step.rendered, &kinds) {
                 Ok(draft) => drafts.push((step.input, step.is_stored, draft)),
-                Err(problem) => planned.push(Err(problem)),
+                Err(problem) => planned.push(Err(problem.into())),
             }
         }
+        planned.extend(shared_objects(drafts.iter().map(|(.., draft)| draft)).into_iter().map(Err));
         let by_name = match purpose {
             PlanPurpose::Show => ReadByName::All,
-            // Only new objects are created, so a write finds the others.
-            PlanPurpose::Execute => ReadByName::Applied,
+            PlanPurpose::Execute => ReadByName::Uncompleted,
         };
         let mut namespaces = BTreeSet::new();
         while !drafts.is_empty() {
@@ -428,7 +430,7 @@ impl ComponentBatch<'_> {
                     },
                     Err(problem) => Err(problem),
                 };
-                planned.push(plan.map(|mut plan| {
+                planned.push(plan.map_err(ComponentProblem::from).map(|mut plan| {
                     // The first Component creates a missing namespace.
                     let is_first = |step: &PlanStep| !step.unowned || namespaces.insert(step.key.clone());
                     plan.objects.plan.steps.retain(is_first);

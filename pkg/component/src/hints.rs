@@ -1,11 +1,14 @@
 //! Next steps after errors about Components.
 
 use api::{ErrorExplanation, Explain, output::ErrorKind};
+use apply::{EngineError, WriteError};
 
 use crate::{
     ArchiveError, DependencyCycle, FetchError, FieldProblem, InventoryError, ReferenceError, StoreError,
     TargetError, UnreadableComponent, run::RunError,
 };
+
+const ADOPTION_HINT: &str = "adopt existing objects with `spec.adoptionPolicy`, or change their names";
 
 impl Explain for FieldProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
@@ -50,9 +53,18 @@ impl Explain for RunError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::InvalidObjects { problems, .. } => ErrorExplanation::errors(problems),
-            Self::Plan { problems, .. } => ErrorExplanation::errors(problems)
-                .with_hint("adopt existing objects with `spec.adoptionPolicy`, or change their names"),
-            Self::Engine { source, .. } => ErrorExplanation::cause(&**source),
+            Self::Plan { problems, .. } => ErrorExplanation::errors(problems).with_hint(ADOPTION_HINT),
+            Self::Engine { source, .. } => {
+                let cause = ErrorExplanation::cause(&**source);
+                match &**source {
+                    EngineError::Writes { failed }
+                        if failed.iter().any(|(_, error)| matches!(error, WriteError::Plan(_))) =>
+                    {
+                        cause.with_last_hint(ADOPTION_HINT)
+                    }
+                    _ => cause,
+                }
+            }
             Self::NotReady { blockers, .. } => {
                 ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
                     .with_hint("re-run the same command to go on waiting, or set `spec.timeout`")

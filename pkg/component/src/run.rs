@@ -47,14 +47,14 @@ pub struct ComponentPlan {
 
 /// The desired objects of a Component, before the existing objects are read.
 pub(crate) struct PlanDraft {
-    key: ComponentKey,
+    pub(crate) key: ComponentKey,
     component: Component,
     source: SourceState,
     digest: String,
     marks: OwnershipMarks,
     options: ApplyOptions,
     set: ApplySet,
-    desired: DesiredSet,
+    pub(crate) desired: DesiredSet,
 }
 
 /// The reason why a Component cannot be applied or deleted.

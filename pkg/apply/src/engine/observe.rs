@@ -24,6 +24,8 @@ pub enum ReadDetail {
 pub enum ReadByName {
     /// Applied objects that have not completed their work.
     Applied,
+    /// All objects that have not completed their work, including foreign objects in the place of new ones.
+    Uncompleted,
     /// All objects, including foreign objects in the place of new ones.
     All,
 }
@@ -144,7 +146,8 @@ impl Server {
     ) -> Result<Vec<(ObjectKey, Observation)>, ApiError> {
         let is_asked_for = |key: &ObjectKey| {
             let item = look.target.set.item(key);
-            by_name == ReadByName::All || item.is_some_and(|item| item.phase != ItemPhase::Completed)
+            by_name == ReadByName::All
+                || item.map_or(by_name == ReadByName::Uncompleted, |item| item.phase != ItemPhase::Completed)
         };
         let named = look.reads.pending.iter().filter(|(key, _)| is_asked_for(key));
         try_join_all(named.map(|(key, kind)| self.read_object(kind, key))).await

@@ -1,5 +1,5 @@
 use api::{ErrorExplanation, Explain, error_chain, output::ErrorKind};
-use apply::ApiError;
+use apply::{ApiError, ObjectKey};
 
 use crate::{ComponentKey, DependencyCycle, PrepareError, RunError, StoreError, TargetError};
 
@@ -43,6 +43,8 @@ pub enum ComponentProblem {
     Dependencies { component: ComponentKey, waiting: Vec<String> },
     #[error("Component `{component}` is being deleted")]
     Deleting { component: ComponentKey },
+    #[error("Component `{component}` has the same objects as Component `{owner}`")]
+    SharedObjects { component: ComponentKey, owner: ComponentKey, objects: Vec<ObjectKey> },
 }
 
 fn count(problems: &[ComponentProblem]) -> String {
@@ -104,6 +106,10 @@ impl Explain for ComponentProblem {
                 "complete the deletion with `capstan component delete`, then apply again",
             )
             .with_kind(ErrorKind::Conflict),
+            Self::SharedObjects { objects, .. } => ErrorExplanation::texts(
+                objects.iter().map(ToString::to_string),
+            )
+            .with_hint("keep each object in one Component, or set `spec.adoptionPolicy: Always` in both"),
         }
     }
 }

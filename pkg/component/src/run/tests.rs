@@ -199,6 +199,19 @@ async fn a_component_that_cannot_be_deleted_completely_is_refused() {
     assert!(matches!(unreadable, RunError::Inventory(InventoryError { at: 1, .. })), "{unreadable:?}");
 }
 
+#[test]
+fn an_object_that_another_owner_created_meanwhile_is_an_error_with_a_hint() {
+    let object = apply::ObjectKey { name: "db".to_owned(), ..apply::ObjectKey::default() };
+    let theirs = PlanError::OwnedByOther { object: object.clone(), theirs: "other".to_owned() };
+    let failed = vec![(object, apply::WriteError::Plan(theirs))];
+    let component = ComponentKey { namespace: "shop".to_owned(), name: "web".to_owned() };
+    let error = RunError::Engine { component, source: Box::new(EngineError::Writes { failed }) };
+    assert_eq!(
+        api::error_chain(&error).hints,
+        ["adopt existing objects with `spec.adoptionPolicy`, or change their names"]
+    );
+}
+
 #[tokio::test]
 async fn components_that_cannot_be_read_are_named() {
     let lab = Lab::with_definition().await;
