@@ -44,7 +44,7 @@ pub mod plan;
 
 pub use contract::Contract;
 pub use dns::{DnsNameError, check_dns_label, check_dns_subdomain};
-pub use error_causes::{tar_error, with_causes};
+pub use error_causes::{shortened, tar_error, with_causes};
 pub use exit::ExitStatus;
 pub use explain::{
     ErrorChain, ErrorExplanation, ErrorMember, Explain, TARGET_PLACEHOLDER, error_chain, is_plain_word,

@@ -186,7 +186,8 @@ fn set_ready(status: &mut ComponentStatus, state: State, reason: &str, message: 
         status: word.to_owned(),
         last_transition_time: since.or_else(|| Some(now.to_string())),
         reason: reason.to_owned(),
-        message,
+        // The server refuses objects that are too large.
+        message: api::shortened(message),
     };
     status.conditions.retain(|condition| condition.kind != "Ready");
     status.conditions.push(ready);

@@ -155,3 +155,13 @@ fn waiting_and_errors_back_off_up_to_a_limit() {
     assert_eq!(waits, [50, 800, 1000, 2000, 10_000, 10_000]);
     assert_eq!([0, 1, 40].map(|attempts| error_delay(attempts).as_millis()), [5, 10, 600_000]);
 }
+
+// Row: D-542
+#[test]
+fn a_long_message_is_shortened() {
+    let mut lab = Lab::new("1m");
+    lab.run(&Outcome::Failed { message: format!("cannot render: {}: boom", "a".repeat(4 << 20)) });
+    let message = &lab.status.ready().unwrap().message;
+    assert!(message.len() <= 8192, "{}", message.len());
+    assert!(message.starts_with("Cannot render") && message.ends_with(": boom"), "{message}");
+}

@@ -155,6 +155,11 @@ impl ControllerLog {
         };
         let time = self.times.format(now);
         let message = fields.remove("msg").unwrap_or_default();
+        for value in fields.values_mut() {
+            if let Value::String(text) = value {
+                *text = api::shortened(std::mem::take(text));
+            }
+        }
         let rest = Value::Object(fields).to_string();
         match self.encoder {
             // Time, level and message come first, so that people find them.
@@ -229,6 +234,14 @@ mod tests {
 
 "#]]
         );
+    }
+
+    #[test]
+    fn long_errors_are_shortened() {
+        let Value::Object(fields) = json!({"msg": "failed", "error": "a".repeat(1 << 20)}) else { panic!() };
+        let line =
+            log_of(Encoder::Json, TimeEncoding::Epoch).line(LogLevel::Error, fields, Timestamp::UNIX_EPOCH);
+        assert!(line.len() < 9000 && line.contains("a…a"), "{}", line.len());
     }
 
     #[test]
