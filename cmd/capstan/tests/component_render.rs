@@ -94,6 +94,60 @@ hint: add files with the objects, `--secret FILE` for Secrets, or `--source` for
     );
 }
 
+// Row: D-541
+#[test]
+fn an_artifact_of_flux_must_have_its_digest() {
+    let host = FakeHost::internet();
+    let world = world(&host);
+    let rendered = |digest: &str| {
+        let objects = OBJECTS.replace("sha256:DIGEST", digest);
+        world.write("objects.yaml", objects);
+        world.run_line("component render objects.yaml --secret secret.yaml -n shop")
+    };
+    let refused = ["sha256:", "sha256:00", "md5:abc", "blake3:00", "main@1", "sha384:00", "sha512:00"];
+    assert_data_eq!(
+        refused.map(|digest| rendered(digest).stderr).join(""),
+        str![[r#"
+error: cannot fetch the source of Component `shop/web`
+  cause: cannot verify `https://files.example.org/repo.tgz`: `sha256:` is not a digest of sha256, sha384 or sha512
+hint: set `--artifact-digest-algo=sha256` of the source controller of Flux
+error: cannot fetch the source of Component `shop/web`
+  cause: cannot verify `https://files.example.org/repo.tgz`: `sha256:00` is not a digest of sha256, sha384 or sha512
+hint: set `--artifact-digest-algo=sha256` of the source controller of Flux
+error: cannot fetch the source of Component `shop/web`
+  cause: cannot verify `https://files.example.org/repo.tgz`: `md5:abc` is not a digest of sha256, sha384 or sha512
+hint: set `--artifact-digest-algo=sha256` of the source controller of Flux
+error: cannot fetch the source of Component `shop/web`
+  cause: cannot verify `https://files.example.org/repo.tgz`: `blake3:00` is not a digest of sha256, sha384 or sha512
+hint: set `--artifact-digest-algo=sha256` of the source controller of Flux
+error: cannot fetch the source of Component `shop/web`
+  cause: cannot verify `https://files.example.org/repo.tgz`: `main@1` is not a digest of sha256, sha384 or sha512
+hint: set `--artifact-digest-algo=sha256` of the source controller of Flux
+error: cannot fetch the source of Component `shop/web`
+  cause: `https://files.example.org/repo.tgz` has digest sha384:[..], expected sha384:00
+error: cannot fetch the source of Component `shop/web`
+  cause: `https://files.example.org/repo.tgz` has digest sha512:[..], expected sha512:00
+
+"#]]
+    );
+    for algorithm in ["sha384:", "sha512:"] {
+        let refused = rendered(&format!("{algorithm}00")).stderr;
+        let digest = refused.split([' ', ',']).find(|word| word.starts_with(algorithm)).unwrap();
+        assert_eq!(rendered(digest).status, 0, "{digest}");
+    }
+}
+
+#[test]
+fn the_digest_of_a_url_may_be_any_text() {
+    let host = FakeHost::internet();
+    let world = world(&host);
+    host.on("files.example.org/repo.tgz", Reply::file(archive()).header("etag", "\"sha512:1\""));
+    let component = "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {name: web}\nspec: {sourceRef: {httpRepository: {url: 'https://files.example.org/repo.tgz'}}, path: deploy}\n";
+    world.write("web.yaml", component);
+    let run = world.run_line("component render web.yaml");
+    assert_eq!(run.status, 0, "{run}");
+}
+
 /// Renders with a source in place of that of Flux. The Component has no pins and needs no Secret.
 fn rendered(world: &TestEnvironment, source: &str) -> String {
     world.write(

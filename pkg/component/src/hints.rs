@@ -44,6 +44,10 @@ impl Explain for FetchError {
             Self::Download { source, .. } => ErrorExplanation::cause(source).with_last_hint(
                 "if only pods of the cluster reach this address, download the artifact and use `--source FILE`",
             ),
+            Self::UnknownDigest { .. } => {
+                ErrorExplanation::hint("set `--artifact-digest-algo=sha256` of the source controller of Flux")
+            }
+            Self::Digest { .. } => ErrorExplanation::default(),
             Self::Archive { source, .. } => source.explain(),
         }
     }

@@ -16,9 +16,10 @@ use serde_json::json;
 use sops::DecryptionKeys;
 
 use crate::{
-    ClusterReader, Component, ComponentKey, DecryptError, KustomizeTransformer, ObjectReader, ReferenceError,
-    References, RenderError, RenderRequest, RenderedComponent, SourceState, Substitution, Transformer as _,
-    UnpackedArchives, check_pins, component_digest, fetch_artifact, load_references, render,
+    ClusterReader, Component, ComponentKey, DecryptError, KustomizeTransformer, ObjectReader, OtherDigests,
+    ReferenceError, References, RenderError, RenderRequest, RenderedComponent, SourceState, Substitution,
+    Transformer as _, UnpackedArchives, check_pins, component_digest, fetch_artifact, load_references,
+    render,
     source::{current_source, find_source},
     source_object,
 };
@@ -109,9 +110,12 @@ impl Preparation {
         let component = ComponentKey::of(&resolved.component);
         let tree = match &resolved.source.files {
             Some(files) => files.clone(),
-            None => fetch_artifact(&resolved.source.artifact, &self.repositories, &self.archives)
-                .await
-                .map_err(|source| PrepareError::Fetch { component, source: Box::new(source) })?,
+            None => {
+                let others = OtherDigests::of(&resolved.component.spec.source_ref);
+                fetch_artifact(&resolved.source.artifact, others, &self.repositories, &self.archives)
+                    .await
+                    .map_err(|source| PrepareError::Fetch { component, source: Box::new(source) })?
+            }
         };
         let mode = self.mode;
         if cluster.reader.is_none() {

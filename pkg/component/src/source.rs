@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 pub use archive::{ArchiveError, unpack};
-pub use fetch::{FetchError, UnpackedArchives, fetch_artifact, http_state};
+pub use fetch::{FetchError, OtherDigests, UnpackedArchives, fetch_artifact, http_state};
 
 use crate::{
     ArtifactReference, BLUEPRINT_KIND, Component, GROUP, NamespacedReference, SourceReference,

@@ -6,13 +6,14 @@ use std::{
 };
 
 use chart::MemoryTree;
+use data_encoding::HEXLOWER;
 use repository::RepositoryContext;
+use serde_json::json;
+use sha2::{Digest as _, Sha384, Sha512};
 use transport::{AddressOrigin, Digest};
 
-use serde_json::json;
-
 use super::{ArchiveError, FIELD, SourceState, sha256, unpack};
-use crate::{ArtifactReference, HttpRepository, references::ReferenceError};
+use crate::{ArtifactReference, HttpRepository, SourceReference, references::ReferenceError};
 
 /// An artifact that cannot be fetched.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,10 @@ use crate::{ArtifactReference, HttpRepository, references::ReferenceError};
 pub enum FetchError {
     #[error("error downloading {url}")]
     Download { url: String, source: repository::Error },
+    #[error("cannot verify `{url}`: `{digest}` is not a digest of sha256, sha384 or sha512")]
+    UnknownDigest { url: String, digest: String },
+    #[error("`{url}` has digest {found}, expected {expected}")]
+    Digest { url: String, expected: String, found: String },
     #[error("error unpacking {url}: {source}")]
     Archive { url: String, source: ArchiveError },
 }
@@ -29,17 +34,17 @@ const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// The last unpacked archives by digest, for Components that share a source. The clones share the archives.
 #[derive(Clone, Default)]
-pub struct UnpackedArchives(Arc<Mutex<VecDeque<(Digest, MemoryTree)>>>);
+pub struct UnpackedArchives(Arc<Mutex<VecDeque<(String, MemoryTree)>>>);
 
 impl UnpackedArchives {
-    fn get(&self, digest: &Digest) -> Option<MemoryTree> {
+    fn get(&self, digest: &str) -> Option<MemoryTree> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|(known, _)| known == digest).map(|(_, tree)| tree.clone())
     }
 
-    fn keep(&self, digest: Digest, tree: &MemoryTree) {
+    fn keep(&self, digest: &str, tree: &MemoryTree) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_back((digest, tree.clone()));
+        kept.push_back((digest.to_owned(), tree.clone()));
         let mut bytes: usize = kept.iter().map(|(_, tree)| tree.size()).sum();
         while bytes > MAX_KEPT_BYTES
             && let Some((_, oldest)) = kept.pop_front()
@@ -49,32 +54,69 @@ impl UnpackedArchives {
     }
 }
 
-/// Fetches the archive of a source. The digest of Flux is verified, and the archive is cached under it. An archive in
+/// The rule for digests that are not SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherDigests {
+    /// Verify digests of longer algorithms, and refuse all others, for sources of Flux.
+    Verify,
+    /// Ignore them, for sources with opaque digests, such as an etag.
+    Ignore,
+}
+
+impl OtherDigests {
+    /// Returns the rule for the source of a Component.
+    pub fn of(source: &SourceReference) -> Self {
+        if source.http_repository.is_some() { Self::Ignore } else { Self::Verify }
+    }
+}
+
+/// Fetches the archive of a source, and verifies its digest. An archive with a SHA-256 digest is cached under it. An archive in
 /// `kept` is neither fetched nor unpacked again.
 /// # Errors
 /// The archive cannot be fetched, has another digest, or is not accepted.
 pub async fn fetch_artifact(
     artifact: &ArtifactReference,
+    others: OtherDigests,
     context: &RepositoryContext,
     kept: &UnpackedArchives,
 ) -> Result<MemoryTree, FetchError> {
     let ArtifactReference { url, digest, .. } = artifact;
     let shown = || transport::address::redact_text(url);
-    // Other sources have opaque digests, such as an etag.
-    let digest: Option<Digest> = digest.parse().ok();
-    if let Some(known) = digest.as_ref().and_then(|digest| kept.get(digest)) {
+    let (sha256, hash) = (digest.parse::<Digest>().ok(), long_hash(digest));
+    let is_verified = sha256.is_some() || others == OtherDigests::Verify;
+    if is_verified && let Some(known) = kept.get(digest) {
         return Ok(known);
     }
-    let fetched = match digest {
-        Some(digest) => repository::fetch_verified(context, url, digest, AddressOrigin::FetchedFile).await,
-        None => repository::fetch_file(context, url, AddressOrigin::FetchedFile).await,
+    let fetched = match (sha256, hash) {
+        (Some(digest), _) => {
+            repository::fetch_verified(context, url, digest, AddressOrigin::FetchedFile).await
+        }
+        (None, None) if is_verified => {
+            return Err(FetchError::UnknownDigest { url: shown(), digest: digest.clone() });
+        }
+        (None, _) => repository::fetch_file(context, url, AddressOrigin::FetchedFile).await,
     };
     let file = fetched.map_err(|source| FetchError::Download { url: shown(), source })?;
+    if is_verified && let Some(hash) = hash {
+        let found = hash(&file.bytes);
+        if found != *digest {
+            return Err(FetchError::Digest { url: shown(), expected: digest.clone(), found });
+        }
+    }
     let tree = unpack(&file.bytes).map_err(|source| FetchError::Archive { url: shown(), source })?;
-    if let Some(digest) = digest {
+    if is_verified {
         kept.keep(digest, &tree);
     }
     Ok(tree)
+}
+
+/// Returns the hash function of a digest that is longer than SHA-256.
+fn long_hash(digest: &str) -> Option<fn(&[u8]) -> String> {
+    match digest.split_once(':')? {
+        ("sha384", _) => Some(|bytes| format!("sha384:{}", HEXLOWER.encode(&Sha384::digest(bytes)))),
+        ("sha512", _) => Some(|bytes| format!("sha512:{}", HEXLOWER.encode(&Sha512::digest(bytes)))),
+        _ => None,
+    }
 }
 
 /// Asks for the digest and the revision of an archive behind a URL.
@@ -118,19 +160,28 @@ mod tests {
 
     #[tokio::test]
     async fn an_archive_of_several_components_is_unpacked_once() {
-        let (kept, digest) = (UnpackedArchives::default(), Digest::of(b"archive"));
-        let artifact = ArtifactReference {
-            url: "https://gone.invalid/a.tgz".to_owned(),
-            digest: digest.to_string(),
-            ..ArtifactReference::default()
-        };
+        let (kept, digest) = (UnpackedArchives::default(), Digest::of(b"archive").to_string());
         let tree = |bytes: usize| [("/a", vec![0; bytes])].into_iter().collect::<MemoryTree>();
-        kept.clone().keep(digest, &tree(1));
-        let found = fetch_artifact(&artifact, &RepositoryContext::default(), &kept).await.unwrap();
+        kept.clone().keep(&digest, &tree(1));
+        let found = fetch("https://gone.invalid/a.tgz", &digest, OtherDigests::Verify, &kept).await.unwrap();
         assert_eq!(found.read(&TreePath::new("/a")).unwrap().len(), 1);
         // Large archives take the place of older ones.
-        kept.keep(Digest::of(b"large"), &tree(MAX_KEPT_BYTES));
+        kept.keep("sha512:large", &tree(MAX_KEPT_BYTES));
         assert!(kept.get(&digest).is_none());
-        assert!(kept.get(&Digest::of(b"large")).is_some());
+        assert!(kept.get("sha512:large").is_some());
+    }
+
+    async fn fetch(
+        url: &str,
+        digest: &str,
+        others: OtherDigests,
+        kept: &UnpackedArchives,
+    ) -> Result<MemoryTree, FetchError> {
+        let artifact = ArtifactReference {
+            url: url.to_owned(),
+            digest: digest.to_owned(),
+            ..ArtifactReference::default()
+        };
+        fetch_artifact(&artifact, others, &RepositoryContext::default(), kept).await
     }
 }
