@@ -137,6 +137,11 @@ impl MemoryTree {
         Arc::make_mut(&mut self.files).insert(path, content.into());
     }
 
+    /// Returns a file with the path of a folder. It hides the files of the folder.
+    pub fn file_and_folder(&self) -> Option<&TreePath> {
+        self.files.keys().find(|path| self.is_folder(path))
+    }
+
     fn is_folder(&self, path: &TreePath) -> bool {
         // Names sort `/` after `-` and `.`, so the files of a folder may not follow its path directly.
         let inside = TreePath(Arc::from(format!("{}/", path.as_str().trim_end_matches('/'))));

@@ -151,11 +151,8 @@ fn blueprint_state(object: &Object) -> Result<SourceState, String> {
     }
     let digest = sha256(&json!(files));
     let artifact = ArtifactReference { url: String::new(), digest: digest.clone(), revision: digest };
-    Ok(SourceState {
-        digest: reference_digest(object, &artifact),
-        artifact,
-        files: Some(tree.into_iter().collect()),
-    })
+    let files = archive::tree(tree).map_err(|error| error.to_string())?;
+    Ok(SourceState { digest: reference_digest(object, &artifact), artifact, files: Some(files) })
 }
 
 /// Returns the digest of a source object and its artifact.

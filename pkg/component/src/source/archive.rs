@@ -23,6 +23,8 @@ pub enum ArchiveError {
     ParentPath { path: String },
     #[error("archive must not contain entries other than files and folders ({path} is a {kind})")]
     EntryType { path: String, kind: String },
+    #[error("archive must not contain a file and a folder of the same path ({path})")]
+    FileAndFolder { path: String },
     #[error("the archive has more than {MAX_ENTRIES} entries")]
     TooMany,
     #[error("the files of the archive have more than {MAX_BYTES} bytes")]
@@ -31,7 +33,8 @@ pub enum ArchiveError {
 
 /// Unpacks an archive in memory.
 /// # Errors
-/// Links, devices, paths that are absolute or leave the archive, and archives that are too large.
+/// Damaged archives, links, devices, paths that are absolute, leave the archive or are files and folders at once, and archives
+/// that are too large.
 pub fn unpack(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
     // Headers count too, so that an archive without content cannot be endless.
     let mut archive = Archive::new(MultiGzDecoder::new(bytes).take(MAX_BYTES * 2));
@@ -57,7 +60,24 @@ pub fn unpack(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
         entry.read_to_end(&mut content).map_err(unreadable)?;
         files.push((path, content));
     }
-    Ok(files.into_iter().collect())
+    // The archive ends before its checksum.
+    let mut rest = archive.into_inner();
+    io::copy(&mut rest, &mut io::sink()).map_err(unreadable)?;
+    if rest.limit() == 0 {
+        return Err(ArchiveError::TooLarge);
+    }
+    tree(files)
+}
+
+/// Returns the tree of files.
+/// # Errors
+/// A file with the path of a folder, which would hide the files of the folder.
+pub(super) fn tree(files: Vec<(impl AsRef<str>, Vec<u8>)>) -> Result<MemoryTree, ArchiveError> {
+    let tree: MemoryTree = files.into_iter().collect();
+    match tree.file_and_folder() {
+        Some(path) => Err(ArchiveError::FileAndFolder { path: path.as_str()[1..].to_owned() }),
+        None => Ok(tree),
+    }
 }
 
 /// Checks that a path stays in its archive.
@@ -109,6 +129,7 @@ mod tests {
         assert_eq!(&*tree.read(&TreePath::new("/a/b.yaml")).unwrap(), b"1");
     }
 
+    // Row: D-543
     #[test]
     fn links_climbing_paths_and_damaged_archives_are_refused() {
         let refused = |path: &str, kind| unpack(&packed(&[(path, kind, b"")])).unwrap_err().to_string();
@@ -124,6 +145,13 @@ mod tests {
                 refused("/etc/a", EntryType::Regular),
                 refused("l", EntryType::Symlink),
                 refused("h", EntryType::Link),
+                unpack(&packed(&[
+                    ("a", EntryType::Regular, b""),
+                    ("a-b", EntryType::Regular, b""),
+                    ("./a/b.yaml", EntryType::Regular, b""),
+                ]))
+                .unwrap_err()
+                .to_string(),
                 unpack(&bomb.finish().unwrap()).unwrap_err().to_string(),
             ]
             .join("\n"),
@@ -133,11 +161,20 @@ archive must not contain entries outside of its root (a/../../b/)
 archive must not contain entries with absolute paths (/etc/a)
 archive must not contain entries other than files and folders (l is a symlink)
 archive must not contain entries other than files and folders (h is a link)
+archive must not contain a file and a folder of the same path (a)
 the files of the archive have more than 268435456 bytes
 "#]]
         );
         let whole = packed(&[("a", EntryType::Regular, &[7; 5000])]);
-        assert!(unpack(&whole[..whole.len() / 2]).is_err());
+        assert!(unpack(&whole).is_ok());
+        for end in [whole.len() / 2, whole.len() - 1] {
+            assert!(unpack(&whole[..end]).is_err(), "{end}");
+        }
+        for at in 1..=8 {
+            let mut other = whole.clone();
+            other[whole.len() - at] ^= 1;
+            assert!(unpack(&other).is_err(), "{at} bytes before the end");
+        }
         assert!(unpack(b"no archive").is_err());
     }
 }
