@@ -273,7 +273,7 @@ fn check_configuration(
 }
 
 /// Formats a kind as Go prints it: `apps/v1, ShapeClass=Deployment`, `/v1, ShapeClass=Pod`.
-fn format_kind(api_version: &str, kind: &str) -> String {
+pub(crate) fn format_kind(api_version: &str, kind: &str) -> String {
     let slash = if api_version.contains('/') { "" } else { "/" };
     format!("{slash}{api_version}, Kind={kind}")
 }

@@ -127,6 +127,7 @@ async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(WriteResult, bool), St
     let may_create = call.subresource.is_empty();
     update::change(call, may_create, |live| {
         let mut new = managed::apply(call, live, &patch.content, patch.force)?;
+        decode::check_applied(call, &new)?;
         match call.field_validation {
             FieldValidation::Ignore => {}
             FieldValidation::Warn => call.warn_all(patch.strict_errors.iter().cloned()),
