@@ -304,6 +304,32 @@ hint: keep each object in one Component, or set `spec.adoptionPolicy: Always` in
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_are_valid_or_refused_before_the_first_write() {
+    let lab = Management::start(Fixture::builder()).await;
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+    let long = format!("{}-{}", "a".repeat(62), "b".repeat(20));
+    lab.world().write("long.yaml", blueprint_component(&long, "", map));
+    let applied = lab.run("component apply long.yaml");
+    assert_eq!(applied.status, 0, "{applied}");
+    assert!(lab.run("component apply long.yaml").stderr.contains("1 Component unchanged"));
+    assert_eq!(lab.run(&format!("component delete {long}")).status, 0);
+    let invalid = blueprint_component("x", "", map)
+        .replace("name: x, namespace: default", "name: ../x, namespace: new");
+    lab.world().write("invalid.yaml", invalid);
+    assert_data_eq!(
+        lab.run("component apply invalid.yaml").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid Components: 1 problem
+  cause: [CWD]/invalid.yaml:9: ../x: metadata.name: Invalid value: `../x` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
+
+"#]]
+    );
+    assert!(lab.fixture.get(kind::NAMESPACE, "new").await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_changed_selector_recreates_the_deployment() {
     let lab = lab().await;
     assert_eq!(lab.run("component apply shop").status, 0);

@@ -6,6 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use api::{check_dns_label, check_dns_subdomain};
 use manifest::{Map, Object, Value, type_name};
 use regex::Regex;
 use serde::Deserialize as _;
@@ -56,6 +57,13 @@ pub fn check_component(object: &Object) -> Result<CheckedComponent, Vec<FieldPro
     }
     if object.name().is_empty() {
         problems.push(problem("metadata.name", "Required value".to_owned()));
+    } else if let Err(error) = check_dns_subdomain(object.name()) {
+        problems.push(problem("metadata.name", format!("Invalid value: {error}")));
+    }
+    if !object.namespace().is_empty()
+        && let Err(error) = check_dns_label(object.namespace())
+    {
+        problems.push(problem("metadata.namespace", format!("Invalid value: {error}")));
     }
     let (mut value, mut unknown_fields) = (object.clone().into_value(), Vec::new());
     prune(&SCHEMA, &mut value, "", &mut unknown_fields);

@@ -20,6 +20,8 @@ const MANAGER: &str = "capstan";
 const RECORD_LABEL: &str = "capstan.dev/component";
 /// The annotation with the time of a requested step, as Flux names it.
 const STEP_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
+/// The most bytes of the value of a label.
+const MAX_LABEL_BYTES: usize = 63;
 /// The start of the name of a record.
 const RECORD_PREFIX: &str = "capstan.component.";
 /// The key of the Component in its record.
@@ -479,10 +481,19 @@ fn record(component: &Component) -> Object {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": "capstan.dev/component",
-        "metadata": {"name": record_name(&key), "namespace": key.namespace, "labels": {RECORD_LABEL: key.name}},
+        "metadata": {
+            "name": record_name(&key),
+            "namespace": key.namespace,
+            "labels": {RECORD_LABEL: label_value(&key.name)},
+        },
         "data": {RECORD_KEY: BASE64_STANDARD.encode(content.to_string())},
     });
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
+}
+
+/// Returns the start of a name that fits into a label.
+fn label_value(name: &str) -> &str {
+    name[..name.floor_char_boundary(MAX_LABEL_BYTES)].trim_end_matches(['-', '.'])
 }
 
 fn record_name(key: &ComponentKey) -> String {

@@ -132,3 +132,17 @@ fn other_kinds_and_missing_names_are_refused() {
     let fields: Vec<_> = check_component(&object).unwrap_err().into_iter().map(|one| one.field).collect();
     assert_eq!(fields, ["apiVersion", "kind", "metadata.name"]);
 }
+
+#[test]
+fn names_that_no_server_accepts_are_refused() {
+    let mut object = component("{sourceRef: {fluxBucket: {name: s}}}");
+    object.as_map_mut()["metadata"] = serde_json::json!({"name": "../x", "namespace": "a.b"});
+    let problems = check_component(&object).unwrap_err();
+    assert_data_eq!(
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        str![[r#"
+metadata.name: Invalid value: `../x` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
+metadata.namespace: Invalid value: `a.b` is not a valid DNS-1123 label: lower case letters, digits and `-`, with a letter or digit at both ends
+"#]]
+    );
+}
