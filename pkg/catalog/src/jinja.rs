@@ -6,6 +6,7 @@
 mod error;
 mod filters;
 mod merge;
+mod methods;
 mod mutable;
 mod percent;
 mod python;

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 use jiff::{Timestamp, tz::TimeZone};
-use minijinja::value::{Kwargs, Serde, ValueKind};
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::{merge, python, regular_expressions};
@@ -52,9 +52,7 @@ pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
     environment.add_filter("regex_search", regular_expressions::search);
     // Lists.
     environment.add_filter("fileglob", move |pattern: &str| file_glob(pattern, &globbed));
-    environment.add_filter("merge_strategic", |value: Value| {
-        to_json(&value).map(|value| Value::from(Serde(merge::merge(value))))
-    });
+    environment.add_filter("merge_strategic", |value: &Value| merge::merge(value));
     environment.add_filter("shuffle", shuffle);
 }
 

@@ -1,27 +1,34 @@
 //! The filter `merge_strategic`.
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use minijinja::value::ValueKind;
+use minijinja::{Error, Value};
 
-/// Merges the mappings of a list that have the same `name`, at all levels. Later fields win.
-pub(super) fn merge(value: Value) -> Value {
-    match value {
-        Value::Array(items) => merge_named(items).into_iter().map(merge).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, merge(field))).collect(),
-        other => other,
+/// Merges the mappings of a list that have the same `name`, at all levels. Later fields win; fields keep their order.
+pub(super) fn merge(value: &Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::Seq => merge_named(value.try_iter()?.collect())?.iter().map(merge).collect(),
+        ValueKind::Map => {
+            let field = |key: Value| Ok((key.clone(), merge(&value.get_item(&key)?)?));
+            let fields: Vec<(Value, Value)> = value.try_iter()?.map(field).collect::<Result<_, Error>>()?;
+            Ok(Value::from_pairs(fields))
+        }
+        _ => Ok(value.clone()),
     }
 }
 
 /// Merges the items with the same name, if every item has a name. Values inside of the items stay as they are.
-fn merge_named(items: Vec<Value>) -> Vec<Value> {
-    if items.iter().any(|item| item.get("name").is_none()) {
-        return items;
-    }
-    let mut by_name: IndexMap<Value, Map<String, Value>> = IndexMap::new();
-    for item in items {
-        if let Value::Object(fields) = item {
-            by_name.entry(fields["name"].clone()).or_default().extend(fields);
+fn merge_named(items: Vec<Value>) -> Result<Vec<Value>, Error> {
+    let mut by_name: IndexMap<Value, IndexMap<Value, Value>> = IndexMap::new();
+    for item in &items {
+        let name = if item.kind() == ValueKind::Map { item.get_attr("name")? } else { Value::UNDEFINED };
+        if name.is_undefined() {
+            return Ok(items);
+        }
+        let fields = by_name.entry(name).or_default();
+        for key in item.try_iter()? {
+            fields.insert(key.clone(), item.get_item(&key)?);
         }
     }
-    by_name.into_values().map(Value::Object).collect()
+    Ok(by_name.into_values().map(Value::from_pairs).collect())
 }

@@ -63,7 +63,8 @@ fn frozen(value: &Value, added: &AtomicU64) -> Result<Value, Error> {
         }
         ValueKind::Map => {
             let entry = |key: Value| Ok((key.clone(), frozen(&value.get_item(&key)?, added)?));
-            value.try_iter()?.map(entry).collect()
+            let fields: Vec<(Value, Value)> = value.try_iter()?.map(entry).collect::<Result<_, Error>>()?;
+            Ok(Value::from_pairs(fields))
         }
         _ => Ok(value.clone()),
     }

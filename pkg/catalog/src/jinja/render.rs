@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::error::TemplateError;
 use super::rewrite::rewrite;
-use super::{filters, mutable, percent, python};
+use super::{filters, methods, mutable, percent, python};
 use crate::results::Reads;
 
 /// The maximum size of a template in bytes.
@@ -46,6 +46,7 @@ fn kapitan_environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment
         environment.set_syntax(syntax);
     }
     minijinja_contrib::add_to_environment(&mut environment);
+    methods::add(&mut environment);
     filters::add(&mut environment, reads);
     environment
 }
@@ -62,7 +63,7 @@ pub(crate) fn environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environm
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(python::format);
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_unknown_method_callback(methods::call);
     environment.set_fuel(Some(MAX_STEPS));
     environment.add_filter(percent::FILTER, percent::percent);
     mutable::add(&mut environment);

@@ -49,6 +49,10 @@ fn assigned_lists_and_mappings_are_mutable() {
             "c['x', 'b', 'a']",
         ),
         (
+            "{% set l = [] %}{% do l.append({'b': {'c': [1]}, 'a': 2}) %}{{ l }}",
+            "[{'b': {'c': [1]}, 'a': 2}]",
+        ),
+        (
             "{% set l = [3, 1] %}{% do l.sort() %}{% do l.remove(3) %}{{ l }}{{ l.append(l) }}{{ l }}",
             "[1]None[1, [1]]",
         ),
@@ -125,8 +129,8 @@ fn filters_convert_values() {
         ("'a1b2' | regex_findall('[a-z]')", "['a', 'b']"),
         ("'a1b2' | regex_findall('([a-z])(.)')", "[('a', '1'), ('b', '2')]"),
         (
-            "[{'name': 'a', 'x': 1}, {'name': 'a', 'y': 2}] | merge_strategic",
-            "[{'name': 'a', 'x': 1, 'y': 2}]",
+            "[{'name': 'a', 'x': 1}, {'y': 2, 'name': 'a', 'a': [none]}] | merge_strategic",
+            "[{'name': 'a', 'x': 1, 'y': 2, 'a': [None]}]",
         ),
         ("[1, 2, 3] | shuffle(7) | sort", "[1, 2, 3]"),
         ("list", "['b', 1, 1.0, None, True]"),
@@ -137,6 +141,38 @@ fn filters_convert_values() {
     for (expression, expected) in cases {
         assert_eq!(shown(expression), expected, "{expression}");
     }
+}
+
+#[test]
+fn filters_and_methods_of_python_take_arguments_in_order() {
+    let cases = [
+        ("'x' | center(4) ~ '|' ~ 'x' | center | length", " x  |80"),
+        ("{'B': 1, 'a': 2} | dictsort(true)", "[('B', 1), ('a', 2)]"),
+        ("{'b': 1, 'a': 2} | dictsort(false, 'value')", "[('b', 1), ('a', 2)]"),
+        ("[['b', 'A'] | min(true), [{'a': 1}, {'a': 5}] | max(attribute='a')]", "['A', {'a': 5}]"),
+        ("[1, 3, 2] | sort(true)", "[3, 2, 1]"),
+        ("['a', 'A'] | unique(true) | list", "['a', 'A']"),
+        ("['a', 'A'] | unique(true, 'x', 'y')", "too many arguments, at t.txt:1"),
+        ("'hello world foo' | truncate(9, true, '..')", "hello w.."),
+        ("'one two  x-y' | wordcount", "4"),
+        ("'<' | forceescape", "&lt;"),
+        ("'é /?~' | urlencode", "%C3%A9%20/%3F~"),
+        ("{'a b': 'c&d/', 'e': 1} | urlencode", "a+b=c%26d%2F&e=1"),
+        ("[('x', 'y z')] | urlencode", "x=y+z"),
+        ("['-7'.zfill(4), 'a'.ljust(2), 'a'.rjust(2, '*'), 'ab'.center(5)]", "['-007', 'a ', '*a', '  ab ']"),
+        ("'a'.ljust(100001)", "the width is too large, at t.txt:1"),
+        ("['a.b.c'.rsplit('.', 1), 'éx'.index('x')]", "[['a.b', 'c'], 1]"),
+        ("'x'.index('y')", "substring not found, at t.txt:1"),
+        ("['a-b-c'.partition('-'), 'a'.rpartition('-')]", "[('a', '-', 'b-c'), ('', '', 'a')]"),
+        ("'abc'.removeprefix('a') ~ 'abc'.removesuffix('c')", "bcab"),
+        ("list.index(none)", "3"),
+    ];
+    for (expression, expected) in cases {
+        assert_eq!(shown(expression), expected, "{expression}");
+    }
+    let text = "{% set d = map.copy() %}{% do d.update({'c': 1}) %}{{ d }}{{ map }}";
+    let expected = "{'a': 1, 'c': 1}{'a': 1}";
+    assert_eq!(rendered(text, &json!({"map": {"a": 1}})).as_deref(), Ok(expected));
 }
 
 #[test]
