@@ -205,19 +205,44 @@ async fn an_applied_catalog_is_deleted_and_its_namespaces_stay() {
     assert_eq!(lab.run("catalog apply --manifests other -n web").status, 0);
     assert_data_eq!(
         [
+            "catalog list --applied",
+            "catalog list --applied -o json",
             "catalog delete c-blue --dry-run",
             "catalog delete c-green --dry-run",
             "catalog delete c-green",
             "catalog delete c-green --yes -o json",
             "catalog delete c-green --yes",
+            "catalog list --applied",
+            "catalog list --sandbox lab",
         ]
         .map(|line| lab.run(line).to_string())
         .join("\n"),
         str![[r#"
+exit 0
+--- stdout
+CATALOG   OBJECTS
+c-green   8
+catalog   1
+
+exit 0
+--- stdout
+{
+  "catalogs": [
+    {
+      "name": "c-green",
+      "objects": 8
+    },
+    {
+      "name": "catalog",
+      "objects": 1
+    }
+  ]
+}
+
 exit 1
 --- stderr
 error: cannot delete catalog `c-blue`: it is not on the cluster
-hint: list the applied catalogs with `kubectl get configmaps -n kube-system | grep capstan.catalog.`
+hint: the cluster has `c-green` or `catalog`
 
 exit 0
 --- stdout
@@ -321,7 +346,16 @@ done in [..]: deleted catalog `c-green`; 5 objects deleted
 exit 1
 --- stderr
 error: cannot delete catalog `c-green`: it is not on the cluster
-hint: list the applied catalogs with `kubectl get configmaps -n kube-system | grep capstan.catalog.`
+hint: the cluster has `catalog`
+
+exit 0
+--- stdout
+CATALOG   OBJECTS
+catalog   1
+
+exit 1
+--- stderr
+error: `--applied` is required
 
 "#]]
     );
@@ -332,6 +366,26 @@ hint: list the applied catalogs with `kubectl get configmaps -n kube-system | gr
     assert!(lab.fixture.get(kind::CONFIG_MAP, "web/other").await.is_some());
     assert_eq!(lab.run("catalog delete catalog --yes").status, 0);
     assert!(lab.fixture.get(kind::CONFIG_MAP, "web/other").await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_read_is_listed() {
+    let lab = lab().await;
+    lab.fixture
+        .apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: capstan.catalog.odd, namespace: kube-system}\n")
+        .await;
+    assert_data_eq!(
+        lab.run("catalog list --applied").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+CATALOG   OBJECTS
+odd       unknown
+--- stderr
+warning: cannot read the record of applied objects: ConfigMap kube-system/capstan.catalog.odd: it has neither the key `applySet` nor `applySet.json.gz`
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,8 +39,8 @@ pub use bundle::{
 };
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use catalog::{
-    CatalogFileChange, CatalogFinding, CatalogLint, CatalogObjectChange, CatalogPlan, CatalogRunReport,
-    UnresolvedObject,
+    AppliedCatalog, AppliedCatalogs, CatalogFileChange, CatalogFinding, CatalogLint, CatalogObjectChange,
+    CatalogPlan, CatalogRunReport, UnresolvedObject,
 };
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
 pub use component::{

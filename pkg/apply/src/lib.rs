@@ -97,7 +97,7 @@ pub use policy::{
     ReconcilePolicy, UpdatePolicy,
 };
 pub use readiness::{check_webhooks, wait_for_webhooks};
-pub use recorded_set::{RecordedSet, RecordedSetError, SetObjects};
+pub use recorded_set::{RecordedSet, RecordedSetError, SetObjects, SetRecordSummary};
 pub use server::{
     ApplyPrecondition, ApplyRequest, DeletionOutcome, ListQuery, ObjectPage, ObjectPages, ObjectRevision,
     PatchTarget, Server, ServerOptions, ServerVersion, WatchEvent, WriteMode,

@@ -13,8 +13,8 @@ use serde_json::json;
 
 use crate::{
     ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy, Engine,
-    EngineError, EngineOutcome, GroupKind, ObjectKey, OwnershipMarks, PlannedSet, PruneTiming, ReadByName,
-    RunOptions, SaveAt, Server,
+    EngineError, EngineOutcome, GroupKind, ListQuery, ObjectKey, OwnershipMarks, PlannedSet, PruneTiming,
+    ReadByName, RunOptions, SaveAt, Server,
 };
 
 /// The keys of the set in its ConfigMap, as JSON and as compressed JSON.
@@ -55,6 +55,15 @@ pub struct SetObjects {
     pub server_check: bool,
 }
 
+/// A record of applied objects.
+#[derive(Debug)]
+pub struct SetRecordSummary {
+    /// The name of the record.
+    pub record: String,
+    /// The number of applied objects. An error if the record cannot be read.
+    pub objects: Result<usize, RecordedSetError>,
+}
+
 /// The reason why a set cannot be applied or deleted.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -78,6 +87,26 @@ impl From<EngineError> for RecordedSetError {
 }
 
 impl RecordedSet {
+    /// Lists the records in a namespace whose names start with a prefix.
+    /// # Errors
+    /// The ConfigMaps cannot be listed.
+    pub async fn list(
+        server: &Server,
+        namespace: &str,
+        prefix: &str,
+    ) -> Result<Vec<SetRecordSummary>, ApiError> {
+        let kind = server.kind(&GroupKind::new("", "ConfigMap")).await?;
+        let query = ListQuery { namespace: Some(namespace.to_owned()), ..ListQuery::default() };
+        let take = |found: &mut Vec<SetRecordSummary>, object: Object| {
+            if object.name().starts_with(prefix) {
+                let objects = read_set(&object).map(|set| set.items.len());
+                let objects = objects.map_err(|reason| unreadable(namespace, object.name(), reason));
+                found.push(SetRecordSummary { record: object.name().to_owned(), objects });
+            }
+        };
+        server.pages(&kind, &query).gather(take).await
+    }
+
     /// Plans the change from the recorded objects to the given ones.
     /// # Errors
     /// All problems of all objects.
@@ -172,11 +201,7 @@ impl RecordedSet {
         let Some(found) = self.server.get(&kind, &self.namespace, &self.record).await? else {
             return Ok(None);
         };
-        read_set(&found).map(Some).map_err(|reason| RecordedSetError::Record {
-            namespace: self.namespace.clone(),
-            name: self.record.clone(),
-            reason,
-        })
+        read_set(&found).map(Some).map_err(|reason| unreadable(&self.namespace, &self.record, reason))
     }
 
     async fn open_record(&self) -> Result<SetRecord<'_>, ApiError> {
@@ -229,6 +254,10 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
     written.expect("invariant: memory can be written")
+}
+
+fn unreadable(namespace: &str, name: &str, reason: String) -> RecordedSetError {
+    RecordedSetError::Record { namespace: namespace.to_owned(), name: name.to_owned(), reason }
 }
 
 /// Reads the set in a record, or the reason why it cannot be read.

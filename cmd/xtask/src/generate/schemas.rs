@@ -62,6 +62,7 @@ fn output_schemas() -> Vec<OutputSchema> {
         ),
         output_schema::<output::CatalogLint>("catalog-lint", "`catalog lint`"),
         output_schema::<output::CatalogPlan>("catalog-plan", "`catalog plan`"),
+        output_schema::<output::AppliedCatalogs>("applied-catalogs", "`catalog list --applied`"),
         output_schema::<output::CatalogRunReport>("catalog-run", "`catalog apply`, `catalog delete`"),
         output_schema::<output::ComponentList>(
             "component-list",

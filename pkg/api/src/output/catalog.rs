@@ -61,6 +61,25 @@ pub struct CatalogRunReport {
     pub left_out: Vec<UnresolvedObject>,
 }
 
+/// Result of `catalog list --applied`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedCatalogs {
+    /// Applied catalogs, sorted by name.
+    pub catalogs: Vec<AppliedCatalog>,
+}
+
+/// Catalog on a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedCatalog {
+    /// Name of the catalog for `catalog delete`.
+    pub name: String,
+    /// Number of applied objects. Missing if the record on the cluster cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<usize>,
+}
+
 /// Object with references to secrets that nothing resolves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

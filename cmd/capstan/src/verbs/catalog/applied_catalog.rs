@@ -2,18 +2,20 @@
 
 use std::fmt::Write as _;
 
-use api::output::{CatalogRunReport, UnresolvedObject};
-use apply::{ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, object_name};
+use api::output::{AppliedCatalog, AppliedCatalogs, CatalogRunReport, UnresolvedObject};
+use apply::{
+    ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, object_name,
+};
 use catalog::manifests::ManifestObject;
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
 use management::DiffDetail;
 
-use crate::verbs::lifecycle::steps_text;
+use crate::{Failure, session::Session, verbs::lifecycle::steps_text};
 
 /// The namespace of the records. It exists on every cluster.
 pub(super) const RECORD_NAMESPACE: &str = "kube-system";
 /// The start of the names of records.
-pub(super) const RECORD_PREFIX: &str = "capstan.catalog.";
+const RECORD_PREFIX: &str = "capstan.catalog.";
 /// Prefixes of the field managers of other tools that may have applied the catalog.
 const FORMER_TOOLS: [&str; 3] = ["kubectl", "helm", "argocd"];
 
@@ -36,6 +38,24 @@ pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &s
             ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
         },
     }
+}
+
+/// Lists the applied catalogs of a cluster. A record that cannot be read is a warning.
+pub(super) fn applied_catalogs(
+    cluster: &ManagementCluster,
+    session: &Session,
+) -> Result<AppliedCatalogs, Failure> {
+    let records = session.block_on(RecordedSet::list(cluster.server(), RECORD_NAMESPACE, RECORD_PREFIX))?;
+    let mut catalogs = Vec::new();
+    for SetRecordSummary { record, objects } in records {
+        if let Err(error) = &objects {
+            session.messages().warning(error.to_string());
+        }
+        let name = record.strip_prefix(RECORD_PREFIX).unwrap_or(&record).to_owned();
+        catalogs.push(AppliedCatalog { name, objects: objects.ok() });
+    }
+    catalogs.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(AppliedCatalogs { catalogs })
 }
 
 /// Returns the report of a plan.

@@ -1,9 +1,9 @@
-use api::output::StepAction;
+use api::output::{AppliedCatalogs, StepAction};
 use apply::{PlannedSet, RecordedSet};
 use inventory::ManagementCluster;
 use management::DiffDetail;
 
-use super::applied_catalog::{RECORD_NAMESPACE, RECORD_PREFIX, applied_set, plan_text, report};
+use super::applied_catalog::{RECORD_NAMESPACE, applied_catalogs, applied_set, plan_text, report};
 use crate::{
     Failure,
     session::Session,
@@ -21,6 +21,7 @@ const COMMAND: &str = "catalog delete";
 /// command to resume an interrupted deletion.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  {bin} catalog list --applied --sandbox lab
   {bin} catalog delete c-green-1 --dry-run --sandbox lab
   {bin} catalog delete c-green-1 --yes")]
 pub(crate) struct Delete {
@@ -67,12 +68,19 @@ impl Delete {
         // The recorded objects have their namespaces.
         let set = applied_set(cluster, &self.name, RECORD_NAMESPACE);
         let plan = session.block_on(async { set.plan_removal().await.map_err(Failure::from) })?;
-        let plan = plan.ok_or_else(|| {
-            Failure::user(format!("cannot delete catalog `{}`: it is not on the cluster", self.name)).hint(format!(
-                "list the applied catalogs with `kubectl get configmaps -n {RECORD_NAMESPACE} | grep {RECORD_PREFIX}`"
-            ))
-        })?;
+        let plan = plan.ok_or_else(|| self.unknown(cluster, session))?;
         Ok((set, plan))
+    }
+
+    fn unknown(&self, cluster: &ManagementCluster, session: &Session) -> Failure {
+        let failure =
+            Failure::user(format!("cannot delete catalog `{}`: it is not on the cluster", self.name));
+        let Ok(AppliedCatalogs { catalogs }) = applied_catalogs(cluster, session) else { return failure };
+        let names: Vec<&str> = catalogs.iter().map(|catalog| catalog.name.as_str()).collect();
+        failure.hint(match names.as_slice() {
+            [] => "the cluster has no applied catalog".to_owned(),
+            names => format!("the cluster has {}", api::one_of(names)),
+        })
     }
 
     fn print(&self, plan: &PlannedSet, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
