@@ -189,3 +189,63 @@ error: cannot read `nope.yml`
 "#]]
     );
 }
+
+/// Lets component `bad` run a program that never ends, and whose child process never ends.
+#[cfg(unix)]
+fn endless() -> TestEnvironment {
+    let world = world();
+    let words = r#"['-c', "'sleep 300 & echo $! >child.part; mv child.part child; wait'"]"#;
+    let input = format!(
+        "{{input_type: external, input_paths: [/bin/sh], args: {words}, env_vars: {{PATH: /usr/bin:/bin}}, output_path: .}}"
+    );
+    world.write("bad/class/bad.yml", format!("parameters: {{kapitan: {{compile: [{input}]}}}}"));
+    world
+}
+
+/// True if a process runs.
+#[cfg(unix)]
+fn runs(pid: &str) -> bool {
+    let shown = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
+    let state = String::from_utf8(shown.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+// Row: D-446
+#[cfg(unix)]
+#[test]
+fn a_program_that_never_ends_is_ended_with_its_children() {
+    let world = endless().env("CAPSTAN_PROGRAM_TIMEOUT", "2s");
+    let line = "catalog component compile bad -o out --allow-external";
+    let slow = world.run_line(line);
+    assert_data_eq!(
+        slow.stderr,
+        str![[r#"
+error: cannot compile `bad`
+  cause: Error compiling targets: Error compiling bad: cannot run `/bin/sh`: it did not end in 2 s
+hint: allow more time with the variable `CAPSTAN_PROGRAM_TIMEOUT=20m`
+
+"#]]
+    );
+    assert_eq!(slow.status, 1);
+    assert!(!runs(&world.read("child")));
+    let invalid = world.env("CAPSTAN_PROGRAM_TIMEOUT", "soon").run_line(line);
+    assert!(invalid.stderr.contains("invalid value `soon` for `CAPSTAN_PROGRAM_TIMEOUT`"), "{invalid}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_program_with_its_children() {
+    let world = endless();
+    let mut command = world.command("catalog component compile bad -o out --allow-external".split(' '));
+    let piped = std::process::Stdio::piped;
+    let child = command.stdin(std::process::Stdio::null()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    while !world.current_dir().join("child").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = world.read("child");
+    assert!(runs(&pid));
+    crate::testing::signal("INT", child.id().into());
+    let output = world.to_output(&child.wait_with_output().unwrap());
+    assert_eq!((output.status, output.stderr.as_str()), (130, "error: interrupted, nothing was written\n"));
+    assert!(!runs(&pid));
+}

@@ -140,6 +140,20 @@ fn a_failed_hook_leaves_nothing() {
     }
 }
 
+// Row: D-472
+#[test]
+fn a_hook_that_never_ends_is_ended() {
+    let (_forge, world) = hooked(&[("hooks/post_gen_project.sh", "#!/bin/sh\nsleep 300 &\nwait\n")]);
+    let world = world.env("CAPSTAN_PROGRAM_TIMEOUT", "0.2s");
+    let run = world.run_line("catalog component new my-thing --output-dir . --allow-external");
+    assert_eq!(run.status, 1, "{run}");
+    let expected = "hook `hooks/post_gen_project.sh` failed: it did not end in 0.2 s
+hint: allow more time with the variable `CAPSTAN_PROGRAM_TIMEOUT=20m`
+";
+    assert!(run.stderr.ends_with(expected), "{run}");
+    assert!(world.files().iter().all(|file| !file.contains("my-thing")), "{:?}", world.files());
+}
+
 #[test]
 fn a_hook_in_python_needs_its_interpreter() {
     let (forge, world) =

@@ -4,6 +4,7 @@ use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 use crate::CatalogError;
 use crate::cluster::LieutenantError;
+use crate::cookiecutter::CookiecutterError;
 use crate::reclass::{ClassError, InventoryError, ParameterProblem, ProblemKind, RenderError, TargetProblem};
 
 impl Explain for CatalogError {
@@ -19,7 +20,11 @@ impl Explain for CatalogError {
             Self::Render { source, .. } => ErrorExplanation::cause(source),
             Self::Fetch { source, .. } | Self::Push { source } => ErrorExplanation::cause(&**source),
             Self::GitHub { source, .. } => ErrorExplanation::cause(&**source),
-            Self::Template { .. } => ErrorExplanation::default().with_kind(ErrorKind::User),
+            Self::Template { source, .. } => match &**source {
+                CookiecutterError::Hook { error, .. } => ErrorExplanation::hints(&error.hints),
+                _ => ErrorExplanation::default(),
+            }
+            .with_kind(ErrorKind::User),
             Self::Libraries { .. } => ErrorExplanation::default(),
             Self::Disk { source, .. } => ErrorExplanation::cause(source),
         }

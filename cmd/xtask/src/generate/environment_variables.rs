@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable that the program reads. A test compares the table with the code.
-const TABLE: [(&str, &str); 49] = [
+const TABLE: [(&str, &str); 50] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
@@ -37,6 +37,10 @@ const TABLE: [(&str, &str); 49] = [
     ("COMMODORE_PACKAGE_UPDATE_", "start of the variables of `catalog package update`"),
     ("COMMODORE_PACKAGE_NEW_", "start of the variables of `catalog package new`"),
     ("CAPSTAN_JSONNET_TIMEOUT", "maximum time of one Jsonnet program of a catalog; default 5m"),
+    (
+        "CAPSTAN_PROGRAM_TIMEOUT",
+        "maximum time of one program that `catalog --allow-external` runs; default 5m",
+    ),
     ("GIT_AUTHOR_NAME", "author of commits of `catalog`, with `GIT_AUTHOR_EMAIL`; else `user.name` of Git"),
     ("GIT_AUTHOR_EMAIL", "address of this author; else `user.email` of Git"),
     ("HTTPS_PROXY", "proxy for https; lower case works too"),

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::compile::ToolError;
+
 /// A template that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,8 +36,8 @@ pub enum CookiecutterError {
     TooMany { limit: usize },
     #[error("its files are larger than {limit_mib} MiB")]
     TooLarge { limit_mib: u64 },
-    #[error("hook `{hook}` failed: {reason}")]
-    Hook { hook: String, reason: String },
+    #[error("hook `{hook}` failed: {}", error.reason)]
+    Hook { hook: String, error: ToolError },
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
     #[error("cannot read `{}`", path.display())]

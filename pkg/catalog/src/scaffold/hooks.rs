@@ -78,9 +78,7 @@ impl HookedTemplate<'_> {
             let written = write_file(&program, &file);
             written.map_err(|source| CookiecutterError::Write { path: program.clone(), source })?;
             let ran = self.runner.run_hook(&HookCall { program, folder: folder.to_owned() });
-            output.push_str(
-                &ran.map_err(|error| CookiecutterError::Hook { hook: hook.clone(), reason: error.reason })?,
-            );
+            output.push_str(&ran.map_err(|error| CookiecutterError::Hook { hook: hook.clone(), error })?);
         }
         Ok(output)
     }

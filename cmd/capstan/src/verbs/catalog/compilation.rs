@@ -192,7 +192,7 @@ impl<'a> Compilation<'a> {
             references: References::Hashed { folder: folder.references() },
             control: &self.options.control,
             threads: self.threads,
-            tools: &SessionTools { session, program_folder },
+            tools: &SessionTools::new(session, program_folder)?,
             results: store.map(|store| StoredResults { store, cluster: self.cluster, program: &program }),
         })?;
         for (target, messages) in compiled.messages {

@@ -20,6 +20,7 @@ mod login_callback;
 mod login_flow;
 mod package;
 mod plan;
+mod program;
 mod sync_flags;
 mod template_flags;
 mod temporary_folder;

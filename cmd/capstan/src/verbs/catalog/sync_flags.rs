@@ -116,7 +116,7 @@ impl SyncFlags {
         let folder = WorkingFolder::new(temporary.path());
         let (context, author) = (session.repositories()?, author(session));
         let report = |step| lines.add(&step);
-        let hooks = self.hooks.runner(session);
+        let hooks = self.hooks.runner(session)?;
         let run = ScaffoldRun {
             folder: &folder,
             temporary: &folder,

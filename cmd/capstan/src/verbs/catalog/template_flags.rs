@@ -7,7 +7,9 @@ use catalog::WorkingFolder;
 use catalog::scaffold::{CreatedDependency, DependencyKind, HookRunner, NewDependency, ScaffoldRun, create};
 use repository::git::GitAuthor;
 
-use super::{compile::Lines, temporary_folder::temporary_folder, tools::SessionHooks};
+use super::{
+    compile::Lines, program::ProgramRunner, temporary_folder::temporary_folder, tools::SessionHooks,
+};
 use crate::{Environment, Failure, session::Session};
 
 /// The holder of the copyright without a flag.
@@ -71,8 +73,8 @@ pub(super) struct HookFlag {
 
 impl HookFlag {
     /// Returns what runs the hooks. None if they may not run.
-    pub(super) fn runner<'s>(&self, session: &'s Session) -> Option<SessionHooks<'s>> {
-        self.allow_external.then_some(SessionHooks(session))
+    pub(super) fn runner<'s>(&self, session: &'s Session) -> Result<Option<SessionHooks<'s>>, Failure> {
+        self.allow_external.then(|| ProgramRunner::new(session).map(SessionHooks)).transpose()
     }
 }
 
@@ -225,7 +227,7 @@ impl TemplateFlags {
         };
         let context = session.repositories()?;
         let report = |step| lines.add(&step);
-        let hooks = self.hooks.runner(session);
+        let hooks = self.hooks.runner(session)?;
         let run = ScaffoldRun {
             folder: &folder,
             temporary: &temporary_paths,

@@ -106,7 +106,7 @@ impl UpdateFlags {
         let temporary = WorkingFolder::new(temporary.path());
         let context = session.repositories()?;
         let report = |step| lines.add(&step);
-        let hooks = self.hooks.runner(session);
+        let hooks = self.hooks.runner(session)?;
         let run = ScaffoldRun {
             folder: &temporary,
             temporary: &temporary,

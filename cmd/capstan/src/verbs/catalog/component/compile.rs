@@ -87,7 +87,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
         report: &report,
     }))?;
     let program_folder = args.allow_external.then(|| session.environment().current_dir());
-    prepared.compile(&SessionTools { session, program_folder })?;
+    prepared.compile(&SessionTools::new(session, program_folder)?)?;
     Ok(())
 }
 

@@ -122,7 +122,7 @@ fn compile_package(
     let workspace = session.block_on(run.set_up_package(request))?;
     let prepared = session.block_on(run.prepare_package(&workspace))?;
     session.block_on(run.fetch_package(&workspace, &prepared))?;
-    let tools = SessionTools { session, program_folder: args.allow_external.then(|| folder.root()) };
+    let tools = SessionTools::new(session, args.allow_external.then(|| folder.root()))?;
     for message in run.compile_package(request, &workspace, &prepared, &tools)? {
         session.messages().warning(message);
     }
