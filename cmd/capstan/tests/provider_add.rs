@@ -50,6 +50,26 @@ exit 0
     assert!(world.run(["provider", "list"]).stdout.contains("mine "));
 }
 
+#[test]
+fn concurrent_edits_keep_every_entry() {
+    let world = world();
+    let names: Vec<String> = (0..8).map(|number| format!("cloud-{number}")).collect();
+    let add = &|name: &String| {
+        let url = format!("/srv/infrastructure-{name}/v1.0.0/components.yaml");
+        world.run(["provider", "add", name, "--type", "infrastructure", "--url", &*url])
+    };
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = names.iter().map(|name| scope.spawn(move || add(name))).collect();
+        for run in runs {
+            let run = run.join().unwrap();
+            assert_eq!(run.status, 0, "{run}");
+        }
+    });
+    let text = world.read(world.config_file());
+    assert!(names.iter().all(|name| text.contains(&format!("- name: {name}\n"))), "{text}");
+    assert_eq!(world.files(), ["[HOME]/.config/cluster-api/clusterctl.yaml"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_new_configuration_file_is_private() {

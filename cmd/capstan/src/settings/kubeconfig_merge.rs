@@ -1,15 +1,12 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
 };
 
-use api::{ErrorExplanation, Explain};
 use manifest::yaml::{self, YamlLimits};
 use serde_json::{Map, Value, json};
 
-use super::kubeconfig::user_kubeconfig;
+use super::{file_lock::FileLock, kubeconfig::user_kubeconfig};
 use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
 /// The kubeconfig lists with named entries.
@@ -90,7 +87,7 @@ pub(super) fn update(
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, &error))?;
     }
-    let _lock = KubeconfigLock::acquire(path)?;
+    let _lock = FileLock::acquire(path)?;
     let mut document = read(path)?.unwrap_or_else(empty);
     let change = edit(&mut document)?;
     if change == KubeconfigChange::Changed {
@@ -137,75 +134,6 @@ pub(super) fn entries_mut<'a>(
         Failure::new(Kind::Environment, format!("cannot change the kubeconfig `{}`", path.display()))
             .cause(format!("the field `{list}` is not a list"))
     })
-}
-
-/// The age limit of a lock. An edit takes milliseconds, so an older lock is a leftover.
-const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-
-/// The kubeconfig lock of kubectl: `FILE.lock` exists as long as the lock is held.
-/// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
-#[derive(Debug)]
-struct KubeconfigLock {
-    path: PathBuf,
-}
-
-/// The reason why a kubeconfig could not be locked.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum KubeconfigLockError {
-    #[error("cannot lock the kubeconfig `{}`: `{}` exists", kubeconfig.display(), lock.display())]
-    Held { kubeconfig: PathBuf, lock: PathBuf },
-    #[error("cannot create the lock file `{}`", lock.display())]
-    NotCreated {
-        lock: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl Explain for KubeconfigLockError {
-    fn explain(&self) -> ErrorExplanation<'_> {
-        match self {
-            Self::Held { lock, .. } => ErrorExplanation::hint(format!(
-                "if neither kubectl nor capstan is running, remove the lock: `rm {}`",
-                lock.display()
-            )),
-            Self::NotCreated { .. } => ErrorExplanation::default(),
-        }
-    }
-}
-
-impl KubeconfigLock {
-    /// Takes the lock of a kubeconfig. Waits while another program holds the lock.
-    fn acquire(kubeconfig: &Path) -> Result<Self, KubeconfigLockError> {
-        Self::acquire_within(kubeconfig, STALE_LOCK_AGE)
-    }
-
-    fn acquire_within(kubeconfig: &Path, patience: Duration) -> Result<Self, KubeconfigLockError> {
-        let mut lock = kubeconfig.as_os_str().to_owned();
-        lock.push(".lock");
-        let lock = PathBuf::from(lock);
-        let started = Instant::now();
-        loop {
-            match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
-                Ok(_) => return Ok(Self { path: lock }),
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(KubeconfigLockError::NotCreated { lock, source: error });
-                }
-                Err(_) if started.elapsed() >= patience => {
-                    return Err(KubeconfigLockError::Held { kubeconfig: kubeconfig.to_owned(), lock });
-                }
-                Err(_) => thread::sleep(RETRY_INTERVAL),
-            }
-        }
-    }
-}
-
-impl Drop for KubeconfigLock {
-    fn drop(&mut self) {
-        // A lock that another program removed is already free.
-        let _ = fs::remove_file(&self.path);
-    }
 }
 
 #[cfg(test)]
@@ -277,18 +205,5 @@ kind: Config
         let (_folder, ours, environment) = world("clusters: text\n");
         assert!(merge_kubeconfig(&ours, &environment).is_err());
         assert_eq!(fs::read_to_string(user_kubeconfig(&environment).unwrap()).unwrap(), "clusters: text\n");
-    }
-
-    #[test]
-    fn a_leftover_lock_is_named_and_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
-        fs::write(&lock, "").unwrap();
-        let error = KubeconfigLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap_err();
-        assert!(matches!(error, KubeconfigLockError::Held { lock: named, .. } if named == lock));
-        assert!(lock.exists());
-        fs::remove_file(&lock).unwrap();
-        drop(KubeconfigLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap());
-        assert!(!lock.exists());
     }
 }

@@ -10,6 +10,7 @@
 //! Reading settings creates no folders and leaves no files.
 
 mod configuration;
+mod file_lock;
 mod globals;
 mod kubeconfig;
 mod kubeconfig_merge;
@@ -25,6 +26,7 @@ mod xdg;
 pub(crate) use configuration::{
     ConfigCandidate, ConfigSource, config_candidates, config_source, load_config, read_config_file, verbosity,
 };
+pub(crate) use file_lock::FileLock;
 pub(crate) use globals::{
     CHART_SOURCE, CHART_VALUES, CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING,
 };

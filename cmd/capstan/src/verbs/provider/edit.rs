@@ -15,7 +15,7 @@ use crate::{
     Failure, WithContext as _,
     failure::Kind,
     session::Session,
-    settings::{self, ConfigSource},
+    settings::{self, ConfigSource, FileLock},
     ui::write_file_atomically,
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
         url: url(args)?,
         kind: args.kind.as_deref().map(parse_host_kind).transpose()?,
     };
-    let file = EditedFile::read(session)?;
+    let file = EditedFile::open(session)?;
     let shown = file.path.display();
     let label = ProviderId::new(entry.provider_type, &entry.name).label();
     validate(&entry, &file, session)?;
@@ -170,7 +170,7 @@ pub(crate) struct Remove {
 pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure> {
     let requested_type =
         args.provider_type.as_deref().filter(|text| !text.is_empty()).map(parse_type).transpose()?;
-    let file = EditedFile::read(session)?;
+    let file = EditedFile::open(session)?;
     let shown = file.path.display().to_string();
     let cannot = || format!("cannot remove the provider `{}` from `{shown}`", args.name);
     let listed = entry::list_entries(&file.text)
@@ -221,22 +221,28 @@ fn type_of(name: &str, given: Option<ProviderType>, listed: &[ListedEntry]) -> R
 /// The mode of the file. Only the owner may read the file, which may contain tokens.
 const MODE: u32 = 0o600;
 
-/// A clusterctl.yaml and its text. The text is empty if the file does not exist.
+/// A locked clusterctl.yaml and its text. The text is empty if the file does not exist.
 pub(super) struct EditedFile {
     pub(super) path: PathBuf,
     pub(super) text: String,
+    _lock: FileLock,
 }
 
 impl EditedFile {
-    /// Reads the effective configuration file, or selects the path of a new one.
-    pub(super) fn read(session: &Session) -> Result<Self, Failure> {
+    /// Locks and reads the effective configuration file, or selects the path of a new one.
+    pub(super) fn open(session: &Session) -> Result<Self, Failure> {
         let path = config_path(session)?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
+        }
+        let lock = FileLock::acquire(&path)?;
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(Failure::io("read", &path, &error)),
         };
-        Ok(Self { path, text })
+        Ok(Self { path, text, _lock: lock })
     }
 
     /// Returns the providers of the configuration if the file had this text.
@@ -255,10 +261,6 @@ impl EditedFile {
     }
 
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)
-                .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
-        }
         Ok(write_file_atomically(&self.path, text.as_bytes(), MODE)?)
     }
 }
