@@ -119,7 +119,11 @@ async fn a_folder_collects_dated_backups_and_keeps_the_newest() {
     assert_ne!(first["file"], second["file"]);
     let name = second["file"].as_str().unwrap().strip_prefix("backups/").unwrap().to_owned();
     assert!(name.starts_with("capstan-") && name.ends_with("Z.tar.gz"), "{name}");
-    assert_eq!(files(&two, "backups"), [name, "notes.txt".to_owned()]);
+    assert_eq!(files(&two, "backups"), [&*name, "notes.txt"]);
+    // A backup of some Clusters is no replacement for a backup of all.
+    let some = json_of(&two.here("backup backups/ --keep 1 --cluster demo -o json").await);
+    assert!(some.get("removed").is_none_or(|removed| removed == &json!([])), "{some}");
+    assert!(files(&two, "backups").contains(&name));
     assert_data_eq!(
         two.here("backup one.tar.gz --keep 3").await.to_string(),
         str![[r#"

@@ -6,8 +6,8 @@ use std::{
 use api::output::BackupReport;
 use inventory::ManagementCluster;
 use mover::{
-    ArchiveOutput, ArchiveWriter, BackupOrigin, ClusterChoice, Encryption, MovePlan, RequiredKey, SaveFormat,
-    SaveMode, SavedObject,
+    ArchiveOutput, ArchiveWriter, BackupOrigin, ClusterChoice, Encryption, MovePlan, MoveRequest,
+    RequiredKey, SaveFormat, SaveMode, SavedObject,
 };
 
 use super::{
@@ -68,7 +68,7 @@ struct BackupFlags {
     #[arg(long)]
     force: bool,
 
-    /// Keep the N newest backups of this cluster
+    /// Keep the N newest backups of this cluster and scope
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
@@ -148,7 +148,7 @@ fn create_backup(args: &BackupFlags, session: &mut Session) -> Result<(), Failur
         let plan = plan(&saving, args, session)?;
         return saving.show(&plan, &file.display().to_string(), session);
     }
-    let stem = name_prefix(&source, args, session)?;
+    let stem = name_prefix(&source, &request, args, session)?;
     let writing = BackupTarget { destination: &destination, seal: seal.as_ref(), name_prefix: stem };
     let mut backup = match how {
         // This mode writes nothing to the cluster.
@@ -181,6 +181,7 @@ fn result_text(backup: &BackupReport, seal: Option<&Encryption>) -> String {
 
 fn name_prefix(
     source: &ManagementCluster,
+    scope: &MoveRequest,
     args: &BackupFlags,
     session: &Session,
 ) -> Result<BackupNamePrefix, Failure> {
@@ -188,7 +189,7 @@ fn name_prefix(
     // A pod has no context.
     let context = || kube.context(session.environment()).ok().map(|context| context.name);
     let context = kube.sandbox.clone().or_else(context);
-    Ok(BackupNamePrefix::new(context.as_deref(), &session.block_on(source.identity())?))
+    Ok(BackupNamePrefix::new(context.as_deref(), &session.block_on(source.identity())?, scope))
 }
 
 fn plan(saving: &SaveRun<'_>, args: &BackupFlags, session: &Session) -> Result<MovePlan, Failure> {

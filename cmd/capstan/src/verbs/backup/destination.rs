@@ -7,7 +7,10 @@ use std::{
 
 use inventory::ClusterIdentity;
 use jiff::{Timestamp, ToSpan as _};
+use mover::{ClusterChoice, MoveRequest};
+use serde_json::json;
 use tempfile::NamedTempFile;
+use transport::Digest;
 
 use crate::{Failure, failure::Kind};
 
@@ -15,6 +18,7 @@ const TIME_FORMAT: &str = "%Y%m%dT%H%M%SZ";
 /// The file extensions of backups: unencrypted and encrypted.
 const EXTENSIONS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
 const MAX_CONTEXT_CHARS: usize = 60;
+const SCOPE_DIGITS: usize = 8;
 /// The limit of seconds that a dated name may be ahead of its time, if other backups use the earlier names.
 const MAX_SECONDS_AHEAD: i64 = 60;
 
@@ -27,12 +31,12 @@ pub(super) enum Destination {
     },
     Folder {
         path: PathBuf,
-        /// The number of backups of the cluster to keep. `None` to keep all.
+        /// The number of backups of the cluster and scope to keep. `None` to keep all.
         keep: Option<usize>,
     },
 }
 
-/// The common start of the backup names of one cluster, before the time.
+/// The common start of the backup names of one cluster and scope, before the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BackupNamePrefix(String);
 
@@ -97,7 +101,8 @@ impl Destination {
         Ok(path)
     }
 
-    /// Removes older backups of the cluster, and returns their paths. Only files with names from this program count.
+    /// Removes older backups of the cluster with the same scope, and returns their paths. Only files with names from this
+    /// program count.
     pub(super) fn prune(&self, newest: &Path, stem: &BackupNamePrefix) -> Result<Vec<PathBuf>, Failure> {
         let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
         let failed = |path: &Path, error: &io::Error| {
@@ -154,29 +159,43 @@ impl Destination {
 }
 
 impl BackupNamePrefix {
-    /// Returns the start of backup names from the context and the cluster uid.
+    /// Returns the start of backup names from the context, the cluster uid and the scope. A backup of everything has no scope
+    /// in its name.
     /// Two clusters may have contexts of the same name, and a reinstalled cluster is a different one.
-    pub(super) fn new(context: Option<&str>, cluster: &ClusterIdentity) -> Self {
+    pub(super) fn new(context: Option<&str>, cluster: &ClusterIdentity, scope: &MoveRequest) -> Self {
         let plain = |text: &str, most: usize| -> String {
             let plain =
                 |of: char| if of.is_ascii_alphanumeric() || of == '.' || of == '_' { of } else { '-' };
             text.chars().take(most).map(plain).collect()
         };
         let context = context.map(|name| format!("{}-", plain(name, MAX_CONTEXT_CHARS))).unwrap_or_default();
-        Self(format!("capstan-{context}{}-", plain(&cluster.uid, 8)))
+        let scope = scope_digest(scope).map(|digest| format!("{digest}-")).unwrap_or_default();
+        Self(format!("capstan-{context}{}-{scope}", plain(&cluster.uid, 8)))
     }
 
     fn file_name(&self, stamp: &str, is_sealed: bool) -> String {
         format!("{}{stamp}{}", self.0, EXTENSIONS[usize::from(is_sealed)])
     }
 
-    /// Returns the time in the name of a backup of this cluster. `None` for any other name.
+    /// Returns the time in the name of a backup of this cluster and scope. `None` for any other name.
     fn timestamp_in<'n>(&self, name: &'n str) -> Option<&'n str> {
         let rest = name.strip_prefix(&self.0)?;
         let stamp = EXTENSIONS.iter().find_map(|ending| rest.strip_suffix(ending))?;
         let shape: String = stamp.chars().map(|of| if of.is_ascii_digit() { '0' } else { of }).collect();
         (shape == "00000000T000000Z").then_some(stamp)
     }
+}
+
+/// Returns the first digits of a digest of the selected namespaces and Clusters. `None` for a backup of everything.
+fn scope_digest(request: &MoveRequest) -> Option<String> {
+    let clusters = match &request.clusters {
+        ClusterChoice::All if request.namespaces.is_empty() => return None,
+        ClusterChoice::All => json!(null),
+        ClusterChoice::Named(names) => json!(names),
+        ClusterChoice::Labelled(selector) => json!(selector),
+    };
+    let digest = Digest::of(json!([request.namespaces, clusters]).to_string().as_bytes());
+    Some(digest.hex().chars().take(SCOPE_DIGITS).collect())
 }
 
 /// Names a file after its time, or after the next second without a backup.
@@ -216,12 +235,26 @@ fn file_exists_failure(path: &Path) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::verbs::r#move::flags::save_request;
 
     const CREATED: &str = "2026-11-22T20:30:00Z";
 
     fn stem(context: Option<&str>, uid: &str) -> BackupNamePrefix {
-        BackupNamePrefix::new(context, &ClusterIdentity { uid: uid.to_owned(), address: String::new() })
+        stem_of(context, uid, &[], ClusterChoice::All)
+    }
+
+    fn stem_of(
+        context: Option<&str>,
+        uid: &str,
+        namespaces: &[&str],
+        clusters: ClusterChoice,
+    ) -> BackupNamePrefix {
+        let namespaces = namespaces.iter().map(ToString::to_string).collect();
+        let cluster = ClusterIdentity { uid: uid.to_owned(), address: String::new() };
+        BackupNamePrefix::new(context, &cluster, &save_request(namespaces, clusters, Duration::ZERO))
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -251,6 +284,26 @@ mod tests {
         }
         let expected = ["capstan-01-20261122T203000Z.tar.gz", "capstan-01-20261122T203001Z.tar.gz"];
         assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn each_scope_has_its_own_names() {
+        let one = || ClusterChoice::Named(["team/one".to_owned()].into());
+        let scopes = [
+            stem_of(None, "01", &[], ClusterChoice::All),
+            stem_of(None, "01", &["team"], ClusterChoice::All),
+            stem_of(None, "01", &["team", "test"], ClusterChoice::All),
+            stem_of(None, "01", &[], one()),
+            stem_of(None, "01", &["team"], one()),
+            stem_of(None, "01", &[], ClusterChoice::Labelled("team/one".to_owned())),
+        ];
+        for (number, scope) in scopes.iter().enumerate() {
+            let name = scope.file_name("20261122T203000Z", false);
+            for (other_number, other) in scopes.iter().enumerate() {
+                assert_eq!(other.timestamp_in(&name).is_some(), number == other_number, "{name}");
+            }
+        }
+        assert_eq!(scopes[4], stem_of(None, "01", &["team"], one()));
     }
 
     // Row: D-301
