@@ -110,6 +110,25 @@ hint: use another file or a folder, or add `--force` to replace the file
 
 // Row: D-301
 #[tokio::test(flavor = "multi_thread")]
+async fn a_mistyped_subcommand_is_no_backup_file() {
+    let two = ClusterPair::start().await;
+    assert_data_eq!(
+        two.here("backup verfy").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown subcommand `backup verfy`
+hint: did you mean `capstan backup verify`? To write a backup to this file, use `./verfy`
+
+"#]]
+    );
+    assert!(!two.path("verfy").exists());
+    assert_eq!(two.here("backup ./verfy").await.status, 0);
+    assert_eq!(two.here("backup clusters").await.status, 0);
+}
+
+// Row: D-301
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_collects_dated_backups_and_keeps_the_newest() {
     let two = ClusterPair::start().await;
     two.world.write("backups/notes.txt", "mine");

@@ -1,6 +1,6 @@
 use std::{
     io::{BufWriter, IntoInnerError},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use api::output::BackupReport;
@@ -133,6 +133,7 @@ fn create_backup(args: &BackupFlags, session: &mut Session) -> Result<(), Failur
     let clusters: ClusterChoice = cluster_choice(&non_empty(&args.cluster), args.selector.as_deref());
     let request = save_request(non_empty(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
     let file = args.file.as_deref().ok_or_else(|| Failure::user("the backup file is missing"))?;
+    check_subcommand(file)?;
     let keep = args.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
     let destination = Destination::new(file, args.force, keep)?;
     // Prompts come before any other work.
@@ -162,6 +163,19 @@ fn create_backup(args: &BackupFlags, session: &mut Session) -> Result<(), Failur
     backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
     session.show_cluster_result(args.server.pace.progress, result_text(&backup, seal.as_ref()));
     session.print(format, &backup, |_, _| String::new())
+}
+
+/// Fails for a new file whose name is probably a mistyped subcommand.
+fn check_subcommand(file: &Path) -> Result<(), Failure> {
+    let name = file.to_str().filter(|name| !name.contains(['.', '/', '\\']) && !file.exists());
+    let Some((name, similar)) = name
+        .and_then(|name| Some((name, api::similar_names(name, ["inspect", "verify"]).into_iter().next()?)))
+    else {
+        return Ok(());
+    };
+    Err(Failure::user(format!("unknown subcommand `backup {name}`")).hint(format!(
+        "did you mean `capstan backup {similar}`? To write a backup to this file, use `./{name}`"
+    )))
 }
 
 /// Returns a text such as ``saved 8 objects of 1 Cluster to `a.tar.gz` ``.
