@@ -435,5 +435,28 @@ hint: nothing was saved; resumed 1 Cluster or ClusterClass
 "#]]
     );
     assert!(two.works_on(&two.source).await);
-    assert_eq!(listed(&two.path("saved")), ".capstan-save");
+    assert_eq!(listed(&two.path("saved")), "");
+}
+
+// Row: D-162
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_save_leaves_no_staged_files() {
+    let two = ClusterPair::start().await;
+    let block =
+        |value| json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": value}}});
+    two.source.merge(MACHINE, "default/demo-machine-0", &block(json!(""))).await;
+    let [kubeconfig, _] = two.kubeconfigs().await;
+    let arguments = ["move", "--to-directory", "saved", "--kubeconfig", &kubeconfig];
+    let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    while two.works_on(&two.source).await {
+        tokio::task::yield_now().await;
+    }
+    // A folder in the place of a file makes its write fail.
+    two.world.write("saved/.capstan-save/Machine_default_demo-machine-0.yaml/x", "");
+    two.source.merge(MACHINE, "default/demo-machine-0", &block(json!(null))).await;
+    let output = tokio::task::block_in_place(|| child.wait_with_output()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(listed(&two.path("saved")), "");
+    assert!(two.works_on(&two.source).await);
 }

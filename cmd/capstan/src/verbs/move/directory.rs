@@ -98,7 +98,12 @@ fn save_into(
             "re-run the same command or run `capstan move --abort --to-directory {folder}` to resume them"
         )
     };
-    let saved = saving.execute(plan, &mut keep, &again, session)?;
+    let saved = saving.execute(plan, &mut keep, &again, session).inspect_err(|_| {
+        // The staged files contain Secrets as plain text.
+        if let Err(remaining) = staging.discard() {
+            session.messages().warning(remaining.message());
+        }
+    })?;
     staging.publish(&names)?;
     let result = format!("saved {} to `{shown}`", format_count(saved.objects.len(), "object"));
     session.show_cluster_result(flags.server.pace.progress, result);
