@@ -38,7 +38,7 @@ use crate::{
 };
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
-pub(crate) use self::planning::plan_cert_manager_objects;
+pub(crate) use self::{planning::plan_cert_manager_objects, probe::probe_permission};
 
 /// An error while detecting, installing or upgrading cert-manager.
 #[allow(missing_docs)]

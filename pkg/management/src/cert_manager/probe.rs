@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use apply::{ApiError, ApiKind, GroupKind, ServedKinds, Server, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, Permission, ServedKinds, Server, WriteMode};
 use inventory::FIELD_MANAGER;
 use manifest::Object;
 use serde_json::json;
 
 pub(super) const GROUP: &str = "cert-manager.io";
 const VERSION: &str = "v1";
+const PROBE_NAMESPACE: &str = "default";
 /// The first pause between two probes. Pauses double up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const MAX_PAUSE: Duration = Duration::from_secs(4);
@@ -32,6 +33,16 @@ impl ProbeResult {
             Self::NotAnswering(why) => Some(why),
             Self::NotServed => Some(format!("the server does not serve kind `Issuer.{GROUP}` in {VERSION}")),
         }
+    }
+}
+
+/// Returns the permission for [`probe`].
+pub(crate) fn probe_permission() -> Permission {
+    Permission {
+        verb: "create".to_owned(),
+        group: GROUP.to_owned(),
+        resource: "issuers".to_owned(),
+        namespace: PROBE_NAMESPACE.to_owned(),
     }
 }
 
@@ -81,7 +92,7 @@ fn issuer_object() -> Object {
     let issuer = json!({
         "apiVersion": format!("{GROUP}/{VERSION}"),
         "kind": "Issuer",
-        "metadata": {"name": "capstan-probe", "namespace": "default"},
+        "metadata": {"name": "capstan-probe", "namespace": PROBE_NAMESPACE},
         "spec": {"selfSigned": {}},
     });
     Object::try_from(issuer).expect("a mapping is an object")

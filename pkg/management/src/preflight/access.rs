@@ -9,7 +9,7 @@ use manifest::Object;
 use provider::config::Environment;
 
 use super::PreflightProblem;
-use crate::{RenderedProvider, Sources};
+use crate::{RenderedProvider, Sources, cert_manager::probe_permission};
 
 /// The oldest Kubernetes version of a management cluster, also with managed topologies enabled.
 /// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
@@ -53,6 +53,7 @@ pub(crate) async fn check_access(
     let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
     let mut wanted = needed_permissions(objects, need, &kinds);
     wanted.extend(lease_permissions());
+    wanted.extend((!cert_manager.is_empty()).then(probe_permission));
     let (is_admin, missing) = check_permissions(cluster, &wanted).await?;
     problems.extend(missing);
     Ok(is_admin)

@@ -119,6 +119,7 @@ async fn missing_cert_manager_permissions_stop_init_before_any_write() {
     let fixture = Fixture::builder()
         .controllers(ControllerSwitches::default())
         .fault("forbid,verb=create,resource=apps/deployments,namespace=cert-manager")
+        .fault("forbid,verb=create,resource=cert-manager.io/issuers")
         .start()
         .await;
     let cluster = cluster(&fixture).await;
@@ -126,7 +127,10 @@ async fn missing_cert_manager_permissions_stop_init_before_any_write() {
     let found = problems(&cluster, &Releases::small(), &small_request("")).await;
     assert_data_eq!(
         found.join("\n"),
-        str!["missing permission: create `deployments.apps` in namespace `cert-manager`"]
+        str![[r#"
+missing permission: create `deployments.apps` in namespace `cert-manager`
+missing permission: create `issuers.cert-manager.io` in namespace `default`
+"#]]
     );
     assert_eq!(written(&counter), [""; 0]);
 }
