@@ -90,7 +90,9 @@ impl SuggestedCommands {
         }
         let taken = self.accepted_flags(words);
         for (kube, prefix) in [(&self.source, "--"), (&self.target, "--to-")] {
-            if !names_cluster(words, prefix) {
+            // A save to a folder has no target cluster.
+            let has_cluster = prefix == "--" || !words.contains(" --to-directory ");
+            if has_cluster && !names_cluster(words, prefix) {
                 self.add_flags(&cluster_flags(kube, prefix), &taken, &mut command);
             }
         }
@@ -286,6 +288,10 @@ mod tests {
         let commands = of(sandbox("one"), file("two.yaml", None), None);
         for (suggested, completed) in [
             ("capstan move status", "capstan move status --sandbox one --to-kubeconfig two.yaml"),
+            (
+                "capstan move --abort --to-directory DIR",
+                "capstan move --abort --to-directory DIR --sandbox one",
+            ),
             (
                 "capstan init --core x:v1 --kubeconfig TARGET",
                 "capstan init --core x:v1 --kubeconfig two.yaml",
