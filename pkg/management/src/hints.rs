@@ -102,6 +102,9 @@ impl Explain for UpgradeError {
                 let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
                 ErrorExplanation::hint(format!("pass {flags}, or roll back with `capstan upgrade rollback`"))
             }
+            Self::NoJournal { verb: "roll back" } => ErrorExplanation::hint(
+                "a complete rollback leaves no upgrade: compare the versions of `capstan status`, or list upgrades with `capstan upgrade plan`",
+            ),
             Self::NoJournal { .. } => {
                 ErrorExplanation::hint("list available versions with `capstan upgrade plan`")
             }
@@ -273,6 +276,18 @@ another CustomResourceDefinition of `example.org` uses the same name; if it is u
 `addon-helm` is not installed
 "#]]
         );
+    }
+
+    #[test]
+    fn a_rollback_without_an_upgrade_may_be_complete() {
+        let hints = |verb| error_chain(&UpgradeError::NoJournal { verb }).hints.join("\n");
+        assert_data_eq!(
+            hints("roll back"),
+            str![
+                "a complete rollback leaves no upgrade: compare the versions of `capstan status`, or list upgrades with `capstan upgrade plan`"
+            ]
+        );
+        assert_data_eq!(hints("resume"), str!["list available versions with `capstan upgrade plan`"]);
     }
 
     #[test]
