@@ -100,6 +100,17 @@ hint: did you mean `docker`?
 }
 
 #[test]
+fn a_failed_init_names_the_sandbox_that_it_started() {
+    let sandboxes = Sandboxes::of(with_small_providers());
+    let init = || run(&sandboxes, "init --sandbox lab --infrastructure own:v9.9.9");
+    let hint = "hint: the new sandbox `lab` is running; delete it with `capstan sandbox delete lab` if you do not need it\n";
+    let first = init();
+    assert!(first.starts_with("exit 1\n") && first.contains(hint), "{first}");
+    let second = init();
+    assert!(second.starts_with("exit 1\n") && !second.contains(hint), "{second}");
+}
+
+#[test]
 fn a_stopped_sandbox_is_reported_as_stopped() {
     let sandboxes = Sandboxes::new();
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);

@@ -146,17 +146,34 @@ fn install(
     for id in &named {
         session.config()?.provider(id)??;
     }
-    if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.is_plan_only()) {
-        sandbox::start_unless_running(name, session)?;
-    }
-    let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
-    let around = RunScope { named_providers: &named, saved_kustomizations: planned };
+    let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.is_plan_only()) else {
+        return execute(args, request, (&named, saved.as_ref()), kube, session);
+    };
+    let is_new = sandbox::start_unless_running(name, session)?;
+    execute(args, request, (&named, saved.as_ref()), kube, session).map_err(|failure| {
+        if !is_new {
+            return failure;
+        }
+        failure.hint(format!(
+            "the new sandbox `{name}` is running; delete it with `capstan sandbox delete {name}` if you do not need it"
+        ))
+    })
+}
+
+fn execute(
+    args: &InstallFlags,
+    request: InitRequest,
+    (named, saved): (&[ProviderId], Option<&SavedPlan>),
+    kube: &KubeFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let planned = saved.map_or(&[][..], |saved| saved.request.kustomizations());
+    let around = RunScope { named_providers: named, saved_kustomizations: planned };
     let install = Install {
         sources: ReleaseSources::with_kustomizations(&args.customisation, around, session)?,
         request,
     };
-    let done =
-        lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), &args.lease, session)?;
+    let done = lifecycle::run(&install, saved, &args.plan, (kube, &args.pace), &args.lease, session)?;
     install.sources.overlays().warn_unused(session.messages());
     if let Some(infrastructures) = &done.first_infrastructure {
         let events = session.cluster_events(args.pace.progress);

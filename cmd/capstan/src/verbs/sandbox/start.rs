@@ -116,21 +116,22 @@ fn start_in_background(args: &Start, folder: &SandboxFolder, session: &mut Sessi
     Ok(())
 }
 
-/// Starts a sandbox in the background like `sandbox start NAME`, unless the sandbox runs.
-pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), Failure> {
+/// Starts a sandbox in the background like `sandbox start NAME`, unless the sandbox runs. True if the sandbox is new.
+pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<bool, Failure> {
     let folder = SandboxesFolder::of(session.environment())?.folder(name)?;
+    let mut is_new = false;
     if !folder.is_running()? {
-        let is_new = folder.create()?;
+        is_new = folder.create()?;
         let started = background::start(&Start::with_name(name), &folder, session);
         if is_new && started.is_err() {
             folder.remove_unless_started();
         }
         if let Some(process) = started? {
             report_running(&folder, &process, session.messages());
-            return Ok(());
+            return Ok(is_new);
         }
     }
-    session.block_on(wait_until_ready(&folder)).map(|_| ())
+    session.block_on(wait_until_ready(&folder)).map(|_| is_new)
 }
 
 fn report_running(folder: &SandboxFolder, process: &SandboxProcess, messages: &Messages) {
