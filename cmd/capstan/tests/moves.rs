@@ -238,7 +238,7 @@ async fn source_and_target_must_differ() {
 exit 1
 --- stderr
 error: source and target are the same cluster
-hint: set the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` sets the source
+hint: set the target with `--to-kubeconfig` and `--to-kubeconfig-context`, or with `--to-sandbox`; `--kubeconfig` or `--sandbox` sets the source
 
 "#]]
     );
@@ -366,7 +366,7 @@ hint: restore them from a backup with `capstan restore FILE --kubeconfig [SOURCE
 exit 1
 --- stderr
 error: cannot abort the move: no move found
-hint: look for a move on both clusters with `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]`; set the target with `--to-kubeconfig`
+hint: look for a move on both clusters with `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]`; set the target with `--to-kubeconfig` or `--to-sandbox`
 
 "#]]
     );

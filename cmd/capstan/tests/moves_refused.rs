@@ -34,13 +34,13 @@ $ capstan move
 exit 1
 --- stderr
 error: the target cluster is missing
-hint: add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`
+hint: add the target with `--to-kubeconfig FILE` or `--to-sandbox NAME`, or preview the move with `--dry-run`
 
 $ capstan move --abort
 exit 1
 --- stderr
 error: the target cluster is missing
-hint: add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`
+hint: add the target with `--to-kubeconfig FILE` or `--to-sandbox NAME`, or preview the move with `--dry-run`
 
 $ capstan move --dry-run
 exit 1

@@ -53,7 +53,7 @@ impl Explain for MoveError {
             }
             Self::SameCluster => {
                 return ErrorExplanation::hint(
-                    "set the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` sets the source",
+                    "set the target with `--to-kubeconfig` and `--to-kubeconfig-context`, or with `--to-sandbox`; `--kubeconfig` or `--sandbox` sets the source",
                 )
                 .with_kind(ErrorKind::User);
             }
@@ -68,7 +68,7 @@ impl Explain for MoveError {
                 "re-run the move from that cluster; if the cluster no longer exists, restore the objects from a backup with `capstan restore FILE`"
             }
             Self::NoMove { .. } => {
-                "look for a move on both clusters with `capstan move status`; set the target with `--to-kubeconfig`"
+                "look for a move on both clusters with `capstan move status`; set the target with `--to-kubeconfig` or `--to-sandbox`"
             }
             Self::WriteSaved(_) => return ErrorExplanation::default(),
         };

@@ -177,7 +177,7 @@ impl MoveClusters {
 /// Source: clusterctl v1.14 client/move.go requires a target too.
 fn missing_target() -> Failure {
     Failure::user("the target cluster is missing")
-        .hint("add the target with `--to-kubeconfig FILE`, or preview the move with `--dry-run`")
+        .hint("add the target with `--to-kubeconfig FILE` or `--to-sandbox NAME`, or preview the move with `--dry-run`")
 }
 
 impl ExecutionFlags {
