@@ -108,14 +108,13 @@ impl Preparation {
         cluster: TemplateCluster,
     ) -> Result<RenderedComponent, PrepareError> {
         let component = ComponentKey::of(&resolved.component);
-        let tree = match &resolved.source.files {
-            Some(files) => files.clone(),
-            None => {
-                let others = OtherDigests::of(&resolved.component.spec.source_ref);
-                fetch_artifact(&resolved.source.artifact, others, &self.repositories, &self.archives)
-                    .await
-                    .map_err(|source| PrepareError::Fetch { component, source: Box::new(source) })?
-            }
+        let tree = if let Some(files) = &resolved.source.files {
+            files.clone()
+        } else {
+            let others = OtherDigests::of(&resolved.component.spec.source_ref);
+            fetch_artifact(&resolved.source.artifact, others, &self.repositories, &self.archives)
+                .await
+                .map_err(|source| PrepareError::Fetch { component, source: Box::new(source) })?
         };
         let mode = self.mode;
         if cluster.reader.is_none() {

@@ -1,6 +1,6 @@
 //! Deletes the objects that a move created on the target.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map::Entry};
 
 use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, ApiKind, DeletionOutcome, GroupKind, ObjectKey, ObjectRevision, PatchTarget};
@@ -88,10 +88,9 @@ impl<'d> CopiesToDelete<'d> {
             copies.created.push(created);
         }
         for object in copies.created.iter().flatten() {
-            let kind = object.key.group_kind();
-            if !copies.kinds.contains_key(&kind) {
-                let found = target.server.kind(&kind).await.map_err(api_error(MoveSide::Target))?;
-                copies.kinds.insert(kind, found);
+            if let Entry::Vacant(vacant) = copies.kinds.entry(object.key.group_kind()) {
+                let found = target.server.kind(vacant.key()).await;
+                vacant.insert(found.map_err(api_error(MoveSide::Target))?);
             }
         }
         copies.overwritten.sort();
