@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use manifest::provenance::Trace;
-use template::{Elem, Map, Session, Settings, Templates, TooDeep, Value};
+use manifest::yaml::YamlError;
+use template::{Elem, Map, Output, Session, Settings, Templates, TooDeep, Value};
 
 use crate::coalesce::{Coalescing, Nulls};
 use crate::compile::{Cache, Job, Jobs};
@@ -176,7 +177,7 @@ impl Chart {
             let output = job.render(&templates, &mut session);
             let mut output = output.map_err(|error| with_required(error, &templates, &jobs, options))?;
             let spans = std::mem::take(&mut output.spans);
-            let output = output.into_text();
+            let output = text(&job.name, output)?;
             if let Some(paths) = &paths {
                 let origins = ValueOrigins { chart: &self.loaded, values: user_values, jobs: &jobs, paths };
                 let pieces = OutputPieces::new(&job.name, &output, &spans, &origins);
@@ -190,6 +191,19 @@ impl Chart {
         }
         Ok(outputs)
     }
+}
+
+/// Returns the output of a template as text. Notes may have bytes that are not UTF-8, which become U+FFFD.
+fn text(template: &str, output: Output) -> Result<String, ChartError> {
+    output.into_text().or_else(|error| {
+        let (bytes, error) = (error.as_bytes(), error.utf8_error());
+        let output = String::from_utf8_lossy(bytes).into_owned();
+        if template.ends_with(NOTES) {
+            return Ok(output);
+        }
+        let error = YamlError::invalid_utf8(bytes, error);
+        Err(ChartError::ManifestYaml { template: template.to_owned(), error, output })
+    })
 }
 
 /// Adds all values that templates require, if the error is about one of them.

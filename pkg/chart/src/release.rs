@@ -57,7 +57,8 @@ impl Release {
         let result = templates.parse("name-template", text).and_then(|()| {
             templates.render("name-template", &Value::Nil, &mut Session::new(Settings::default()))
         });
-        result.map(template::Output::into_text).map_err(|error| ReleaseNameError::Template(error.to_string()))
+        let output = result.map_err(|error| ReleaseNameError::Template(error.to_string()))?;
+        output.into_text().map_err(|error| ReleaseNameError::Template(error.to_string()))
     }
 
     /// Checks the name.

@@ -53,10 +53,7 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Table, TableError> {
 
 /// Parses the first document of a text.
 pub(crate) fn read_json(text: &[u8]) -> Result<serde_json::Value, YamlError> {
-    match std::str::from_utf8(text) {
-        Ok(text) => read_json_text(text),
-        Err(_) => read_json_text(&String::from_utf8_lossy(text)),
-    }
+    read_json_text(std::str::from_utf8(text).map_err(|error| YamlError::invalid_utf8(text, error))?)
 }
 
 /// Parses the first document of a text that is known to be UTF-8.

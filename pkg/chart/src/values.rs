@@ -92,7 +92,7 @@ impl Values {
     pub fn set_file(
         &mut self,
         text: &str,
-        read: &mut dyn FnMut(&str) -> Result<String, String>,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
     ) -> Result<(), ValuesError> {
         self.assign("--set-file", text, Syntax::File(read))
     }

@@ -133,11 +133,8 @@ fn read_document(
             return Err(YamlError { kind: YamlErrorKind::Separator, line: lines_before + 1, column: 1 });
         }
     };
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let offset = error.valid_up_to();
-        let (line, column) = yaml::line_and_column(bytes, offset);
-        relocate_error(YamlError { kind: YamlErrorKind::InvalidUtf8 { offset }, line, column }, chunk)
-    })?;
+    let text = str::from_utf8(bytes)
+        .map_err(|error| relocate_error(YamlError::invalid_utf8(bytes, error), chunk))?;
     let read = read(text, limits).map_err(|error| relocate_error(error, chunk))?;
     limits.size_bytes = limits.size_bytes.saturating_sub(read.aliased_bytes);
     if read.value.is_null() {

@@ -105,12 +105,12 @@ impl Value {
 
     /// Compares two values as Go's `reflect.DeepEqual` does: types count.
     pub fn deep_equal(&self, other: &Self) -> Result<bool, TooDeep> {
-        depth::deep_equal(self, other, NESTING)
+        depth::deep_equal(self, other, &mut depth::Walk::new())
     }
 
     /// Copies a value with all its maps, which are then independent.
     pub fn deep_copy(&self) -> Result<Self, TooDeep> {
-        depth::deep_copy(self, NESTING)
+        depth::deep_copy(self, &mut depth::Walk::new())
     }
 }
 

@@ -92,12 +92,35 @@ fn assignments_have_the_types_of_helm() {
     values.set_string("d=1").expect("an assignment");
     values.set_json(r#"e={"f":[1.5]},g=2k=3"#).expect("an assignment");
     values.set_literal(r"h=a,b\c").expect("an assignment");
-    let read = &mut |file: &str| Ok(format!("<{file}>"));
+    let read = &mut |file: &str| Ok(format!("<{file}>").into_bytes());
     values.set_file("i=path", read).expect("an assignment");
     let chart = super::chart(&[("templates/a.yaml", "{{ toJson .Values }}")]).expect("a chart");
     let rendered = chart.render(&values, &super::options()).expect("a rendered chart");
     let expected = r#"{"a":1,"b":"x,y","c":[1,true,"z"],"d":"1","e":{"f":[1.5]},"g":2,"h":"a,b\\c","i":"\u003cpath\u003e","k":3,"list":[1,{"a":5}],"table":{"x":1,"y":null}}"#;
     assert_eq!(rendered.manifests[0].content, expected);
+}
+
+#[test]
+fn files_keep_their_bytes_and_texts_must_be_utf_8() {
+    let chart = super::chart(&[
+        (
+            "templates/a.yaml",
+            "{{ if .Values.file }}a: {{ .Values.file | b64enc }}{{ else }}a: {{ .Values.bytes | b64dec }}{{ end }}",
+        ),
+        ("templates/NOTES.txt", "{{ b64dec \"6Q==\" }}"),
+    ]);
+    let chart = chart.expect("a chart");
+    let mut values = Values::default();
+    values.set_file("file=f", &mut |_: &str| Ok(b"caf\xE9\n".to_vec())).expect("an assignment");
+    let rendered = chart.render(&values, &super::options()).expect("a rendered chart");
+    assert_eq!(rendered.manifests[0].content, "a: Y2Fm6Qo=");
+    values = Values::default();
+    values.set("bytes=Y2Fm6Qo=").expect("an assignment");
+    let error = chart.render(&values, &super::options()).expect_err("a byte that is not UTF-8");
+    let ChartError::ManifestYaml { error, .. } = error else { panic!("{error:?}") };
+    assert_eq!((error.line, error.column), (1, 7));
+    let error = Values::default().merge_file("f.yaml", b"a: caf\xE9").expect_err("a byte that is not UTF-8");
+    assert!(error.to_string().contains("invalid UTF-8"), "{error}");
 }
 
 #[test]

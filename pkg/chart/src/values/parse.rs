@@ -17,7 +17,7 @@ pub(super) enum Syntax<'f> {
     Typed,
     Text,
     Json,
-    File(&'f mut dyn FnMut(&str) -> Result<String, String>),
+    File(&'f mut dyn FnMut(&str) -> Result<Vec<u8>, String>),
     /// Everything after the first `=` is one text, and nothing is escaped.
     Literal,
 }

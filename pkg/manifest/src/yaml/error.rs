@@ -1,6 +1,6 @@
 //! Errors of reading YAML, with their positions.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, str::Utf8Error};
 
 /// A YAML document that cannot be read, with the position of the error.
 ///
@@ -100,6 +100,15 @@ impl Fault {
     pub(super) fn locate(self, text: &str) -> YamlError {
         let (line, column) = line_and_column(text.as_bytes(), self.offset as usize);
         YamlError { kind: self.kind, line, column }
+    }
+}
+
+impl YamlError {
+    /// Returns the error of bytes that are not UTF-8, with the position of the first invalid one.
+    pub fn invalid_utf8(bytes: &[u8], error: Utf8Error) -> Self {
+        let offset = error.valid_up_to();
+        let (line, column) = line_and_column(bytes, offset);
+        Self { kind: YamlErrorKind::InvalidUtf8 { offset }, line, column }
     }
 }
 

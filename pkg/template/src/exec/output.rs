@@ -1,6 +1,7 @@
 //! The output of a render, and the template positions of its pieces.
 
 use std::ops::Range;
+use std::string::FromUtf8Error;
 
 use crate::parse::tree::Tree;
 use crate::reads::{Read, ReadRange, Reads};
@@ -67,10 +68,12 @@ impl Output {
         Self { spans: spans.collect(), bytes }
     }
 
-    /// Returns the text; bytes that are not UTF-8 become U+FFFD.
-    pub fn into_text(self) -> String {
+    /// Returns the text.
+    ///
+    /// # Errors
+    /// Bytes that are not UTF-8.
+    pub fn into_text(self) -> Result<String, FromUtf8Error> {
         String::from_utf8(self.bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 }
 

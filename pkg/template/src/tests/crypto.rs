@@ -6,7 +6,7 @@ use crate::{Session, Settings};
 fn seeded(text: &str, seed: u64) -> String {
     let settings = Settings { seed: Some(seed), ..Settings::helm() };
     let output = super::helm(text).render("t", &super::values(), &mut Session::new(settings));
-    output.expect("output").into_text()
+    output.expect("output").into_text().expect("UTF-8")
 }
 
 #[test]

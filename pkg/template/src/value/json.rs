@@ -3,7 +3,8 @@
 use base64::Engine as _;
 use serde_json::{Map as Fields, Number, Value as Json};
 
-use super::{List, Map, NESTING, TooDeep, Value};
+use super::depth::Walk;
+use super::{List, Map, TooDeep, Value};
 
 impl Value {
     /// Creates a value as Helm's readers of YAML and JSON do: every number is a `float64`.
@@ -22,27 +23,28 @@ impl Value {
 
     /// Returns the value as Go's `encoding/json` writes it. `Ok(None)` for numbers that JSON does not have.
     pub fn to_json(&self) -> Result<Option<Json>, TooDeep> {
-        to_json(self, NESTING)
+        to_json(self, &mut Walk::new())
     }
 }
 
-fn to_json(value: &Value, depth: usize) -> Result<Option<Json>, TooDeep> {
-    let depth = depth.checked_sub(1).ok_or(TooDeep)?;
-    Ok(Some(match value {
-        Value::Missing | Value::Nil => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::Int(value) | Value::Int64(value) => Json::Number((*value).into()),
-        Value::Uint8(value) => Json::Number((*value).into()),
-        Value::Uint64(value) => Json::Number((*value).into()),
-        Value::Float(value) => match number(*value) {
-            Some(number) => Json::Number(number),
-            None => return Ok(None),
-        },
-        Value::String(text) => Json::String(text.to_str().into_owned()),
-        Value::List(list) => return list_to_json(list, depth),
-        Value::Map(map) => return map_to_json(map, depth),
-        Value::Object(object) => return crate::stack::grow(|| to_json(&object.plain(), depth)),
-    }))
+fn to_json(value: &Value, walk: &mut Walk) -> Result<Option<Json>, TooDeep> {
+    walk.visit(|walk| {
+        Ok(Some(match value {
+            Value::Missing | Value::Nil => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Int(value) | Value::Int64(value) => Json::Number((*value).into()),
+            Value::Uint8(value) => Json::Number((*value).into()),
+            Value::Uint64(value) => Json::Number((*value).into()),
+            Value::Float(value) => match number(*value) {
+                Some(number) => Json::Number(number),
+                None => return Ok(None),
+            },
+            Value::String(text) => Json::String(text.to_str().into_owned()),
+            Value::List(list) => return list_to_json(list, walk),
+            Value::Map(map) => return map_to_json(map, walk),
+            Value::Object(object) => return to_json(&object.plain(), walk),
+        }))
+    })
 }
 
 /// Returns whole numbers as integers where possible: with the shortest digits and zeros, as Go prints them.
@@ -64,7 +66,7 @@ fn number(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-fn list_to_json(list: &List, depth: usize) -> Result<Option<Json>, TooDeep> {
+fn list_to_json(list: &List, walk: &mut Walk) -> Result<Option<Json>, TooDeep> {
     if list.is_nil() {
         return Ok(Some(Json::Null));
     }
@@ -73,19 +75,19 @@ fn list_to_json(list: &List, depth: usize) -> Result<Option<Json>, TooDeep> {
     }
     let mut items = Vec::with_capacity(list.len());
     for item in list.iter() {
-        let Some(item) = crate::stack::grow(|| to_json(item, depth))? else { return Ok(None) };
+        let Some(item) = to_json(item, walk)? else { return Ok(None) };
         items.push(item);
     }
     Ok(Some(Json::Array(items)))
 }
 
-fn map_to_json(map: &Map, depth: usize) -> Result<Option<Json>, TooDeep> {
+fn map_to_json(map: &Map, walk: &mut Walk) -> Result<Option<Json>, TooDeep> {
     if map.is_nil() {
         return Ok(Some(Json::Null));
     }
     let mut fields = Fields::new();
     for (key, value) in map.entries().iter() {
-        let Some(value) = crate::stack::grow(|| to_json(value, depth))? else { return Ok(None) };
+        let Some(value) = to_json(value, walk)? else { return Ok(None) };
         fields.insert(key.to_str().into_owned(), value);
     }
     Ok(Some(Json::Object(fields)))

@@ -53,10 +53,7 @@ impl ValueFlags {
             values.set_string(text).with_context(|| context("--set-string", text))?;
         }
         for text in &self.set_file {
-            let mut read = |file: &str| match read_file(file, session) {
-                Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-                Err(failure) => Err(failure.one_line()),
-            };
+            let mut read = |file: &str| read_file(file, session).map_err(|failure| failure.one_line());
             values.set_file(text, &mut read).with_context(|| context("--set-file", text))?;
         }
         for text in &self.set_literal {
