@@ -22,7 +22,7 @@ use crate::{
     run::{Created, KnownCopies, MoveContext, Paused, PhasedMove},
 };
 
-pub(super) use compare::{content_hash, first_difference, without_pause};
+pub(super) use compare::{content_hash, first_difference, lacks_content_of, without_pause};
 pub(super) use copy::{
     CopyOptions, build_copy, field_manager_names, field_managers_patch, is_copy_of, remove_delete_for_move,
 };

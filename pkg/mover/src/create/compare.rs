@@ -30,6 +30,13 @@ pub(crate) fn first_difference(sent: &Object, found: &Object) -> Option<String> 
     None
 }
 
+/// True if an object lacks content of a saved one. Metadata, pauses and the status do not count.
+pub(crate) fn lacks_content_of(saved: &Object, found: &Object) -> bool {
+    let mut content = without_pause(saved);
+    content.as_map_mut().retain(|field, _| !["apiVersion", "metadata"].contains(&&**field));
+    first_difference(&content, found).is_some()
+}
+
 fn metadata_difference(sent: &Value, found: Option<&Value>) -> Option<String> {
     let fields = sent.as_object()?.iter();
     fields.into_iter().find_map(|(key, value)| {

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     ClusterChoice, MoveError, MoveRequest, MoveSide, RestoreOptions,
+    create::{MovedReferences, lacks_content_of},
     error::api_error,
     mark::RESTORE_MARK,
     preflight::{
@@ -196,6 +197,8 @@ impl<'t> RestoreTarget<'t> {
         plan.new_namespaces = missing.map(|(name, _)| name.clone()).collect();
         findings.problems.extend(self.check(plan, saved, request, &keys));
         findings.add(self.check_clusters(plan, saved, &keys).await.map_err(api_error(MoveSide::Target))?);
+        let other = self.check_other_content(plan, saved, request, &keys).await;
+        findings.problems.extend(other.map_err(api_error(MoveSide::Target))?);
         let access = Self::needed_permissions(plan, &keys);
         findings
             .problems
@@ -296,6 +299,49 @@ impl<'t> RestoreTarget<'t> {
         Ok(findings)
     }
 
+    /// Finds existing objects of Clusters that the restore creates, if the objects lack saved content. Such a Cluster would
+    /// run with the certificates of another cluster, for example. An interrupted restore has created the Cluster before.
+    async fn check_other_content(
+        &self,
+        plan: &MovePlan,
+        saved: &SavedObjects,
+        request: &MoveRequest,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+    ) -> Result<Option<PreflightProblem>, ApiError> {
+        let is_new = |node: &NodeId| {
+            plan.target_effects.get(node) == Some(&TargetEffect::Create)
+                && matches!(plan.facts(*node).content, ContentFacts::Cluster(_))
+        };
+        let below: BTreeSet<NodeId> =
+            keys.keys().filter(|node| is_new(node)).flat_map(|node| plan.with_owned_objects(*node)).collect();
+        let references = MovedReferences::new(plan, request);
+        let mut other = Vec::new();
+        for node in below {
+            let is_kept = plan.target_effects.get(&node) == Some(&TargetEffect::LeaveAlone);
+            if !is_kept || plan.is_cluster_scoped(node) {
+                continue;
+            }
+            let (facts, key) = (plan.facts(node), &keys[&node]);
+            let Some(mut wanted) = saved.by_uid(&facts.uid).and_then(SavedContent::object) else { continue };
+            references.rewrite(&mut wanted);
+            // Another problem names kinds that the target does not serve.
+            let kind = &facts.object_type.kind;
+            if kind.plural.is_empty() {
+                continue;
+            }
+            let there = self.cluster.server.get(kind, &key.namespace, &key.name).await?;
+            if there.is_some_and(|there| lacks_content_of(&wanted, &there)) {
+                other.push(key);
+            }
+        }
+        Ok((!other.is_empty()).then(|| {
+            problem(
+                format!("objects of new Clusters exist on the target with other content: {}", listed(other)),
+                "compare the objects, then delete those on the target, or restore to another namespace with `--map-namespace FROM=TO`",
+            )
+        }))
+    }
+
     fn needed_permissions(plan: &MovePlan, keys: &BTreeMap<NodeId, ObjectKey>) -> Vec<Permission> {
         let among = |(node, key): (&NodeId, &ObjectKey)| {
             let kind = &plan.facts(*node).object_type.kind;
@@ -361,6 +407,12 @@ impl<'t> RestoreTarget<'t> {
 impl MovePlan {
     /// True if the plan creates the object or an object below it in the owner graph.
     pub(crate) fn creates_any_of(&self, root: NodeId) -> bool {
+        let objects = self.with_owned_objects(root);
+        objects.iter().any(|node| self.target_effects.get(node) == Some(&TargetEffect::Create))
+    }
+
+    /// Returns an object and all objects below it in the owner graph.
+    fn with_owned_objects(&self, root: NodeId) -> BTreeSet<NodeId> {
         let (mut seen, mut next) = (BTreeSet::from([root]), vec![root]);
         while let Some(node) = next.pop() {
             for owned in &self.discovered.graph.node(node).owned {
@@ -369,7 +421,7 @@ impl MovePlan {
                 }
             }
         }
-        seen.iter().any(|node| self.target_effects.get(node) == Some(&TargetEffect::Create))
+        seen
     }
 }
 

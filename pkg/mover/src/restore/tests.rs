@@ -213,6 +213,58 @@ Cluster team/c on the target may be another cluster: its endpoint is unknown, bu
     });
 }
 
+// Row: D-272
+#[test]
+fn a_new_cluster_gets_no_existing_object_with_other_content() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let files = save(lab, SaveMode::Paused).await;
+        let same = |name: &str| {
+            let saved: Value = serde_json::from_slice(&files[&format!("Secret_team_{name}.yaml")]).unwrap();
+            let secret = object(kind::SECRET, &format!("team/{name}")).field("data", saved["data"].clone());
+            secret.field("type", saved["type"].clone())
+        };
+        let other = |name: &str| object(kind::SECRET, name).field("stringData", json!({"tls.crt": "other"}));
+        lab.target.create([other("team/c-ca"), other("team/c-etcd")]).await;
+        lab.target.create([same("c-sa")]).await;
+        let before = lab.target.sandbox().revision();
+        assert_data_eq!(
+            problems(lab, &files).await.join("\n"),
+            str!["objects of new Clusters exist on the target with other content: Secret team/c-ca, Secret team/c-etcd"]
+        );
+        assert_eq!(lab.target.sandbox().revision(), before);
+        lab.target.delete(kind::SECRET, "team/c-ca").await;
+        lab.target.delete(kind::SECRET, "team/c-etcd").await;
+        restore(lab, &files, &everything()).await.unwrap();
+        // The controllers of a Cluster that exists may have changed its objects.
+        lab.target.merge(kind::SECRET, "team/c-ca", &json!({"stringData": {"tls.crt": "renewed"}})).await;
+        assert_eq!(restore(lab, &files, &everything()).await.unwrap().created, []);
+    });
+}
+
+#[test]
+fn an_object_created_during_a_restore_is_not_taken_for_the_saved_one() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let files = save(lab, SaveMode::Paused).await;
+        let objects = SavedObjects::read(as_saved(&files)).unwrap();
+        let (request, options) = (everything(), RestoreOptions::default());
+        let target = lab.lines().target().await;
+        let plan = plan_restore(&target, &objects, &request, options).await.unwrap();
+        lab.target
+            .create([object(kind::SECRET, "team/c-ca").field("stringData", json!({"tls.crt": "other"}))])
+            .await;
+        let error = restore_objects(&target, &request, &plan, &objects, options).await.unwrap_err();
+        let shown = format!("{error:?}");
+        assert!(shown.contains("another program created it with other content"), "{shown}");
+        assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], true);
+    });
+}
+
 // Row: D-168
 #[test]
 fn selected_clusters_are_restored_into_another_namespace() {

@@ -12,7 +12,7 @@ use super::{RestoreContext, RestoredObject, SavedContent};
 use crate::{
     create::{
         CopyOptions, MovedReferences, build_copy, conflict_error, copies_status, field_manager_names,
-        field_managers_patch, first_difference, patch_status_and_managers,
+        field_managers_patch, first_difference, lacks_content_of, patch_status_and_managers,
     },
     mark::RESTORE_MARK,
     pause::PausableKind,
@@ -109,6 +109,9 @@ async fn keep_existing(
     };
     if there.get(&["metadata", "deletionTimestamp"]).is_some() {
         return Err(conflict_error("keep", &pair.key, "it is being deleted on the target"));
+    }
+    if !restore.exists_on_target(node) && lacks_content_of(&pair.copy, &there) {
+        return Err(conflict_error("create", &pair.key, "another program created it with other content"));
     }
     let managers = field_manager_names(&there);
     let is_ours = managers.iter().any(|[name, ..]| name == FIELD_MANAGER);
