@@ -8,9 +8,14 @@ use std::{
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use support::kind::{CLUSTER, MACHINE, SECRET};
+use support::{
+    cluster_api::object,
+    kind::{CLUSTER, Kind, MACHINE, SECRET},
+};
 
 use crate::testing::ClusterPair;
+
+const LEASE: Kind = Kind::new("coordination.k8s.io", "v1", "Lease", "leases");
 
 fn listed(folder: &Path) -> String {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -240,6 +245,22 @@ hint: re-run the command that writes the save
 "#]]
     );
     two.source.merge(CLUSTER, "default/demo", &mark).await;
+    let status = two.here("status --exit-status").await;
+    let (_, saves) = status.stdout.split_once("\n\n").unwrap();
+    assert_data_eq!(
+        saves,
+        str![[r#"
+save of process 1--2: interrupted
+
+paused by this run
+  Cluster default/demo
+
+the save was interrupted; re-run it to complete it, or run the command below to resume the paused Clusters
+  capstan move --namespace default --to-directory DIR --abort --kubeconfig [SOURCE]
+
+"#]]
+    );
+    assert_data_eq!(status.stderr.lines().next().unwrap(), str!["error: a save is unfinished"]);
     // This also covers a process on another machine, because no other run holds the lease of the cluster.
     let undone = two.here("move --abort --to-directory saved").await;
     assert_data_eq!(
@@ -257,6 +278,40 @@ done in [..]: resumed 1 Cluster or ClusterClass
         (&Value::Null, &Value::Null)
     );
     assert!(!two.path("saved/.capstan-save").exists());
+}
+
+// Row: D-335
+#[tokio::test(flavor = "multi_thread")]
+async fn status_shows_an_interrupted_restore_unless_a_run_is_writing() {
+    let two = ClusterPair::start().await;
+    let mark =
+        json!({"metadata": {"annotations": {"capstan.dev/move": "restore"}}, "spec": {"paused": true}});
+    two.source.merge(CLUSTER, "default/demo", &mark).await;
+    let status = two.here("status").await;
+    let (_, restore) = status.stdout.split_once("\n\n").unwrap();
+    assert_data_eq!(
+        restore,
+        str![[r#"
+a restore was interrupted
+
+paused by this run
+  Cluster default/demo
+
+re-run the same command to complete the restore
+
+"#]]
+    );
+    let unfinished = async || {
+        let status: Value = serde_json::from_str(&two.here("status -o json").await.stdout).unwrap();
+        status.get("unfinishedRestore").map(|paused| paused[0]["name"].clone())
+    };
+    assert_eq!(unfinished().await, Some(json!("demo")));
+    let spec = json!({
+        "holderIdentity": "another-run", "leaseDurationSeconds": 3600,
+        "acquireTime": "2126-01-01T00:00:00.000000Z", "renewTime": "2126-01-01T00:00:00.000000Z",
+    });
+    two.source.create([object(LEASE, "kube-system/capstan").field("spec", spec)]).await;
+    assert_eq!(unfinished().await, None);
 }
 
 // Row: D-163

@@ -5,6 +5,7 @@ use api::output::{
 };
 use apply::{FieldChange, FieldDrift, Health};
 use management::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus};
+use mover::UnfinishedSaves;
 
 use crate::{
     Failure,
@@ -13,7 +14,7 @@ use crate::{
     settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
     ui::{NarrowingStep, first_chars, table},
-    verbs::{lifecycle, r#move::unfinished_move},
+    verbs::{lifecycle, r#move},
 };
 
 /// Show installed providers and their health
@@ -50,8 +51,13 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
+    let is_leased = status.lease.as_ref().is_some_and(|lease| !lease.is_expired);
+    let runs = r#move::interrupted_runs(&cluster, is_leased, session)?;
+    for why in &runs.unreadable_kinds {
+        session.messages().warning(format!("cannot look for Clusters of an interrupted save: {why}"));
+    }
     let commands = session.messages().commands();
-    let report = status_report(status, args.diff, &commands);
+    let report = status_report(status, &runs, args.diff, &commands);
     session.print(format, &report, |report, width| commands.complete(&text(report, width)).into_owned())?;
     if args.fails_unless_healthy { check_health(&report) } else { Ok(()) }
 }
@@ -73,6 +79,8 @@ fn check_health(report: &StatusReport) -> Result<(), Failure> {
         when(!report.unfinished_init.is_empty(), "an installation is unfinished"),
         when(report.unfinished_upgrade.is_some(), "an upgrade is unfinished"),
         when(report.unfinished_move.is_some(), "a move is unfinished"),
+        when(!report.unfinished_saves.is_empty(), "a save is unfinished"),
+        when(!report.unfinished_restore.is_empty(), "a restore is unfinished"),
         when(report.incomplete, "some objects cannot be read"),
     ]
     .into_iter()
@@ -84,7 +92,12 @@ fn check_health(report: &StatusReport) -> Result<(), Failure> {
     }
 }
 
-fn status_report(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommands) -> StatusReport {
+fn status_report(
+    status: ClusterStatus,
+    runs: &UnfinishedSaves,
+    with_fields: bool,
+    commands: &SuggestedCommands,
+) -> StatusReport {
     let printed_provider = |provider| provider_health(provider, with_fields);
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
@@ -92,9 +105,11 @@ fn status_report(status: ClusterStatus, with_fields: bool, commands: &SuggestedC
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
-        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, commands)),
+        unfinished_move: status.unfinished_move.map(|journal| r#move::unfinished_move(&journal, commands)),
+        unfinished_saves: runs.saves.iter().map(|save| r#move::open_save(save, commands)).collect(),
+        unfinished_restore: runs.restoring.iter().map(apply::object_name).collect(),
         lease: status.lease.as_ref().map(lifecycle::lease_report),
-        incomplete: status.is_incomplete,
+        incomplete: status.is_incomplete || !runs.unreadable_kinds.is_empty(),
     }
 }
 
@@ -154,6 +169,10 @@ fn text(report: &StatusReport, width: Option<usize>) -> String {
     }
     if let Some(unfinished) = &report.unfinished_move {
         let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
+    }
+    report.unfinished_saves.iter().for_each(|save| r#move::add_save(save, &mut text));
+    if !report.unfinished_restore.is_empty() {
+        r#move::add_restore(&report.unfinished_restore, &mut text);
     }
     if let Some(lease) = &report.lease {
         let _ = write!(text, "\n{}", lifecycle::lease_text(lease));
@@ -264,7 +283,7 @@ mod tests {
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
         let status = ClusterStatus { providers, ..empty() };
-        text(&status_report(status, true, &SuggestedCommands::default()), None)
+        text(&status_report(status, &UnfinishedSaves::default(), true, &SuggestedCommands::default()), None)
     }
 
     fn empty() -> ClusterStatus {
@@ -367,8 +386,12 @@ cluster-api
         foreign.recorded = false;
         let broken = InstalledHealth::NotReady(vec![blocker("Deployment", "late", vec![])]);
         let providers = vec![foreign, status(ProviderType::Infrastructure, "somebodys-own-cloud", broken)];
-        let report =
-            status_report(ClusterStatus { providers, ..empty() }, false, &SuggestedCommands::default());
+        let report = status_report(
+            ClusterStatus { providers, ..empty() },
+            &UnfinishedSaves::default(),
+            false,
+            &SuggestedCommands::default(),
+        );
         let table = |width| text(&report, Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
         assert_data_eq!(
             table(100),
@@ -442,7 +465,10 @@ no providers are installed
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&status_report(status, true, &SuggestedCommands::default()), None),
+            text(
+                &status_report(status, &UnfinishedSaves::default(), true, &SuggestedCommands::default()),
+                None
+            ),
             str![[r#"
 no providers are installed
 

@@ -17,8 +17,8 @@ pub(super) fn exit_codes() -> Page {
     text.push_str(
         "\nA plugin exits with its own code.\n\n\
          | Command | Status 3 with `--exit-status` |\n|---|---|\n\
-         | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade or move is \
-         unfinished, or an object cannot be read |\n\
+         | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade, move, save \
+         or restore is unfinished, or an object cannot be read |\n\
          | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read completely |\n\
          | `component status` | a Component is not ready |\n\
          | `component diff` | a Component differs from the cluster |\n\

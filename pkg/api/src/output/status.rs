@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ObjectName, UnfinishedUpgrade, WaitingFor};
+use super::{ObjectName, OpenSave, UnfinishedUpgrade, WaitingFor};
 use crate::ProviderId;
 
 /// Result of `status`: installed providers and their health.
@@ -20,10 +20,16 @@ pub struct StatusReport {
     /// Unfinished move from or to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_move: Option<UnfinishedMove>,
+    /// Saves to files that have paused Clusters and were interrupted; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_saves: Vec<OpenSave>,
+    /// Clusters and ClusterClasses that an interrupted restore has paused; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_restore: Vec<ObjectName>,
     /// Lease of the run that is writing to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseReport>,
-    /// True if the search for an unfinished upgrade or move failed; a warning gives the reason.
+    /// True if the search for an unfinished run failed; a warning gives the reason.
     #[serde(skip_serializing_if = "is_false")]
     pub incomplete: bool,
 }

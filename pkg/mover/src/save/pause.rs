@@ -13,7 +13,7 @@ use crate::{
     JournalHolder, JournalStore, MoveError, MoveRequest, MoveSide,
     concurrency::run_concurrently,
     error::{api_error, check_failures},
-    mark::{PAUSABLE_KINDS, SAVE_PREFIX, marked_objects, marked_objects_of_kind, save_process},
+    mark::{PAUSABLE_KINDS, RESTORE_MARK, SAVE_PREFIX, marked_objects, marked_objects_of_kind, save_process},
     pause::{PausableKind, patch_if_exists},
     request::with_retries,
 };
@@ -84,16 +84,18 @@ pub struct UnfinishedSave {
     pub paused: Vec<ObjectKey>,
 }
 
-/// The known saves that have not ended.
+/// The known saves and restores that have not ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnfinishedSaves {
     /// Saves by process.
     pub saves: Vec<UnfinishedSave>,
+    /// Clusters and ClusterClasses that a restore has paused and not resumed, sorted.
+    pub restoring: Vec<ObjectKey>,
     /// Server messages for kinds that the user may not read. Objects of these kinds may carry marks.
     pub unreadable_kinds: Vec<String>,
 }
 
-/// Returns the saves whose marks are on objects, in any namespace.
+/// Returns the saves and restores whose marks are on objects, in any namespace.
 /// # Errors
 /// Fails if the cluster does not answer.
 pub async fn find_unfinished_saves(
@@ -111,12 +113,13 @@ pub async fn find_unfinished_saves(
             Err(error) => return Err(api_error(MoveSide::Source)(error)),
         }
     }
+    let restoring = by_run.remove(RESTORE_MARK).into_iter().flatten().collect();
     let open = by_run.into_iter().filter_map(|(run, paused)| {
         let process = save_process(&run)?.to_owned();
         let is_over = !may_be_active(&run, store);
         Some(UnfinishedSave { process, has_ended: is_over, paused: paused.into_iter().collect() })
     });
-    Ok(UnfinishedSaves { saves: open.collect(), unreadable_kinds })
+    Ok(UnfinishedSaves { saves: open.collect(), restoring, unreadable_kinds })
 }
 
 /// Resumes objects that an interrupted save of these namespaces paused, and returns their keys.

@@ -221,7 +221,7 @@ fn active_and_interrupted_saves_are_reported_with_paused_objects() {
         let started = world.start().await;
         let lab = &started.lab;
         for (place, run) in
-            [("team/a", "save-7"), ("team/c", "save-7"), ("other/x", "save-8"), ("team/b", "5f3a")]
+            [("team/a", "save-7"), ("team/c", "save-7"), ("other/x", "save-8"), ("team/b", "restore")]
         {
             lab.source
                 .merge(kind::CLUSTER, place, &json!({"metadata": {"annotations": {MOVE_MARK: run}}}))
@@ -237,6 +237,7 @@ fn active_and_interrupted_saves_are_reported_with_paused_objects() {
         let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
             .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
         assert_eq!(open.saves.iter().map(reported).collect::<Vec<_>>(), expected);
+        assert_eq!(open.restoring.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Cluster team/b"]);
     });
 }
 

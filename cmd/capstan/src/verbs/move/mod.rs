@@ -14,7 +14,7 @@ mod undo;
 use crate::{Failure, session::Session};
 
 pub(crate) use journal_file::delete_moves_between;
-pub(crate) use status::unfinished_move;
+pub(crate) use status::{add_restore, add_save, interrupted_runs, open_save, unfinished_move};
 
 use flags::MoveFlags;
 

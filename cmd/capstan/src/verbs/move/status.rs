@@ -3,9 +3,13 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use api::output::{MovePhase, MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
-use mover::MoveJournal;
+use inventory::ManagementCluster;
+use mover::{MoveJournal, UnfinishedSaves};
 
-use super::{flags::TargetFlags, journal_file::journal_store};
+use super::{
+    flags::TargetFlags,
+    journal_file::{journal_store, journal_store_under_lease},
+};
 use crate::{
     Failure,
     events::ApiWarnings,
@@ -39,7 +43,7 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let ends = args.target.connect_clusters(&args.server, ApiWarnings::default(), session)?;
     let journal = session.block_on(mover::find_move_journal(Some(&ends.source), ends.target.as_ref()))?;
     let keeper = journal_store(session.environment());
-    let mover::UnfinishedSaves { saves, unreadable_kinds: unseen } =
+    let UnfinishedSaves { saves, restoring: _, unreadable_kinds: unseen } =
         session.block_on(mover::find_unfinished_saves(&ends.source, &keeper))?;
     let commands = session.messages().commands();
     let status = MoveStatus {
@@ -77,7 +81,24 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
     }
 }
 
-fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
+/// Returns the saves and restores that have paused Clusters and were interrupted. Only a run that holds the lease of the
+/// cluster may still resume its Clusters.
+pub(crate) fn interrupted_runs(
+    cluster: &ManagementCluster,
+    is_leased: bool,
+    session: &Session,
+) -> Result<UnfinishedSaves, Failure> {
+    let environment = session.environment();
+    let store = if is_leased { journal_store(environment) } else { journal_store_under_lease(environment) };
+    let mut found = session.block_on(mover::find_unfinished_saves(cluster, &store))?;
+    if is_leased {
+        found.saves.retain(|save| save.has_ended);
+        found.restoring.clear();
+    }
+    Ok(found)
+}
+
+pub(crate) fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
     let next = if save.has_ended {
         "the save was interrupted; re-run it to complete it, or run the command below to resume the paused Clusters"
     } else {
@@ -117,12 +138,7 @@ fn text(status: &MoveStatus) -> String {
         Some(last) => move_text(last),
         None => "no move found\n".to_owned(),
     };
-    for save in &status.saves {
-        let over = if save.over { "interrupted" } else { "running" };
-        let _ = writeln!(text, "\nsave of process {}: {over}", save.process);
-        add_paused(&save.paused, &mut text);
-        add_next(&save.next, save.command.as_deref(), &mut text);
-    }
+    status.saves.iter().for_each(|save| add_save(save, &mut text));
     if !status.unseen.is_empty() {
         text += "\nthese saves cannot be checked for paused Clusters\n";
         for why in &status.unseen {
@@ -154,6 +170,19 @@ fn move_text(last: &MoveProgress) -> String {
     }
     add_next(&last.next, last.command.as_deref(), &mut text);
     text
+}
+
+pub(crate) fn add_save(save: &OpenSave, text: &mut String) {
+    let over = if save.over { "interrupted" } else { "running" };
+    let _ = writeln!(text, "\nsave of process {}: {over}", save.process);
+    add_paused(&save.paused, text);
+    add_next(&save.next, save.command.as_deref(), text);
+}
+
+pub(crate) fn add_restore(paused: &[ObjectName], text: &mut String) {
+    text.push_str("\na restore was interrupted\n");
+    add_paused(paused, text);
+    add_next("re-run the same command to complete the restore", None, text);
 }
 
 fn add_paused(paused: &[ObjectName], text: &mut String) {
