@@ -104,6 +104,7 @@ impl ConnectionOptions {
                 return Ok(OpenConnection { clients, route: address.clone(), address, headers });
             }
         };
+        check_tokens(&mut config.auth_info).map_err(|why| self.credentials_error(why))?;
         if self.impersonation.is_some() {
             clear_impersonation(&mut config.auth_info);
         }
@@ -176,6 +177,35 @@ impl ConnectionOptions {
 fn header_value(name: &str) -> Result<HeaderValue, ConnectError> {
     let bad = || ConnectError::Impersonation { name: name.to_owned() };
     if name.is_empty() { Err(bad()) } else { HeaderValue::from_str(name).map_err(|_| bad()) }
+}
+
+/// Checks that each token fits into a header, because the client panics or retries otherwise. Removes spaces and line breaks
+/// around the token of a file, as kubectl does.
+/// Source: client-go 0.36 transport/token_source.go; an inline token with a line break is an error there too.
+fn check_tokens(auth: &mut AuthInfo) -> Result<(), String> {
+    let from_file = auth.token_file.as_ref().filter(|_| auth.token.is_none());
+    // The client reports a file that it cannot read.
+    if let Some((path, text)) = from_file.and_then(|path| Some((path, std::fs::read_to_string(path).ok()?))) {
+        let token = text.trim();
+        check_token(token, &format!("the token in `{path}`"))?;
+        if token.len() < text.len() {
+            auth.token = Some(token.to_owned().into());
+        }
+    }
+    // Only the serialized form of a kubeconfig shows the token.
+    let shown = serde_json::to_value(&*auth).unwrap_or_default();
+    if let Some(token) = shown.get("token").and_then(serde_json::Value::as_str) {
+        check_token(token, "the token")?;
+    }
+    let provider = auth.auth_provider.iter().flat_map(|provider| &provider.config);
+    provider
+        .filter(|(name, _)| name.ends_with("-token"))
+        .try_for_each(|(name, token)| check_token(token, &format!("`{name}`")))
+}
+
+fn check_token(token: &str, name: &str) -> Result<(), String> {
+    let fits = HeaderValue::from_bytes(token.as_bytes()).is_ok();
+    fits.then_some(()).ok_or_else(|| format!("{name} contains a line break or another control character"))
 }
 
 /// Removes the impersonation of the kubeconfig: the caller replaces all of its fields.

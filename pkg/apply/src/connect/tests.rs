@@ -151,6 +151,43 @@ async fn a_server_that_never_answered_is_not_retried() {
 }
 
 #[tokio::test]
+async fn a_token_with_a_line_break_is_an_error_that_hides_it() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "sec\nret\n").unwrap();
+    let path = file.path().display().to_string();
+    let mut problems = String::new();
+    for user in [
+        json!({"token": "secret\n"}),
+        json!({"tokenFile": path}),
+        json!({"auth-provider": {"name": "gcp", "config": {"id-token": "sec\u{1}ret"}}}),
+    ] {
+        let cluster = json!({"server": "http://127.0.0.1:1"});
+        let error = server(kubeconfig(&cluster, &user)).await.unwrap_err();
+        assert!(!format!("{error:?}").contains("ret\""), "{error:?}");
+        problems.extend([chain(&error).replace(&path, "FILE"), "\n".to_owned()]);
+    }
+    assert_data_eq!(
+        problems,
+        str![[r#"
+cannot use context `lab` of the kubeconfig: the token contains a line break or another control character
+cannot use context `lab` of the kubeconfig: the token in `FILE` contains a line break or another control character
+cannot use context `lab` of the kubeconfig: `id-token` contains a line break or another control character
+
+"#]]
+    );
+}
+
+#[tokio::test]
+async fn a_final_line_break_of_a_token_file_is_ignored() {
+    let fixture = Fixture::start().await;
+    let (cluster, token) = listening(&fixture).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), token + "\n").unwrap();
+    let server = server(kubeconfig(&cluster, &json!({"tokenFile": file.path()}))).await.unwrap();
+    server.kinds().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_missing_plugin_is_reported_with_its_install_hint() {
     let mut user = plugin("");
     user["exec"]["command"] = "/no/such/plugin".into();
