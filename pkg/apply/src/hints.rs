@@ -28,7 +28,7 @@ impl Explain for ApiError {
             Self::Status { code: 401, .. } => {
                 ErrorExplanation::hint("log in again, or renew the credentials of the kubeconfig's context")
             }
-            Self::Status { code: 403, message, .. } => ErrorExplanation::hint(permission_hint(message)),
+            Self::Status { code: 403, message, .. } => ErrorExplanation::hint(forbidden_hint(message)),
             Self::Unreachable { source, .. } => ErrorExplanation::hint(network_hint(source)),
             Self::InvalidAnswer { server, code: 400, .. } if server.starts_with("http://") => {
                 ErrorExplanation::hint("set `server` in the kubeconfig to an `https://` address")
@@ -154,6 +154,17 @@ fn network_hint(why: &NetworkError) -> &'static str {
     }
 }
 
+/// Returns the next step after a refusal by a webhook or by the authorizer.
+fn forbidden_hint(message: &str) -> String {
+    let webhook = message.strip_prefix("admission webhook \"").and_then(|rest| rest.split_once("\" denied "));
+    match webhook {
+        Some((webhook, _)) => format!(
+            "change the object as the webhook requires; find the owner of `{webhook}` with `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`"
+        ),
+        None => permission_hint(message),
+    }
+}
+
 /// Returns the command that checks the missing permission, from the text of the authorizer: `User "x" cannot patch
 /// resource "deployments" in API group "apps" in the namespace "ns"`.
 fn permission_hint(message: &str) -> String {
@@ -208,6 +219,17 @@ request this permission; check it with `kubectl auth can-i patch deployments.app
 request this permission; check it with `kubectl auth can-i list namespaces`
 request this permission, or name another context with `--kubeconfig-context`
 "#]]
+        );
+    }
+
+    #[test]
+    fn a_refusing_webhook_is_no_missing_permission() {
+        let message = r#"admission webhook "policy.example.org" denied the request: not on a Friday"#;
+        assert_data_eq!(
+            error_chain(&status(403, message)).hints.join("\n"),
+            str![
+                "change the object as the webhook requires; find the owner of `policy.example.org` with `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`"
+            ]
         );
     }
 
