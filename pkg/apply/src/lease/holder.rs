@@ -35,11 +35,15 @@ pub struct LeaseHolder {
 impl fmt::Display for LeaseHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, process, verb, since } = self;
-        let id = process.split('-').next().unwrap_or_default();
-        write!(f, "`{verb}` on `{host}` (process {id}")?;
-        if let Some(since) = since {
-            write!(f, ", since {since:.0}")?;
+        if verb.is_empty() {
+            f.write_str("another program")?;
+        } else {
+            write!(f, "`{verb}`")?;
         }
-        f.write_str(")")
+        write!(f, " on `{host}`")?;
+        let id = process.split('-').next().filter(|id| !id.is_empty()).map(|id| format!("process {id}"));
+        let since = since.map(|since| format!("since {since:.0}"));
+        let details: Vec<String> = id.into_iter().chain(since).collect();
+        if details.is_empty() { Ok(()) } else { write!(f, " ({})", details.join(", ")) }
     }
 }

@@ -144,7 +144,12 @@ pub(super) fn holder(lease: &Object) -> LeaseHolder {
         verb: String::new(),
     });
     let since = timestamp(lease, &["spec", "acquireTime"]).or_else(|| creation_time(lease));
-    LeaseHolder { host, process, verb, since }
+    LeaseHolder { host: one_line(&host), process: one_line(&process), verb: one_line(&verb), since }
+}
+
+/// Escapes control characters, because any program can write a Lease.
+fn one_line(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
 fn holder_annotation(holder: &LeaseHolder) -> String {

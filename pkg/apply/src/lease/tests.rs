@@ -598,6 +598,19 @@ fn a_holder_reads_as_command_machine_process_and_time() {
     assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711)");
     one.since = "2026-01-02T03:04:05.6Z".parse().ok();
     assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711, since 2026-01-02T03:04:05Z)");
+    let foreign = LeaseHolder { process: String::new(), verb: String::new(), ..one };
+    assert_eq!(foreign.to_string(), "another program on `laptop` (since 2026-01-02T03:04:05Z)");
+    assert_eq!(LeaseHolder { since: None, ..foreign }.to_string(), "another program on `laptop`");
+}
+
+#[test]
+fn a_holder_is_one_line_whatever_a_lease_contains() {
+    let noted = json!({"host": "a\nb", "process": "\u{1b}[2J", "verb": "init\r"}).to_string();
+    let annotations = json!({"capstan.dev/holder": noted});
+    let lease =
+        json!({"apiVersion": "v1", "kind": "Lease", "metadata": {"name": "x", "annotations": annotations}});
+    let holder = object::holder(&lease.try_into().unwrap());
+    assert_eq!(holder.to_string(), r"`init\r` on `a\nb` (process \u{1b}[2J)");
 }
 
 #[tokio::test(start_paused = true)]

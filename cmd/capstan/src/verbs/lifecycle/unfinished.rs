@@ -49,12 +49,12 @@ pub(crate) fn move_text(unfinished: &UnfinishedMove) -> String {
 }
 
 pub(crate) fn lease_text(lease: &LeaseReport) -> String {
-    let LeaseHolder { host, process, command, since } = &lease.holder;
-    let id = process.split('-').next().unwrap_or_default();
-    let since = since.as_ref().map(|since| format!(", since {since}")).unwrap_or_default();
+    let LeaseHolder { host, process, command, since } = lease.holder.clone();
+    let since = since.and_then(|since| since.parse().ok());
+    let holder = apply::LeaseHolder { host, process, verb: command, since };
     let state =
         if lease.expired { "stopped without releasing its lease" } else { "is writing to this cluster" };
-    format!("`{command}` on `{host}` (process {id}{since}) {state}\n")
+    format!("{holder} {state}\n")
 }
 
 pub(crate) fn init_text(installations: &[UnfinishedInstallation]) -> String {
