@@ -443,7 +443,7 @@ fn an_interactive_compilation_asks_before_the_push() {
     site.forge.git("catalog-c-1", &["config", "receive.denyCurrentBranch", "ignore"]);
     site.host.on(format!("{API}/clusters/c-1/compileMeta"), Reply::status(204));
     let commits = || site.forge.git("catalog-c-1", &["rev-list", "--all", "--count"]);
-    for (answer, expected) in [("\r", "0"), ("no\r", "0"), ("y\r", "2")] {
+    for (answer, expected) in [("\r", "0"), ("no\r", "0"), ("\u{4}", "0"), ("y\r", "2")] {
         let terminal = support::terminal::Terminal::with_columns(80);
         let run = terminal.spawn(site.world.command(["catalog", "compile", "c-1", "--push", "-i"]));
         let shown = terminal.read_until("Should the push be done? [y/N] ");

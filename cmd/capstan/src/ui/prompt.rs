@@ -1,4 +1,7 @@
-use std::{io, thread};
+use std::{
+    io::{self, IsTerminal as _},
+    thread,
+};
 
 use console::Term;
 use futures::channel::oneshot;
@@ -16,15 +19,25 @@ pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
     answer(move || terminal.read_secure_line()).await
 }
 
-/// Asks a yes-or-no question. Any answer but `y` or `yes` is no.
+/// Asks a yes-or-no question. Any answer but `y` or `yes` is no, and so is the end of input.
 pub(crate) async fn confirm(question: &str) -> io::Result<bool> {
     let terminal = Term::stderr();
     if !terminal.is_term() {
         return Err(io::Error::new(io::ErrorKind::NotConnected, "there is no terminal"));
     }
     terminal.write_str(&format!("{question} [y/N] "))?;
-    let answer = answer(move || terminal.read_line()).await?;
+    let answer = answer(move || read_line(&terminal)).await?;
     Ok(matches!(&*answer.trim().to_lowercase(), "y" | "yes"))
+}
+
+/// Reads from standard input if it is a terminal, because `console` takes Ctrl-D for a character of the answer.
+fn read_line(terminal: &Term) -> io::Result<String> {
+    if !io::stdin().is_terminal() {
+        return terminal.read_line();
+    }
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(line)
 }
 
 async fn answer(read: impl FnOnce() -> io::Result<String> + Send + 'static) -> io::Result<String> {
