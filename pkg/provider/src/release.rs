@@ -166,14 +166,21 @@ impl ProviderReleases {
 
     /// Selects a release: the given version, or the version in the url, or the newest usable release.
     ///
-    /// A pinned version needs no request, and neither does the newest release of a locked provider.
+    /// A pinned version with `v` needs no request, and neither does the newest release of a locked provider.
     /// # Errors
     /// `Version` if the text is not a semantic version; `Repository` if the newest release cannot be determined.
     pub async fn choose_release(&self, version: Option<&str>) -> Result<Release<'_>, ReleaseError> {
         let provider = || self.provider.id.clone();
         if let Some(text) = version {
-            Version::parse(text).map_err(|source| ReleaseError::Version { provider: provider(), source })?;
-            return Ok(self.release(text));
+            let wanted = Version::parse(text)
+                .map_err(|source| ReleaseError::Version { provider: provider(), source })?;
+            // The files of `v1.2.3` are also found as `1.2.3`, but one release must have one name on a cluster.
+            let known =
+                if text.starts_with('v') { Vec::new() } else { self.versions().await.unwrap_or_default() };
+            let is_same = |known: &&Version| known.semver() == wanted.semver();
+            let is_exact = known.iter().any(|known| known.as_str() == text);
+            let named = known.iter().find(is_same).filter(|_| !is_exact);
+            return Ok(self.release(named.map_or(text, Version::as_str)));
         }
         let unknown = |source| ReleaseError::Repository { provider: provider(), source: Box::new(source) };
         match self.repository().default_version().map_err(unknown)? {

@@ -53,6 +53,15 @@ fn without_a_version_the_newest_release_is_chosen() {
     assert_eq!(chosen(three_releases().with_default_version(pinned), None).unwrap(), "v1.1.0");
 }
 
+// Row: D-27
+#[test]
+fn a_version_without_v_has_the_name_of_its_release() {
+    assert_eq!(chosen(three_releases(), Some("1.1.0")).unwrap(), "v1.1.0");
+    assert_eq!(chosen(three_releases(), Some("1.9.0")).unwrap(), "1.9.0");
+    let both = three_releases().with_file("1.1.0", "metadata.yaml", METADATA);
+    assert_eq!(chosen(both, Some("1.1.0")).unwrap(), "1.1.0");
+}
+
 // Row: D-10
 #[test]
 fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
