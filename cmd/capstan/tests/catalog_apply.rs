@@ -433,7 +433,7 @@ async fn a_folder_is_applied_and_unusable_manifests_are_refused() {
     assert_data_eq!(
         [
             lab.run("catalog apply --manifests maps -n kube-public").to_string(),
-            lab.run("catalog apply --manifests odd").to_string(),
+            lab.run("catalog apply odd --manifests odd").to_string(),
             lab.run("catalog apply --manifests empty").to_string(),
             lab.run("catalog apply").to_string(),
         ]
@@ -463,6 +463,85 @@ hint: name a cluster, or a compiled folder with `--manifests`
 "#]]
     );
     assert!(lab.fixture.get(kind::CONFIG_MAP, "kube-public/one").await.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_applied_folder_has_a_record_of_its_own() {
+    let lab = lab().await;
+    let world = lab.world();
+    for name in ["a", "b"] {
+        let map =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: default}}\n");
+        world.write(format!("{name}/map.yaml"), map);
+    }
+    assert_data_eq!(
+        [
+            "catalog apply --manifests a",
+            "catalog apply --manifests ./a/../a",
+            "catalog apply --manifests b",
+            "catalog apply --manifests b --dry-run",
+            "catalog apply b --manifests b",
+            "catalog apply B_b --manifests b",
+            "catalog delete b --yes",
+            "catalog apply b --manifests a",
+            "catalog apply catalog --manifests b --dry-run",
+            "catalog plan b --manifests b --against a",
+        ]
+        .map(|line| lab.run(line).to_string())
+        .join("\n"),
+        str![[r#"
+exit 0
+--- stderr
+done in [..]: applied catalog `catalog`; 1 object created
+
+exit 0
+--- stderr
+done in [..]: nothing to change
+
+exit 1
+--- stderr
+error: cannot apply `[CWD]/b` as catalog `catalog`: the cluster has a catalog of this name, from `[CWD]/a`
+hint: apply it with a name of its own: `capstan catalog apply NAME --manifests [CWD]/b`
+hint: replace the objects of catalog `catalog`: `capstan catalog apply catalog --manifests [CWD]/b`
+
+exit 1
+--- stderr
+error: cannot apply `[CWD]/b` as catalog `catalog`: the cluster has a catalog of this name, from `[CWD]/a`
+hint: apply it with a name of its own: `capstan catalog apply NAME --manifests [CWD]/b`
+hint: replace the objects of catalog `catalog`: `capstan catalog apply catalog --manifests [CWD]/b`
+
+exit 0
+--- stderr
+done in [..]: applied catalog `b`; 1 object created
+
+exit 1
+--- stderr
+error: cannot apply catalog `B_b`
+  cause: `B_b` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
+
+exit 0
+--- stderr
+done in [..]: deleted catalog `b`; 1 object deleted
+
+exit 1
+--- stderr
+error: cannot apply 1 object to this cluster
+  cause: ConfigMap default/a belongs to `catalog/catalog`
+
+exit 0
+--- stdout
+  ACTION    KIND        OBJECT
+  create    ConfigMap   default/b
+  delete    ConfigMap   default/a
+
+exit 1
+--- stderr
+error: `CLUSTER` cannot be combined with `--manifests`
+
+"#]]
+    );
+    assert!(lab.fixture.get(kind::CONFIG_MAP, "default/a").await.is_some());
+    assert!(lab.fixture.get(kind::CONFIG_MAP, "default/b").await.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,6 +36,8 @@ pub struct RecordedSet {
     pub namespace: String,
     /// The name of the ConfigMap with the record.
     pub record: String,
+    /// The origin of the objects, such as a folder. The record has it in the annotation `PREFIX/source`.
+    pub source: Option<String>,
     /// The time of the first record.
     pub save_at: SaveAt,
     /// The marks of the objects.
@@ -157,6 +159,15 @@ impl RecordedSet {
         }
     }
 
+    /// Returns the origin of the recorded objects; empty if it is unknown. None without a record.
+    /// # Errors
+    /// The failure of the server.
+    pub async fn recorded_source(&self) -> Result<Option<String>, RecordedSetError> {
+        let found = self.read_record().await?;
+        let source = |record: &Object| record.annotation(&self.source_annotation()).map(str::to_owned);
+        Ok(found.map(|record| source(&record).unwrap_or_default()))
+    }
+
     /// Plans the deletion of all recorded objects. None without a record.
     /// # Errors
     /// The record cannot be read.
@@ -197,11 +208,17 @@ impl RecordedSet {
 
     /// Reads the recorded objects. None without a record.
     async fn recorded(&self) -> Result<Option<ApplySet>, RecordedSetError> {
-        let kind = self.open_record().await?.kind;
-        let Some(found) = self.server.get(&kind, &self.namespace, &self.record).await? else {
-            return Ok(None);
-        };
+        let Some(found) = self.read_record().await? else { return Ok(None) };
         read_set(&found).map(Some).map_err(|reason| unreadable(&self.namespace, &self.record, reason))
+    }
+
+    async fn read_record(&self) -> Result<Option<Object>, ApiError> {
+        let kind = self.open_record().await?.kind;
+        self.server.get(&kind, &self.namespace, &self.record).await
+    }
+
+    fn source_annotation(&self) -> String {
+        format!("{}/source", self.options.prefix)
     }
 
     async fn open_record(&self) -> Result<SetRecord<'_>, ApiError> {
@@ -224,7 +241,10 @@ impl ApplySetStore for SetRecord<'_> {
             if set.items.is_empty() {
                 server.delete(&self.kind, namespace, record, None).await.map(drop)
             } else {
-                let object = config_map(namespace, record, set);
+                let mut object = config_map(namespace, record, set);
+                if let Some(source) = &self.set.source {
+                    object.set_annotation(&self.set.source_annotation(), source);
+                }
                 let written =
                     server.apply(&self.kind, &object, &options.field_manager, ApplyRequest::default());
                 written.await.map(drop)

@@ -61,7 +61,7 @@ impl Installation {
         };
         let (namespace, record) = (namespace.to_owned(), RECORD.to_owned());
         let save_at = SaveAt::AfterNamespaces;
-        Self { set: RecordedSet { server, namespace, record, save_at, marks, options } }
+        Self { set: RecordedSet { server, namespace, record, source: None, save_at, marks, options } }
     }
 
     /// Plans the installation of objects, or the change from the installed objects to them.

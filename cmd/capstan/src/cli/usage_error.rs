@@ -151,8 +151,11 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// Returns the flag name of `--flag <VALUE>` or `--flag[=<VALUE>]`.
+/// Returns the flag name of `--flag <VALUE>` or `--flag[=<VALUE>]`, or the name of an argument such as `[CLUSTER]`.
 fn flag_name(flag: &str) -> String {
+    if let Some((argument, _)) = flag.strip_prefix('[').and_then(|flag| flag.split_once(']')) {
+        return argument.to_owned();
+    }
     // A group of flags is in angle brackets.
     let flag = flag.strip_prefix('<').filter(|group| group.starts_with('-')).unwrap_or(flag);
     flag.split([' ', '=', '[', '|']).next().unwrap_or(flag).to_owned()

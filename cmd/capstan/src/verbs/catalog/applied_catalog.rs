@@ -25,6 +25,7 @@ pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &s
         server: cluster.server().clone(),
         namespace: RECORD_NAMESPACE.to_owned(),
         record: format!("{RECORD_PREFIX}{name}"),
+        source: None,
         save_at: SaveAt::Start,
         marks: OwnershipMarks {
             // `kubectl delete` of a definition must not wait for this program.

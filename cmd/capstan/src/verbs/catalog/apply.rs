@@ -1,6 +1,7 @@
+use std::fs;
 use std::path::PathBuf;
 
-use api::output::CatalogRunReport;
+use api::{check_dns_subdomain, output::CatalogRunReport, shell_word};
 use apply::{ObjectKey, PlannedSet, RecordedSet, SetObjects};
 use catalog::manifests::{ManifestObject, Manifests};
 use inventory::ManagementCluster;
@@ -19,7 +20,7 @@ use crate::{
 };
 
 const COMMAND: &str = "catalog apply";
-/// The name of a catalog without a cluster.
+/// The name of a folder that is applied without a name.
 const DEFAULT_NAME: &str = "catalog";
 /// The maximum number of objects in an error.
 const MAX_NAMED: usize = 20;
@@ -32,14 +33,15 @@ const MAX_NAMED: usize = 20;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} catalog apply c-green-1 --local --dry-run --sandbox lab
-  {bin} catalog apply --manifests work/catalog --skip-references")]
+  {bin} catalog apply --manifests work/catalog --skip-references
+  {bin} catalog apply monitoring --manifests work/monitoring")]
 pub(crate) struct Apply {
-    /// Id of the cluster
+    /// Id of the cluster, or the name of the catalog in the folder of `--manifests`
     #[arg(value_name = "CLUSTER")]
-    cluster: Option<String>,
+    name: Option<String>,
 
     /// Compiled folder, instead of a compilation
-    #[arg(long, value_name = "FOLDER", conflicts_with = "cluster")]
+    #[arg(long, value_name = "FOLDER")]
     manifests: Option<PathBuf>,
 
     /// Leave out objects with references to secrets
@@ -96,13 +98,13 @@ fn read_manifests(args: &Apply, session: &Session) -> Result<(PathBuf, Manifests
         let manifests = Manifests::read_folder(&folder)?;
         Ok((folder, manifests))
     };
-    match (&args.cluster, &args.manifests) {
-        (Some(cluster), _) => {
+    match (&args.name, &args.manifests) {
+        (_, Some(folder)) => read(environment.resolve(folder)),
+        (Some(cluster), None) => {
             let compilation = Compilation::new(cluster, &args.source, &CompileFlags::default(), session)?;
             let _compiled = compilation.compile_quietly(session)?;
             read(compilation.folder.manifests())
         }
-        (None, Some(folder)) => read(environment.resolve(folder)),
         (None, None) => Err(missing_catalog()),
     }
 }
@@ -110,6 +112,10 @@ fn read_manifests(args: &Apply, session: &Session) -> Result<(PathBuf, Manifests
 /// A catalog for a cluster.
 struct ApplyRun {
     name: String,
+    /// False for a folder without a name.
+    is_named: bool,
+    /// The folder of `--manifests`.
+    source: Option<String>,
     namespace: String,
     objects: Vec<ManifestObject>,
     left_out: Vec<ManifestObject>,
@@ -119,6 +125,10 @@ impl ApplyRun {
     /// Compiles or reads the catalog, and checks its objects.
     fn new(args: &Apply, session: &Session) -> Result<Self, Failure> {
         let environment = session.environment();
+        let name = args.name.as_deref().unwrap_or(DEFAULT_NAME);
+        check_dns_subdomain(name).map_err(|error| {
+            Failure::user(format!("cannot apply catalog `{name}`")).because_foreign(&error)
+        })?;
         let (folder, manifests) = read_manifests(args, session)?;
         for path in manifests.others.keys() {
             session.messages().warning(format!("`{path}` has no objects; it is ignored"));
@@ -133,7 +143,12 @@ impl ApplyRun {
         let objects = manifests.into_distinct_objects()?;
         let (objects, left_out) = objects.into_iter().partition(|one| one.references.is_empty());
         let run = Self {
-            name: args.cluster.clone().unwrap_or_else(|| DEFAULT_NAME.to_owned()),
+            name: name.to_owned(),
+            is_named: args.name.is_some(),
+            source: args.manifests.is_some().then(|| {
+                let folder = fs::canonicalize(&folder).unwrap_or(folder);
+                folder.to_string_lossy().into_owned()
+            }),
             namespace: args.server.kube.namespace(args.namespace.as_deref(), environment)?,
             objects,
             left_out,
@@ -155,7 +170,30 @@ impl ApplyRun {
     }
 
     fn set(&self, cluster: &ManagementCluster) -> RecordedSet {
-        applied_set(cluster, &self.name, &self.namespace)
+        RecordedSet { source: self.source.clone(), ..applied_set(cluster, &self.name, &self.namespace) }
+    }
+
+    /// Checks that a folder without a name does not replace the objects of another catalog.
+    async fn check_source(&self, set: &RecordedSet) -> Result<(), Failure> {
+        if self.is_named {
+            return Ok(());
+        }
+        let recorded = set.recorded_source().await?;
+        let (Some(recorded), Some(folder)) = (recorded, &self.source) else { return Ok(()) };
+        if recorded == *folder {
+            return Ok(());
+        }
+        let other = match &*recorded {
+            "" => "another catalog of this name".to_owned(),
+            folder => format!("a catalog of this name, from `{folder}`"),
+        };
+        let command = |name| format!("`capstan catalog apply {name} --manifests {}`", shell_word(folder));
+        Err(Failure::user(format!(
+            "cannot apply `{folder}` as catalog `{}`: the cluster has {other}",
+            self.name
+        ))
+        .hint(format!("apply it with a name of its own: {}", command("NAME")))
+        .hint(format!("replace the objects of catalog `{}`: {}", self.name, command(&self.name))))
     }
 
     fn plan(
@@ -170,7 +208,10 @@ impl ApplyRun {
             server_check,
         };
         let set = self.set(cluster);
-        session.block_on(async { Box::pin(set.plan(objects)).await.map_err(Failure::from) })
+        session.block_on(async {
+            self.check_source(&set).await?;
+            Box::pin(set.plan(objects)).await.map_err(Failure::from)
+        })
     }
 
     fn execute(

@@ -25,7 +25,7 @@ const COMMAND: &str = "catalog delete";
   {bin} catalog delete c-green-1 --dry-run --sandbox lab
   {bin} catalog delete c-green-1 --yes")]
 pub(crate) struct Delete {
-    /// Id of the cluster, or `catalog` for an applied folder
+    /// Id of the cluster, or name of the catalog; `catalog` for a folder without a name
     #[arg(value_name = "CATALOG", group = LeaseFlags::CONFIRMED)]
     name: String,
 
@@ -66,8 +66,12 @@ impl Delete {
         session: &Session,
     ) -> Result<(RecordedSet, PlannedSet), Failure> {
         // The recorded objects have their namespaces.
-        let set = applied_set(cluster, &self.name, RECORD_NAMESPACE);
-        let plan = session.block_on(async { set.plan_removal().await.map_err(Failure::from) })?;
+        let mut set = applied_set(cluster, &self.name, RECORD_NAMESPACE);
+        let plan = session.block_on(async {
+            // The record of an interrupted deletion keeps its source.
+            set.source = set.recorded_source().await?.filter(|source| !source.is_empty());
+            set.plan_removal().await.map_err(Failure::from)
+        })?;
         let plan = plan.ok_or_else(|| self.unknown(cluster, session))?;
         Ok((set, plan))
     }
