@@ -545,6 +545,28 @@ error: `CLUSTER` cannot be combined with `--manifests`
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn namespaces_of_a_deleted_catalog_belong_to_nobody() {
+    let lab = lab().await;
+    assert_eq!(lab.run(&format!("catalog apply {GREEN} --skip-references --no-wait")).status, 0);
+    assert_eq!(lab.run("catalog delete c-green --yes").status, 0);
+    let namespace = lab.fixture.get(kind::NAMESPACE, "web").await.unwrap();
+    assert!(!namespace.to_string().contains("capstan.dev/"), "{namespace}");
+    lab.world().write("blue/web.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n");
+    lab.world()
+        .write("blue/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: blue, namespace: web, annotations: {capstan.dev/delete-policy: orphan}}\n");
+    let apply = lab.run("catalog apply c-blue --manifests blue");
+    assert_eq!(apply.status, 0, "{apply}");
+    let namespace = lab.fixture.get(kind::NAMESPACE, "web").await.unwrap();
+    assert_eq!(namespace["metadata"]["annotations"]["capstan.dev/owner-id"], "catalog/c-blue");
+    // An object that leaves a catalog and stays is free, too.
+    lab.world().write("blue/map.yaml", "");
+    let apply = lab.run("catalog apply c-blue --manifests blue");
+    assert_eq!(apply.status, 0, "{apply}");
+    let map = lab.fixture.get(kind::CONFIG_MAP, "web/blue").await.unwrap();
+    assert!(!map["metadata"].to_string().contains("capstan.dev/owner-id"), "{map}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_apply_is_completed_by_the_same_command() {
     for skip in [0, 2, 5, 9] {
         let lab = lab().await;

@@ -1,7 +1,8 @@
 //! The marks of owners on objects.
 
 use data_encoding::BASE32_NOPAD;
-use manifest::{Object, Value};
+use manifest::{Map, Object, Value};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::{ApplySetItem, ObjectKey};
@@ -86,6 +87,14 @@ impl OwnershipMarks {
         }
     }
 
+    /// Returns the patch of metadata that removes the owner from an object. None for an object of another owner.
+    pub(crate) fn removal(&self, object: &Object) -> Option<Value> {
+        let annotations = self.owner_annotation.iter().chain(&self.digest_annotation);
+        let annotations: Map<String, Value> = annotations.map(|key| (key.clone(), Value::Null)).collect();
+        let label = &self.label.0;
+        self.owns(object).then(|| json!({"labels": {label: null}, "annotations": annotations}))
+    }
+
     /// Returns the finalizer of an object that defines kinds. None for all other objects.
     pub(crate) fn finalizer_for(&self, key: &ObjectKey) -> Option<&str> {
         self.finalizer.as_deref().filter(|_| key.is_crd() || key.is_api_service())
@@ -113,8 +122,6 @@ fn add_finalizer(object: &mut Object, finalizer: &str) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn object(value: Value) -> Object {

@@ -135,6 +135,8 @@ pub struct ApplyOptions {
     pub component_digest: Option<String>,
     /// The interval at which an unchanged object is written again. None for never.
     pub reapply_after: Option<Duration>,
+    /// True to remove the marks of the owner from objects that leave the set and stay, so that other sets can adopt them.
+    pub release_orphans: bool,
 }
 
 impl ApplyOptions {
@@ -151,6 +153,7 @@ impl ApplyOptions {
             additional_managed_types: Vec::new(),
             component_digest: None,
             reapply_after: None,
+            release_orphans: false,
         }
     }
 }

@@ -56,6 +56,8 @@ pub fn options(component: &Component, digest: &str) -> ApplyOptions {
         additional_managed_types: spec.additional_managed_types.iter().map(kind).collect(),
         component_digest: Some(digest.to_owned()),
         reapply_after: Some(Intervals::of(spec).reapply),
+        // Source: component-operator 0.3 (labels of orphaned objects).
+        release_orphans: false,
     }
 }
 

@@ -57,6 +57,7 @@ impl Installation {
         };
         let options = ApplyOptions {
             take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+            release_orphans: true,
             ..ApplyOptions::new(MANAGER, DOMAIN, namespace)
         };
         let (namespace, record) = (namespace.to_owned(), RECORD.to_owned());

@@ -129,16 +129,22 @@ impl Remover<'_, '_> {
         Ok(blockers)
     }
 
-    /// Removes objects that stay from the set.
+    /// Removes objects that stay from the set, and the finalizers and marks from these objects.
     async fn orphan(&mut self, orphans: &[&PlanStep]) -> Result<(), EngineError> {
-        for step in orphans {
-            if let Some(object) = self.live.present(&step.key)
-                && self.is_owned(&step.key, object)
-                && let Some(kind) = self.kind(&step.key).await?
-            {
-                self.remove_finalizer(&step.key, &kind).await?;
+        let Engine { marks, options, .. } = self.engine;
+        for PlanStep { key, .. } in orphans {
+            let may_have_marks = match self.live.get(key) {
+                Observation::Present(object) => self.is_owned(key, object),
+                Observation::Unobserved => options.release_orphans,
+                Observation::Absent => false,
+            };
+            if may_have_marks && let Some(kind) = self.kind(key).await? {
+                self.remove_finalizer(key, &kind).await?;
+                if options.release_orphans {
+                    self.patch_metadata(key, &kind, |object| marks.removal(object)).await?;
+                }
             }
-            self.recorder.set.remove(&step.key);
+            self.recorder.set.remove(key);
         }
         Ok(())
     }
@@ -223,19 +229,29 @@ impl Remover<'_, '_> {
     }
 
     async fn remove_finalizer(&self, key: &ObjectKey, kind: &ApiKind) -> Result<(), ApiError> {
-        let Engine { server, marks, options } = self.engine;
-        let Some(ours) = marks.finalizer_for(key) else { return Ok(()) };
+        let Some(ours) = self.engine.marks.finalizer_for(key) else { return Ok(()) };
+        let without_ours = |object: &Object| {
+            let finalizers = object.get(&["metadata", "finalizers"])?.as_array()?;
+            let others: Vec<_> = finalizers.iter().filter(|finalizer| *finalizer != ours).collect();
+            (others.len() < finalizers.len()).then(|| json!({"finalizers": others}))
+        };
+        self.patch_metadata(key, kind, without_ours).await
+    }
+
+    /// Patches the metadata of an object in its current version, unless the object is gone or there is no patch.
+    async fn patch_metadata(
+        &self,
+        key: &ObjectKey,
+        kind: &ApiKind,
+        patch: impl Fn(&Object) -> Option<Value>,
+    ) -> Result<(), ApiError> {
+        let Engine { server, options, .. } = self.engine;
+        let manager = &options.field_manager;
         for attempt in 1.. {
             let Some(object) = server.get(kind, &key.namespace, &key.name).await? else { break };
-            let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
-            let finalizers = finalizers.map(Vec::as_slice).unwrap_or_default();
-            let others: Vec<_> = finalizers.iter().filter(|finalizer| *finalizer != ours).collect();
-            if others.len() == finalizers.len() {
-                break;
-            }
-            let version = object.get(&["metadata", "resourceVersion"]);
-            let patch = json!({"metadata": {"resourceVersion": version, "finalizers": others}});
-            let manager = &options.field_manager;
+            let Some(mut metadata) = patch(&object) else { break };
+            metadata["resourceVersion"] = json!(object.get(&["metadata", "resourceVersion"]));
+            let patch = json!({"metadata": metadata});
             match server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchTarget::Object).await {
                 Ok(_) => break,
                 Err(error) if error.is_not_found() => break,

@@ -25,6 +25,7 @@ pub(crate) fn options() -> ApplyOptions {
         additional_managed_types: Vec::new(),
         component_digest: None,
         reapply_after: None,
+        release_orphans: false,
     }
 }
 

@@ -81,6 +81,24 @@ async fn orphaned_objects_are_kept_and_forgotten() {
 }
 
 #[tokio::test]
+async fn released_orphans_can_be_adopted() {
+    let mut lab = Lab::start().await;
+    lab.options.release_orphans = true;
+    let maps =
+        ["a", "b"].map(|name| config_map(name, &[("delete-policy", "orphan-on-delete")], "1")).concat();
+    lab.applied(&maps).await;
+    let theirs = json!({"metadata": {"labels": {"engine.test/owner-id": "theirs"}}});
+    lab.fixture.merge(CONFIG_MAP, "default/b", &theirs).await;
+    lab.deleted().await;
+    let object = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert!(!object["metadata"].to_string().contains("engine.test/owner-id"), "{object}");
+    let object = lab.fixture.get(CONFIG_MAP, "default/b").await.unwrap();
+    assert_eq!(object["metadata"]["labels"]["engine.test/owner-id"], "theirs");
+    lab.owner("other");
+    lab.applied(&config_map("a", &[], "2")).await;
+}
+
+#[tokio::test]
 async fn objects_of_new_owners_are_not_deleted() {
     let mut lab = Lab::start().await;
     lab.applied(&config_map("a", &[], "1")).await;

@@ -36,6 +36,7 @@ pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &s
         },
         options: ApplyOptions {
             take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+            release_orphans: true,
             ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
         },
     }
