@@ -177,3 +177,66 @@ metadata:
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(lab.forge.git("catalog", &["log", "--all", "--format=%s"]), "");
 }
+
+#[test]
+fn a_failed_compilation_leaves_compiled_files_and_the_catalog() {
+    let lab = Lab::new();
+    let program = PROGRAM.replacen("{ [", "assert p.one.text != 'bad' : 'broken'; { [", 1);
+    lab.forge.commit("one", &[("component/main.jsonnet", &program)]);
+    lab.forge.git("one", &["tag", "-f", "v1.0.0"]);
+    let set_text = |text: &str| {
+        let class = format!("applications: [one as two]\nparameters: {{one: {{text: {text}}}}}\n");
+        lab.forge.commit("tenant", &[("c-1.yml", &class)]);
+    };
+    lab.world.run_expecting_success("catalog compile c-1 --push");
+    set_text("new");
+    lab.world.run_expecting_success("catalog compile c-1");
+    let files = || {
+        ["compiled/one/one.yaml", "compiled/two/two.yaml", "catalog/manifests/one.yaml", "catalog/.git"]
+            .map(|file| lab.world.read(file))
+    };
+    let before = files();
+    set_text("bad");
+    for verb in ["compile", "plan"] {
+        let failed = lab.world.run_line(&format!("catalog {verb} c-1"));
+        assert_eq!(failed.status, 1, "{failed}");
+        assert!(failed.stderr.contains("broken"), "{failed}");
+        assert_eq!(files(), before);
+    }
+    set_text("newer");
+    let repaired = lab.world.run_expecting_success("catalog compile c-1 --push").stdout;
+    assert!(repaired.contains("+  text: newer"), "{repaired}");
+    assert!(lab.forge.git("catalog", &["show", "master:manifests/one.yaml"]).contains("text: newer"));
+}
+
+// Row: D-531
+#[test]
+fn local_work_in_a_catalog_is_discarded_only_by_force() {
+    let lab = lab();
+    lab.world.run_expecting_success("catalog compile c-1 --push");
+    // A compilation replaces the manifests, also changed and new ones.
+    lab.world.write("catalog/manifests/one.yaml", "edited");
+    lab.world.write("catalog/manifests/.hidden", "new");
+    let again = lab.world.run_expecting_success("catalog compile c-1").stdout;
+    assert!(again.contains(" > No changes.\n"), "{again}");
+    lab.world.write("catalog/README.md", "mine");
+    let refused = lab.world.run_line("catalog compile c-1");
+    assert_data_eq!(
+        refused.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: Catalog repo has local (uncommitted or unpushed) changes. Please specify `--force` to discard them.
+hint: commit and push the changes in `[CWD]/catalog`
+
+"#]]
+    );
+    assert_eq!(lab.world.read("catalog/README.md"), "mine");
+    let folder = lab.world.current_dir().join("catalog").display().to_string();
+    lab.forge.git(&folder, &["add", "."]);
+    let user = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+    lab.forge.git(&folder, &[&user[..], &["commit", "-qm", "mine"]].concat());
+    assert_eq!(lab.world.run_line("catalog plan c-1").stderr, refused.stderr);
+    lab.world.run_expecting_success("catalog compile c-1 --force");
+    assert!(!lab.world.files().iter().any(|file| file.contains("README.md")));
+}

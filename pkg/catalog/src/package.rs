@@ -51,7 +51,7 @@ impl CompileRun<'_> {
     ) -> Result<PackageWorkspace, CatalogError> {
         if !request.local {
             self.report(Step::CleanWorkingTree);
-            self.folder.clean()?;
+            self.folder.clean_inventory()?;
         }
         self.folder.create_folders()?;
         self.write_hierarchy(request)?;

@@ -8,7 +8,7 @@ mod objects;
 mod text_diff;
 
 pub use catalog::{CatalogChanges, CatalogCheckout};
-pub(crate) use catalog::{INDENT, author_or_known, copy_manifests, staged_changes};
+pub(crate) use catalog::{INDENT, author_or_known, check_catalog, copy_manifests, staged_changes};
 pub use diff::{DiffPolicy, is_hidden};
 pub use message::CompileReport;
 

@@ -76,7 +76,7 @@ pub struct Workspace {
     pub instances: BTreeMap<String, Dependency>,
     /// The packages of the hierarchy.
     pub packages: Vec<Dependency>,
-    /// The checked-out catalog. None in local mode without a checkout.
+    /// The catalog. None in local mode without a checkout.
     pub catalog: Option<CatalogCheckout>,
     global: Option<ConfigCheckout>,
     tenant: Option<ConfigCheckout>,
@@ -121,10 +121,11 @@ pub(crate) fn components_of_instances(instances: &BTreeMap<String, Dependency>) 
 
 impl<'a> CompileRun<'a> {
     /// Reports that the catalog gets new manifests. They change at the end, and only where they differ.
-    pub fn report_catalog(&self) {
+    pub fn report_catalog(&self, workspace: &Workspace) {
         self.report(Step::CleanCatalog);
         let manifests = self.folder.manifests();
-        if !manifests.is_dir() {
+        let known = workspace.catalog.as_ref().and_then(CatalogCheckout::has_manifests);
+        if !known.unwrap_or_else(|| manifests.is_dir()) {
             let text = format!("Skipping cleaning, catalog directory {} doesn't exist", manifests.display());
             self.report(Step::Notice(text));
         }
@@ -140,6 +141,20 @@ impl<'a> CompileRun<'a> {
             wanted.add(PathBuf::from(&file.path), WantedEntry::Content(file.content.as_bytes(), None));
         }
         Ok(wanted.update(&self.folder.references(), self.folder.root(), UnlistedPolicy::KeepHidden)?)
+    }
+
+    /// Checks out the last commit of the catalog, with the files of references to secrets of this run.
+    ///
+    /// # Errors
+    /// Git fails, or a file cannot be written.
+    pub async fn check_out_catalog(
+        &self,
+        workspace: &Workspace,
+        references: &[ReferenceFile],
+    ) -> Result<(), CatalogError> {
+        let Some(catalog) = &workspace.catalog else { return Ok(()) };
+        catalog.check_out(self.fetcher()).await?;
+        self.write_references(references)
     }
 
     /// Runs the filters of all instances on their compiled files.

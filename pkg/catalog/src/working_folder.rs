@@ -1,5 +1,6 @@
 //! The working folder of a catalog: where inventory, dependencies and results are.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,11 +127,15 @@ impl WorkingFolder {
     /// # Errors
     /// A folder cannot be deleted.
     pub fn clean(&self) -> Result<(), CatalogError> {
+        self.clean_inventory()?;
+        remove_folder(&self.compiled())?;
+        remove_folder(&self.catalog())
+    }
+
+    /// Deletes the hierarchy and the links to libraries. The compiled files and the catalog stay as they are.
+    pub(crate) fn clean_inventory(&self) -> Result<(), CatalogError> {
         let libs = self.dependencies().join("libs");
-        for folder in [self.inventory(), self.libraries(), libs, self.compiled(), self.catalog()] {
-            remove_folder(&folder)?;
-        }
-        Ok(())
+        [self.inventory(), self.libraries(), libs].iter().try_for_each(|folder| remove_folder(folder))
     }
 
     pub(crate) fn create_folders(&self) -> Result<(), CatalogError> {
@@ -157,6 +162,16 @@ pub(crate) fn remove_folder(folder: &Path) -> Result<(), CatalogError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the names in a folder. A missing folder has none.
+pub(crate) fn folder_names(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries,
+    };
+    let names = entries.and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+    names.map_err(|error| CatalogError::disk("read", folder, error))
 }
 
 /// Deletes the content of a folder, except for hidden entries. A missing folder is no error.

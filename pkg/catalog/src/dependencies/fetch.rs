@@ -10,7 +10,7 @@ use transport::AddressOrigin;
 
 use super::{CommitId, Dependency, DependencySpec};
 use crate::error::CatalogError;
-use crate::working_folder::WorkingFolder;
+use crate::working_folder::{WorkingFolder, remove_folder};
 
 /// The maximum number of repositories that are fetched at the same time.
 const MAX_CONCURRENT: usize = 8;
@@ -111,6 +111,25 @@ impl Fetcher<'_> {
                 self.replace_foreign(remote, commit, worktree, context, error).await
             }
             Err(error) => Err(CatalogError::fetch(context, error)),
+        }
+    }
+
+    /// Checks out a commit. Changes, and anything else in the place of the worktree, are discarded.
+    pub(crate) async fn replace_worktree(
+        &self,
+        remote: &GitRemote,
+        commit: &GitCommit,
+        worktree: &Path,
+        context: &str,
+    ) -> Result<(), CatalogError> {
+        let failed = |error| CatalogError::fetch(context, error);
+        match remote.worktree(commit, worktree, LocalChangesPolicy::Discard).await {
+            Err(error) if has_failed(&error, is_foreign) => {
+                remove_folder(worktree)?;
+                let checked_out = remote.worktree(commit, worktree, LocalChangesPolicy::Discard).await;
+                checked_out.map(|_| ()).map_err(failed)
+            }
+            checked_out => checked_out.map(|_| ()).map_err(failed),
         }
     }
 

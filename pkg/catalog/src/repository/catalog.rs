@@ -2,31 +2,42 @@
 
 use std::path::{Path, PathBuf};
 
+use api::error_chain;
 use bytes::Bytes;
-use repository::git::{GitAuthor, GitRemote, StagedChange};
+use repository::git::{GitAuthor, GitCommit, GitRemote, StagedChange};
 
-use super::checkout::FIRST_BRANCH;
+use super::checkout::{FIRST_BRANCH, has_local_work};
 use super::diff::{DiffPolicy, FileChange, diff_text, indented};
 use crate::dependencies::Fetcher;
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedFolder};
 use crate::step::{Step, StepSink};
-use crate::working_folder::WorkingFolder;
+use crate::working_folder::{WorkingFolder, folder_names};
 
 /// The author of commits if Git knows no user.
 const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
 /// The start of the paths of manifests.
 const MANIFESTS: &str = "manifests/";
+/// The folders of a catalog that a compilation replaces.
+const COMPILED: [&str; 2] = ["manifests", "refs"];
 /// The indentation of changes.
 pub(crate) const INDENT: &str = "     ";
 
-/// A checked-out catalog.
+/// A catalog and its worktree.
 #[derive(Debug)]
 pub struct CatalogCheckout {
     remote: GitRemote,
+    /// The commit to check out. None in local mode.
+    fetched: Option<FetchedCommit>,
     branch: String,
     author: GitAuthor,
     folder: PathBuf,
+}
+
+#[derive(Debug)]
+struct FetchedCommit {
+    commit: GitCommit,
+    has_manifests: bool,
 }
 
 /// The staged changes of a catalog.
@@ -39,7 +50,7 @@ pub struct CatalogChanges {
 }
 
 impl CatalogCheckout {
-    /// Checks out the default branch of a catalog. An empty repository gets a first commit.
+    /// Fetches the default branch of a catalog. An empty repository gets a first commit.
     ///
     /// # Errors
     /// The repository cannot be fetched.
@@ -64,8 +75,15 @@ impl CatalogCheckout {
             )));
             remote.create_empty_commit("Initial commit", &author).await.map_err(failed)?
         };
-        fetcher.check_out(&remote, &commit, &folder, &context).await?;
-        Ok(Self { remote, branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()), author, folder })
+        let has_manifests = remote.has_path(&commit, COMPILED[0]).await;
+        let fetched = Some(FetchedCommit { commit, has_manifests });
+        Ok(Self {
+            remote,
+            fetched,
+            branch: branch.unwrap_or_else(|| FIRST_BRANCH.to_owned()),
+            author,
+            folder,
+        })
     }
 
     /// Uses the catalog in the working folder, without a connection. None if it is no worktree of its bare clone.
@@ -87,7 +105,23 @@ impl CatalogCheckout {
             return Ok(None);
         }
         let author = author_or_known(author, &remote, report).await;
-        Ok(Some(Self { remote, branch: FIRST_BRANCH.to_owned(), author, folder }))
+        Ok(Some(Self { remote, fetched: None, branch: FIRST_BRANCH.to_owned(), author, folder }))
+    }
+
+    /// Checks out the fetched commit, and discards all changes. See [`check_catalog`].
+    ///
+    /// # Errors
+    /// Git fails.
+    pub(crate) async fn check_out(&self, fetcher: Fetcher<'_>) -> Result<(), CatalogError> {
+        let Some(FetchedCommit { commit, .. }) = &self.fetched else { return Ok(()) };
+        fetcher.replace_worktree(&self.remote, commit, &self.folder, "cannot check out the catalog").await?;
+        let cleaned = self.remote.delete_new_files(&self.folder, &COMPILED).await;
+        cleaned.map_err(|error| CatalogError::fetch("cannot check out the catalog", error))
+    }
+
+    /// True if the fetched commit has manifests. None in local mode.
+    pub(crate) fn has_manifests(&self) -> Option<bool> {
+        self.fetched.as_ref().map(|fetched| fetched.has_manifests)
     }
 
     /// Reads the manifests of the checked-out commit, by their paths in the folder `manifests`.
@@ -127,12 +161,36 @@ impl CatalogCheckout {
     /// Git fails, or the host rejects the push.
     pub async fn commit_and_push(&self, message: &str, report: StepSink<'_>) -> Result<(), CatalogError> {
         report(Step::Notice("Commiting changes...".to_owned()));
-        let commit = self.remote.commit(&self.folder, message, &self.author).await;
+        let commit = self.remote.commit_index(&self.folder, message, &self.author).await;
         let commit = commit.map_err(|error| CatalogError::fetch("cannot commit the catalog", error))?;
         report(Step::Notice("Pushing catalog to remote...".to_owned()));
         let pushed = self.remote.push(&commit, &self.branch).await;
-        pushed.map_err(|source| CatalogError::Push { source: Box::new(source) })
+        pushed.map_err(|source| CatalogError::Push { source: Box::new(source) })?;
+        // A failed push leaves no local commit. A failure after the push is no reason to push again.
+        if let Err(error) = self.remote.record_push(&self.folder, &commit, &self.branch).await {
+            let reasons = error_chain(&error).lines.join(": ");
+            report(Step::Warning(format!("The catalog is pushed, but its worktree is outdated: {reasons}")));
+        }
+        Ok(())
     }
+}
+
+/// Checks that the catalog in the working folder has no work that a new run would lose: commits that are not on the remote,
+/// and changes of files that no compilation writes.
+///
+/// # Errors
+/// There is such work.
+pub(crate) async fn check_catalog(fetcher: Fetcher<'_>, url: &str) -> Result<(), CatalogError> {
+    let folder = fetcher.folder.catalog();
+    let context = format!("while checking `{}` for changes", folder.display());
+    let has_work = if folder.join(".git").exists() {
+        let remote = fetcher.remote(url, &context)?;
+        let work = remote.local_work_outside(&folder, &COMPILED).await;
+        work.map_err(|error| CatalogError::fetch(context, error))?.exists()
+    } else {
+        folder_names(&folder)?.iter().any(|name| COMPILED.iter().all(|compiled| name != compiled))
+    };
+    if has_work { Err(has_local_work("Catalog", &folder)) } else { Ok(()) }
 }
 
 /// Copies the compiled files of all instances into a catalog, in the order of their names. If two instances have a file

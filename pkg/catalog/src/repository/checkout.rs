@@ -66,13 +66,15 @@ pub(crate) async fn check_local_work(
     let context = format!("while checking `{}` for changes", folder.display());
     let remote = fetcher.remote(url, &context)?;
     let work = remote.local_work(folder).await.map_err(|error| CatalogError::fetch(context, error))?;
-    if !work.exists() {
-        return Ok(());
-    }
-    Err(CatalogError::rule_with_hint(
+    if work.exists() { Err(has_local_work(name, folder)) } else { Ok(()) }
+}
+
+/// Returns the error of a worktree with work that a new run would lose.
+pub(super) fn has_local_work(name: &str, folder: &Path) -> CatalogError {
+    CatalogError::rule_with_hint(
         format!(
             "{name} repo has local (uncommitted or unpushed) changes. Please specify `--force` to discard them."
         ),
         format!("commit and push the changes in `{}`", folder.display()),
-    ))
+    )
 }

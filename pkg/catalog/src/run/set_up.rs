@@ -13,19 +13,20 @@ use crate::dependencies::{
 use crate::error::CatalogError;
 use crate::lint::check_removed_references;
 use crate::reclass::{Inventory, MissingClasses, Node};
-use crate::repository::{CatalogCheckout, check_local_work, check_out_config};
+use crate::repository::{CatalogCheckout, check_catalog, check_local_work, check_out_config};
 use crate::step::Step;
 use crate::working_folder::{CLUSTER_TARGET, write_file};
 
 impl CompileRun<'_> {
-    /// Fetches the repositories of a cluster, its packages and components, and its catalog.
+    /// Fetches the repositories of a cluster, its packages and components, and its catalog. The compiled files and the
+    /// worktree of the catalog stay as they are.
     ///
     /// # Errors
     /// Local changes would be lost, something cannot be fetched, or the hierarchy breaks a rule.
     pub async fn set_up(&self, cluster: &Cluster) -> Result<Workspace, CatalogError> {
         self.check_local_changes(cluster).await?;
         self.report(Step::CleanWorkingTree);
-        self.folder.clean()?;
+        self.folder.clean_inventory()?;
         self.folder.create_folders()?;
         self.write_target(&BTreeMap::new(), None)?;
         self.report(Step::UpdateParameters);
@@ -71,7 +72,8 @@ impl CompileRun<'_> {
         }
         let (global, tenant) = (self.folder.global_config(), self.folder.tenant_config(&cluster.tenant));
         check_local_work(self.fetcher(), &cluster.global_url, &global, "Global").await?;
-        check_local_work(self.fetcher(), &cluster.tenant_url, &tenant, "Tenant").await
+        check_local_work(self.fetcher(), &cluster.tenant_url, &tenant, "Tenant").await?;
+        check_catalog(self.fetcher(), &cluster.catalog_url).await
     }
 
     fn dynamic_facts(&self, cluster: &Cluster) -> Value {

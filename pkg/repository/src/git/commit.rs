@@ -4,7 +4,9 @@ use std::{ffi::OsString, path::Path};
 
 use bytes::Bytes;
 
-use super::{GitCommit, GitRemote, failure::GitFailure, program::GitCommand, worktree::batch_entry};
+use super::{
+    GitCommit, GitRemote, failure::GitFailure, program::GitCommand, remote::LOCAL_REFS, worktree::batch_entry,
+};
 use crate::Error;
 
 /// The author and committer of a commit.
@@ -103,12 +105,28 @@ impl GitRemote {
         Ok(String::from_utf8_lossy(&message).trim_end().to_owned())
     }
 
+    /// True if a commit has a file or folder.
+    pub async fn has_path(&self, commit: &GitCommit, path: &str) -> bool {
+        self.command(&["cat-file", "-e", &format!("{commit}:{path}")]).output().await.is_ok()
+    }
+
     /// Finds work in a worktree that a checkout would lose.
     /// # Errors
     /// Any failure of Git.
     pub async fn local_work(&self, folder: &Path) -> Result<LocalWork, Error> {
+        self.local_work_outside(folder, &[]).await
+    }
+
+    /// Finds work in a worktree that a checkout would lose, except for files in some folders of it.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn local_work_outside(&self, folder: &Path, ignored: &[&str]) -> Result<LocalWork, Error> {
         let failed = |failure| self.error("read", failure);
-        let status = self.in_folder(folder, &["status", "--porcelain"]).output().await.map_err(failed)?;
+        let ignored = ignored.iter().map(|name| format!(":(top,exclude){name}"));
+        let arguments = ["status", "--porcelain", "--", "."].map(str::to_owned);
+        let arguments: Vec<String> = arguments.into_iter().chain(ignored).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let status = self.in_folder(folder, &arguments).output().await.map_err(failed)?;
         let is_new = |line: &&[u8]| line.starts_with(b"??");
         let lines = || status.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let known = ["--remotes", "--tags", "--glob=refs/capstan"];
@@ -122,16 +140,19 @@ impl GitRemote {
         })
     }
 
-    /// Creates a commit without files and without parents.
+    /// Creates a commit without files and without parents, once for each clone.
     /// # Errors
     /// Any failure of Git.
     pub async fn create_empty_commit(&self, message: &str, author: &GitAuthor) -> Result<GitCommit, Error> {
         let failed = |failure| self.error("commit to", failure);
-        let tree = self.command(&["mktree"]).output().await.map_err(failed)?;
-        let tree = String::from_utf8_lossy(&tree).trim().to_owned();
+        if let Some(commit) = self.stored_commit(FIRST_COMMIT).await {
+            return Ok(commit);
+        }
+        let tree = line(&self.command(&["mktree"]).output().await.map_err(failed)?);
         let run = signed(self.command(&["commit-tree", &tree]), author).input(message);
-        let commit = run.output().await.map_err(failed)?;
-        Ok(GitCommit(String::from_utf8_lossy(&commit).trim().to_owned()))
+        let commit = GitCommit(line(&run.output().await.map_err(failed)?));
+        self.store_commit(FIRST_COMMIT, Some(&commit)).await?;
+        Ok(commit)
     }
 
     /// Adds all files of a worktree to its index, and removes missing files. Returns the changes to the last commit,
@@ -186,27 +207,80 @@ impl GitRemote {
         self.head(folder).await
     }
 
+    /// Creates a commit of the index of a worktree. The worktree stays at its own commit until [`Self::record_push`].
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn commit_index(
+        &self,
+        folder: &Path,
+        message: &str,
+        author: &GitAuthor,
+    ) -> Result<GitCommit, Error> {
+        let failed = |failure| self.error("commit to", failure);
+        let tree = line(&self.in_folder(folder, &["write-tree"]).output().await.map_err(failed)?);
+        let arguments = ["commit-tree", "-p", "HEAD", &tree];
+        let run = signed(self.in_folder(folder, &arguments), author).input(message);
+        Ok(GitCommit(line(&run.output().await.map_err(failed)?)))
+    }
+
+    /// Deletes the files in some folders of a worktree that Git does not track.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn delete_new_files(&self, folder: &Path, within: &[&str]) -> Result<(), Error> {
+        let arguments = [&["clean", "--quiet", "-ffd", "--"], within].concat();
+        let run = self.in_folder(folder, &arguments);
+        run.output().await.map(|_| ()).map_err(|failure| self.error("check out", failure))
+    }
+
     /// Pushes a commit to a branch of the remote. The branch must be an ancestor of the commit.
     /// # Errors
     /// Any failure of the connection; the answer of the host if it rejects the push.
     pub async fn push(&self, commit: &GitCommit, branch: &str) -> Result<(), Error> {
-        self.push_refspec(&format!("{commit}:refs/heads/{branch}"), commit, branch).await
+        self.push_refspec(&format!("{commit}:refs/heads/{branch}")).await
     }
 
     /// Replaces a branch of the remote by a commit. Commits that are only on the branch are lost.
     /// # Errors
     /// Those of [`Self::push`].
     pub async fn replace_branch(&self, commit: &GitCommit, branch: &str) -> Result<(), Error> {
-        self.push_refspec(&format!("+{commit}:refs/heads/{branch}"), commit, branch).await
+        self.push_refspec(&format!("+{commit}:refs/heads/{branch}")).await
     }
 
-    async fn push_refspec(&self, refspec: &str, commit: &GitCommit, branch: &str) -> Result<(), Error> {
+    async fn push_refspec(&self, refspec: &str) -> Result<(), Error> {
         let push: Vec<OsString> =
             ["push", "--porcelain", "--no-verify", "--", "origin", refspec].map(Into::into).into();
-        self.run_on_network("push to", &push, Some(&self.clone)).await?;
-        let name = format!("refs/remotes/origin/{branch}");
-        let run = self.command(&["update-ref", &name, commit.as_str()]);
-        run.output().await.map(|_| ()).map_err(|failure| self.error("push to", failure))
+        self.run_on_network("push to", &push, Some(&self.clone)).await
+    }
+
+    /// Moves a worktree, and the known state of the branch, to a commit of the index that was pushed. Files and index stay as
+    /// they are.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn record_push(&self, folder: &Path, commit: &GitCommit, branch: &str) -> Result<(), Error> {
+        let branch = format!("refs/remotes/origin/{branch}");
+        let known = self.command(&["update-ref", &branch, commit.as_str()]).output().await;
+        known.map_err(|failure| self.error("update the clone of", failure))?;
+        let run = self.in_folder(folder, &["update-ref", "--no-deref", "HEAD", commit.as_str()]);
+        run.output().await.map(|_| ()).map_err(|failure| self.error("update the worktree of", failure))
+    }
+
+    /// Returns the commit that the clone stores under a name.
+    pub async fn stored_commit(&self, name: &str) -> Option<GitCommit> {
+        let name = format!("{LOCAL_REFS}{name}");
+        let commit = self.command(&["rev-parse", "--quiet", "--verify", &name]).output().await.ok()?;
+        Some(GitCommit(line(&commit)))
+    }
+
+    /// Stores a commit in the clone under a name, or nothing. Git keeps stored commits, and they are no local work.
+    /// # Errors
+    /// Any failure of Git.
+    pub async fn store_commit(&self, name: &str, commit: Option<&GitCommit>) -> Result<(), Error> {
+        let name = format!("{LOCAL_REFS}{name}");
+        let run = match commit {
+            Some(commit) => self.command(&["update-ref", &name, commit.as_str()]),
+            None => self.command(&["update-ref", "-d", &name]),
+        };
+        run.output().await.map(|_| ()).map_err(|failure| self.error("update the clone of", failure))
     }
 
     /// The user's name and address in the configuration of Git.
@@ -232,6 +306,14 @@ impl GitRemote {
             ["-C".as_ref(), folder.as_os_str()].into_iter().chain(arguments.iter().map(AsRef::as_ref));
         GitCommand::new(&self.context.release_settings().git, arguments)
     }
+}
+
+/// The stored first commit for an empty remote.
+const FIRST_COMMIT: &str = "first-commit";
+
+/// Returns the only line of an output.
+fn line(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).trim().to_owned()
 }
 
 /// Sets author and committer of a run.

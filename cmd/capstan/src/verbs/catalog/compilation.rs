@@ -173,7 +173,7 @@ impl<'a> Compilation<'a> {
         let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
         let references = catalog::references::collect(&parameters, &instances, CLUSTER_TARGET)?;
         run.write_references(&references)?;
-        run.report_catalog();
+        run.report_catalog(workspace);
         (run.report)(Step::Compile);
         let targets: Vec<String> = instances.keys().cloned().collect();
         if self.options.fetch_dependencies {
@@ -203,6 +203,7 @@ impl<'a> Compilation<'a> {
         let (count, all) = (compiled.rendered.len(), format_count(targets.len(), "instance"));
         session.messages().log(1, format!("compiled {count} of {all}: {}", compiled.rendered.join(", ")));
         run.postprocess(workspace, prepared)?;
+        session.block_on(run.check_out_catalog(workspace, &references))?;
         Ok(compiled.rendered)
     }
 

@@ -32,6 +32,7 @@ async fn an_empty_remote_gets_a_first_commit_and_a_push() {
     assert_eq!(remote.read_objects(&[object]).await.unwrap()[0], "a: 1\n");
     let commit = remote.commit(&folder, "Update\n\nwith # a body\n", &author()).await.unwrap();
     remote.push(&commit, "main").await.unwrap();
+    remote.record_push(&folder, &commit, "main").await.unwrap();
     let log = lab.forge.git("r", &["log", "--format=%an <%ae>|%cn|%B", "main"]);
     assert_eq!(
         log,
@@ -78,10 +79,15 @@ async fn local_work_is_found_until_it_is_pushed() {
     let work = remote.local_work(&folder).await.unwrap();
     assert!(work.has_new_files && !work.has_changed_files && !work.has_new_commits);
     remote.stage(&folder).await.unwrap();
+    assert!(!remote.local_work_outside(&folder, &["b"]).await.unwrap().exists());
+    remote.commit_index(&folder, "pushed", &author()).await.unwrap();
+    let work = remote.local_work(&folder).await.unwrap();
+    assert!(work.has_changed_files && !work.has_new_commits);
     let commit = remote.commit(&folder, "mine", &author()).await.unwrap();
     let work = remote.local_work(&folder).await.unwrap();
-    assert!(work.has_new_commits && !work.has_new_files);
+    assert!(work.has_new_commits && !work.has_new_files && !work.has_changed_files);
     remote.push(&commit, "main").await.unwrap();
+    remote.record_push(&folder, &commit, "main").await.unwrap();
     assert!(!remote.local_work(&folder).await.unwrap().exists());
 }
 
