@@ -97,6 +97,16 @@ impl Failure {
         self
     }
 
+    /// Says that a push may have taken effect before an interruption: Ctrl-C waits for no answer.
+    #[must_use]
+    pub(crate) fn during_push(mut self) -> Self {
+        if self.kind != Kind::Interrupted {
+            return self;
+        }
+        "interrupted; the push may have taken effect".clone_into(&mut self.message);
+        self.hint("re-run the same command to complete it")
+    }
+
     /// Adds the number of writes and the hint to resume. A run without writes stays unchanged.
     /// Ctrl-C waits for no answer, so the last request may have taken effect too.
     #[must_use]

@@ -191,6 +191,14 @@ impl Session {
         self.block_on(future).map_err(|failure| failure.after_writes(&self.writes, resume_hint))
     }
 
+    /// Runs a future that pushes to a Git repository.
+    pub(crate) fn push<T, E: Into<Failure>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failure> {
+        self.block_on(future).map_err(Failure::during_push)
+    }
+
     pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
         let limit = repository::RepositoryContext::default().max_file_bytes();
         self.input

@@ -240,3 +240,66 @@ hint: commit and push the changes in `[CWD]/catalog`
     lab.world.run_expecting_success("catalog compile c-1 --force");
     assert!(!lab.world.files().iter().any(|file| file.contains("README.md")));
 }
+
+// Row: D-533
+#[cfg(unix)]
+#[test]
+fn an_interrupted_push_is_reported_and_completed_by_the_same_command() {
+    use std::process::Stdio;
+
+    let Lab { forge, host, world } = lab();
+    // This program pushes, and never ends.
+    world.script(
+        "git",
+        "PATH=${PATH#*:}; case \" $* \" in *' push '*) git \"$@\"; sleep 300;; esac; exec git \"$@\"",
+    );
+    let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
+    let slow = format!("{}:{}", world.bin().display(), path.display());
+    let world = world.env("PATH", slow);
+    let mut command = world.command(["catalog", "compile", "c-1", "--push"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while forge.git("catalog", &["for-each-ref"]).is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    crate::testing::signal("INT", child.id().into());
+    let interrupted = world.to_output(&child.wait_with_output().unwrap());
+    assert_eq!(interrupted.status, 130);
+    assert_data_eq!(
+        interrupted.stderr,
+        str![[r#"
+error: interrupted; the push may have taken effect
+hint: re-run the same command to complete it
+
+"#]]
+    );
+    let reports =
+        || host.received().iter().filter(|request| request.address().ends_with("compileMeta")).count();
+    assert_eq!(reports(), 0);
+    let world = world.env("PATH", path);
+    for _ in 0..2 {
+        let again = world.run_expecting_success("catalog compile c-1 --push").stdout;
+        assert!(again.contains(" > No changes.\n"), "{again}");
+        assert_eq!(reports(), 1);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_push_whose_record_fails_is_a_warning() {
+    let Lab { forge, host, world } = lab();
+    world.script(
+        "git",
+        "PATH=${PATH#*:}; case \" $* \" in *' update-ref refs/remotes/origin/'*) exit 1;; esac; exec git \"$@\"",
+    );
+    let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
+    let broken = format!("{}:{}", world.bin().display(), path.display());
+    let world = world.env("PATH", broken);
+    let pushed = world.run_expecting_success("catalog compile c-1 --push").stdout;
+    assert!(
+        pushed.contains(" > The catalog is pushed, but its worktree is outdated: cannot update the clone"),
+        "{pushed}"
+    );
+    assert!(host.received().iter().any(|request| request.address().ends_with("compileMeta")));
+    let again = world.run_expecting_success("catalog compile c-1 --push").stdout;
+    assert!(again.contains(" > No changes.\n"), "{again}");
+}

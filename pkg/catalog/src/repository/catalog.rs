@@ -20,6 +20,8 @@ const DEFAULT_AUTHOR: (&str, &str) = ("Commodore", "commodore@syn.tools");
 const MANIFESTS: &str = "manifests/";
 /// The folders of a catalog that a compilation replaces.
 const COMPILED: [&str; 2] = ["manifests", "refs"];
+/// The name of a pushed commit until the API has its report.
+const UNREPORTED: &str = "unreported";
 /// The indentation of changes.
 pub(crate) const INDENT: &str = "     ";
 
@@ -164,6 +166,8 @@ impl CatalogCheckout {
         let commit = self.remote.commit_index(&self.folder, message, &self.author).await;
         let commit = commit.map_err(|error| CatalogError::fetch("cannot commit the catalog", error))?;
         report(Step::Notice("Pushing catalog to remote...".to_owned()));
+        let stored = self.remote.store_commit(UNREPORTED, Some(&commit)).await;
+        stored.map_err(|error| CatalogError::fetch("cannot commit the catalog", error))?;
         let pushed = self.remote.push(&commit, &self.branch).await;
         pushed.map_err(|source| CatalogError::Push { source: Box::new(source) })?;
         // A failed push leaves no local commit. A failure after the push is no reason to push again.
@@ -172,6 +176,18 @@ impl CatalogCheckout {
             report(Step::Warning(format!("The catalog is pushed, but its worktree is outdated: {reasons}")));
         }
         Ok(())
+    }
+
+    /// True if this machine has pushed the last commit of the remote, and its report to the API is missing.
+    pub async fn is_unreported(&self) -> bool {
+        let stored = self.remote.stored_commit(UNREPORTED).await;
+        self.fetched.as_ref().is_some_and(|fetched| stored.as_ref() == Some(&fetched.commit))
+    }
+
+    /// Stores that the API has the report of the last push.
+    pub async fn set_reported(&self) {
+        // If this fails, the next push without changes reports once more.
+        let _ = self.remote.store_commit(UNREPORTED, None).await;
     }
 }
 

@@ -115,7 +115,7 @@ impl Work<'_> {
         if is_pushed { self.report(&workspace, session) } else { Ok(()) }
     }
 
-    /// Shows the changes of the catalog, and pushes them on request. Returns true after a push.
+    /// Shows the changes of the catalog, and pushes them on request. Returns true if the API needs a report.
     fn update(&self, workspace: &Workspace, lines: &Lines, session: &mut Session) -> Result<bool, Failure> {
         self.run.copy_manifests(workspace)?;
         let (policy, started_at) = (self.settings.migration, Instant::now());
@@ -134,7 +134,8 @@ impl Work<'_> {
         if !exist {
             notice("No changes.");
             notice("Skipping commit+push to catalog...");
-            return Ok(false);
+            return session
+                .block_on(async { Ok::<_, Failure>(self.settings.push && catalog.is_unreported().await) });
         }
         notice("Changes:");
         lines.add(&Step::Text(text));
@@ -149,7 +150,7 @@ impl Work<'_> {
         lines.print(session)?;
         if self.settings.push && (!self.settings.interactive || ask(session)?) {
             let message = workspace.compile_report(now()).commit_message();
-            session.block_on(catalog.commit_and_push(&message, self.run.report))?;
+            session.push(catalog.commit_and_push(&message, self.run.report))?;
             return Ok(true);
         }
         notice("Skipping commit+push to catalog...");
@@ -162,9 +163,13 @@ impl Work<'_> {
     fn report(&self, workspace: &Workspace, session: &Session) -> Result<(), Failure> {
         let api = self.compilation.flags.api.open(self.run.context, session)?;
         let report = workspace.compile_report(now()).to_value(env!("CARGO_PKG_VERSION"));
-        session.block_on(async {
+        session.push(async {
             let path = ["clusters", self.compilation.cluster, "compileMeta"];
-            api.post(&path, &report).await.map_err(CatalogError::Report)
+            api.post(&path, &report).await.map_err(CatalogError::Report)?;
+            if let Some(catalog) = &workspace.catalog {
+                catalog.set_reported().await;
+            }
+            Ok::<_, CatalogError>(())
         })
     }
 }

@@ -134,7 +134,11 @@ impl SyncFlags {
             token,
             author: author.as_ref(),
         };
-        session.block_on(sync(&request, run))
+        if request.dry_run {
+            session.block_on(sync(&request, run))
+        } else {
+            session.push(sync(&request, run))
+        }
     }
 
     fn pause(&self, lines: &Lines, session: &mut Session) -> Result<(), Failure> {
