@@ -285,6 +285,32 @@ hint: re-run the same command to complete it
 
 #[cfg(unix)]
 #[test]
+fn a_rejected_push_shows_the_reason_of_the_host() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let lab = lab();
+    let hook = lab.forge.repository("catalog").join(".git/hooks/pre-receive");
+    lab.world.write(&hook, "#!/bin/sh\necho 'needs a review' >&2\nexit 1\n");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let rejected = lab.world.run_line("catalog compile c-1 --push");
+    let remote = lab.forge.repository("catalog").display().to_string();
+    assert_data_eq!(
+        rejected.stderr.replace(&remote, "REMOTE"),
+        str![[r#"
+error: Failed to push to the catalog repository
+  cause: cannot push to `REMOTE`
+  cause: the host rejected the push: pre-receive hook declined
+  cause: remote: needs a review
+
+"#]]
+    );
+    std::fs::remove_file(&hook).unwrap();
+    let pushed = lab.world.run_expecting_success("catalog compile c-1 --push").stdout;
+    assert!(pushed.contains(" > Pushing catalog to remote...\n"), "{pushed}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_push_whose_record_fails_is_a_warning() {
     let Lab { forge, host, world } = lab();
     world.script(

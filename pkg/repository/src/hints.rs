@@ -133,8 +133,24 @@ impl Explain for OciError {
 
 impl Explain for GitError {
     fn explain(&self) -> ErrorExplanation<'_> {
-        ErrorExplanation::hints(git_hints(self))
+        ErrorExplanation::hints(git_hints(self)).because(&self.failure)
     }
+}
+
+impl Explain for GitFailure {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::Rejected { remote, .. } => ErrorExplanation::texts(remote.iter().cloned()),
+            _ => ErrorExplanation::default(),
+        }
+    }
+}
+
+/// True if another push has changed the branch.
+/// Source: git 2.39 (builtin/push.c, transport.c, receive-pack.c).
+fn has_moved(reason: &str) -> bool {
+    let reasons = ["fetch first", "non-fast-forward", "stale info", "cannot lock ref"];
+    reasons.iter().any(|known| reason.contains(known))
 }
 
 fn git_hints(error: &GitError) -> Vec<String> {
@@ -175,6 +191,9 @@ fn git_hints(error: &GitError) -> Vec<String> {
             vec![format!("did you mean {}?", one_of(near))]
         }
         GitFailure::Ambiguous { .. } => vec!["use a longer prefix of the hash".to_owned()],
+        GitFailure::Rejected { reason, .. } if has_moved(reason) => {
+            vec!["another push has changed the branch; re-run the same command".to_owned()]
+        }
         GitFailure::Other { .. } | GitFailure::Unreadable { .. } => {
             vec![format!("if the clone {} is damaged, delete it; the next run creates it again", error.clone.display())]
         }

@@ -89,6 +89,12 @@ pub enum GitFailure {
     ForeignFolder { folder: PathBuf },
     #[error("`{}` has uncommitted changes", folder.display())]
     LocalChanges { folder: PathBuf },
+    #[error("the host rejected the push: {reason}")]
+    Rejected {
+        reason: String,
+        /// The lines of the host, such as those of a hook.
+        remote: Vec<String>,
+    },
     #[error("cannot parse the output of git as {what}")]
     Unreadable { what: &'static str },
     #[error("git {}: {message}", ended(*status))]
@@ -144,6 +150,23 @@ const ERROR_PATTERNS: [(&str, FailureConstructor); 23] = [
     ("connection ", |message| GitFailure::Connect { message }),
     ("the remote end hung up", |message| GitFailure::Connect { message }),
 ];
+
+/// The maximum number of lines of a host in an error.
+const MAX_REMOTE_LINES: usize = 10;
+
+/// Returns the rejection in the output of `git push --porcelain`: `!`, the references and the reason, separated by tabs.
+pub(super) fn rejection(stdout: &[u8], stderr: &[u8]) -> Option<GitFailure> {
+    let text = String::from_utf8_lossy(stdout);
+    let status = text.lines().find_map(|line| line.strip_prefix("!\t")?.split_once('\t'))?.1;
+    let reason = status.split_once('(').and_then(|(_, reason)| reason.trim_end().strip_suffix(')'));
+    let lines = String::from_utf8_lossy(stderr);
+    let lines = lines.split(['\n', '\r']).map(clean);
+    let lines = lines.filter(|line| line.starts_with("remote: ") && !is_progress(line));
+    Some(GitFailure::Rejected {
+        reason: clean(reason.unwrap_or(status)),
+        remote: lines.take(MAX_REMOTE_LINES).collect(),
+    })
+}
 
 /// Classifies the error output of Git.
 pub(super) fn classify(stderr: &[u8], status: Option<i32>) -> GitFailure {

@@ -17,7 +17,7 @@ use tokio::{
 };
 use transport::Secret;
 
-use super::failure::{GitFailure, classify};
+use super::failure::{GitFailure, classify, rejection};
 
 /// Options of every run. No hooks or monitors of the user run for foreign repositories, no submodules are fetched, and
 /// nothing runs in the background. Names that other systems interpret differently are rejected.
@@ -202,7 +202,8 @@ impl GitCommand {
         if let Some(code) = status.code().filter(|code| (0..=max_status).contains(code)) {
             return Ok((output.into(), code));
         }
-        Err(classify(&stderr_bytes.unwrap_or_default(), status.code()))
+        let stderr = stderr_bytes.unwrap_or_default();
+        Err(rejection(&output, &stderr).unwrap_or_else(|| classify(&stderr, status.code())))
     }
 }
 

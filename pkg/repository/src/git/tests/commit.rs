@@ -1,4 +1,7 @@
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use api::{ErrorChain, error_chain};
+use snapbox::{assert_data_eq, str};
 
 use super::*;
 use crate::git::{GitAuthor, LocalChangesPolicy, LocalWork, StagedChangeKind};
@@ -103,8 +106,41 @@ async fn a_push_over_newer_commits_is_refused() {
     fs::write(folder.join("a"), "3\n").unwrap();
     remote.stage(&folder).await.unwrap();
     let commit = remote.commit(&folder, "mine", &author()).await.unwrap();
-    assert!(remote.push(&commit, "main").await.is_err());
+    let rejected = async |branch| {
+        let ErrorChain { lines, hints, .. } = error_chain(&remote.push(&commit, branch).await.unwrap_err());
+        let remote = lab.forge.repository("r").display().to_string();
+        lines.into_iter().chain(hints).collect::<Vec<_>>().join("\n").replace(&remote, "REMOTE")
+    };
+    assert_data_eq!(
+        rejected("main").await,
+        str![[r#"
+cannot push to `REMOTE`
+the host rejected the push: fetch first
+another push has changed the branch; re-run the same command
+"#]]
+    );
     assert_eq!(lab.forge.git("r", &["show", "main:a"]), "2");
+    let hook = lab.forge.repository("r").join(".git/hooks/pre-receive");
+    let script = "#!/bin/sh\nprintf 'no \\033[1mpush\\n' >&2\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo https://ann:pw@h/$i >&2; done\nexit 1\n";
+    fs::write(&hook, script).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_data_eq!(
+        rejected("other").await,
+        str![[r#"
+cannot push to `REMOTE`
+the host rejected the push: pre-receive hook declined
+remote: no [1mpush
+remote: https://h/1
+remote: https://h/2
+remote: https://h/3
+remote: https://h/4
+remote: https://h/5
+remote: https://h/6
+remote: https://h/7
+remote: https://h/8
+remote: https://h/9
+"#]]
+    );
 }
 
 #[tokio::test]
