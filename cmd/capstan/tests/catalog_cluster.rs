@@ -509,3 +509,81 @@ error: cannot use the manifests of the catalog
 "#]]
     );
 }
+
+// Row: D-532
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_files_are_refused() {
+    use std::os::unix::fs::symlink;
+
+    let world = example();
+    let class = "inventory/classes/t-acme/common.yml";
+    edit(&world, class, "  - observability.alerts\n", "  - observability.alerts\n  - t-acme.endless\n");
+    std::fs::create_dir(world.current_dir().join("folder")).unwrap();
+    for file in ["inventory/classes/t-acme/endless.yml", "folder/a.yaml"] {
+        symlink("/dev/zero", world.current_dir().join(file)).unwrap();
+    }
+    let runs = [
+        format!("catalog compile {GREEN}"),
+        "catalog compile c-green --local --cluster-file /dev/zero".to_owned(),
+        "catalog plan --manifests folder --against folder".to_owned(),
+        "catalog lint inventory/classes/t-acme".to_owned(),
+    ]
+    .map(|line| world.run_in_memory(&line, 512).to_string());
+    assert_data_eq!(
+        runs.join("\n"),
+        str![[r#"
+exit 1
+--- stdout
+Running in local mode
+ > Will use existing inventory, components, and catalog
+ > Assert current working dir state matches requested compilation
+Registering config...
+Resetting targets...
+Resetting component symlinks in inventory...
+Creating bootstrap target...
+Updating Kapitan target for cluster...
+Discovering config packages...
+--- stderr
+error: While rendering inventory: Error while rendering inventory: Error rendering node cluster
+  cause: cannot render target `cluster`
+  cause: cannot read class `t-acme.endless` in `[CWD]/inventory/classes/t-acme/endless.yml`: it is not a regular file
+
+exit 1
+--- stdout
+Running in local mode
+ > Will use existing inventory, components, and catalog
+ > Assert current working dir state matches requested compilation
+--- stderr
+error: params file for cluster does not exist or is not valid: '/dev/zero'
+hint: the file needs `parameters.cluster` with `name` and `tenant`, such as `inventory/classes/params/cluster.yml`
+
+exit 1
+--- stderr
+error: cannot read `[CWD]/folder/a.yaml`
+  cause: it is not a regular file
+
+exit 0
+--- stdout
+No errors 🎉 ✨
+
+"#]]
+    );
+}
+
+#[test]
+fn a_linked_folder_of_manifests_is_not_emptied() {
+    let world = example();
+    world.write("elsewhere/precious.yaml", "a: 1\n");
+    std::fs::create_dir(world.current_dir().join("catalog")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", world.current_dir().join("catalog/manifests")).unwrap();
+    assert_data_eq!(
+        world.run_line(&format!("catalog compile {GREEN}")).stderr,
+        str![[r#"
+error: cannot change `[CWD]/catalog/manifests`
+  cause: it is a link to another folder
+
+"#]]
+    );
+    assert_eq!(world.read("elsewhere/precious.yaml"), "a: 1\n");
+}

@@ -107,12 +107,17 @@ impl<'a> WantedFolder<'a> {
 
     /// Changes a folder to these entries. New content is first written to a new folder in `temporary`, which is on
     /// the same file system.
+    /// # Errors
+    /// The folder is a link, and entries elsewhere would be deleted; or an entry cannot be changed.
     pub(crate) fn update(
         &self,
         folder: &Path,
         temporary: &Path,
         unlisted: UnlistedPolicy,
     ) -> Result<(), FolderUpdateError> {
+        if unlisted != UnlistedPolicy::Keep && folder.is_symlink() {
+            return Err(failed("change", folder)(io::Error::other("it is a link to another folder")));
+        }
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
         if unlisted != UnlistedPolicy::Keep {
             self.delete_others(folder, Path::new(""), unlisted == UnlistedPolicy::KeepHidden)?;

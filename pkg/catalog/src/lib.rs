@@ -7,6 +7,7 @@
 //! | `component` | one component without a cluster |
 //! | `cookiecutter` | templates of whole folders |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
+//! | `file_reading` | reads of files, with a limit |
 //! | `folder_update` | folders that are changed to a wanted content |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
@@ -30,6 +31,7 @@ pub mod component;
 mod cookiecutter;
 pub mod dependencies;
 mod error;
+mod file_reading;
 mod folder_update;
 mod hints;
 mod jinja;
@@ -52,6 +54,7 @@ pub mod yaml;
 
 pub use cookiecutter::CookiecutterError;
 pub use error::CatalogError;
+pub use file_reading::{MAX_FILE_BYTES, read_file};
 pub use jsonnet::EvaluationControl;
 pub use step::{Step, StepSink};
 pub use working_folder::{CLUSTER_TARGET, WorkingFolder};

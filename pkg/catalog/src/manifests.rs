@@ -8,6 +8,7 @@ use bytes::Bytes;
 use manifest::{Object, StreamError, Value, YamlLimits, read_stream};
 
 use crate::error::CatalogError;
+use crate::file_reading::read_file;
 use crate::references::references_in;
 
 /// The deepest nesting of folders.
@@ -138,12 +139,12 @@ fn collect(
             collect(&path, &format!("{name}/"), left, files)?;
             left.depth += 1;
         } else {
+            let bytes = read_file(&path, MAX_FILE_BYTES).map_err(failed)?;
             left.bytes = left
                 .bytes
-                .checked_sub(metadata.len())
-                .filter(|_| metadata.len() <= MAX_FILE_BYTES)
+                .checked_sub(bytes.len() as u64)
                 .ok_or_else(|| failed(io::Error::other("the manifests are too large")))?;
-            files.insert(name, fs::read(&path).map_err(failed)?.into());
+            files.insert(name, bytes.into());
         }
     }
     Ok(())

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::context::{TargetContext, node_value};
 use super::schema;
+use crate::file_reading::{self, MAX_FILE_BYTES};
 use crate::jinja;
 use crate::jsonnet::{NativeFunction, Natives};
 use crate::reclass::Node;
@@ -181,7 +182,8 @@ pub(crate) fn text_argument<'a>(
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    file_reading::read_text(path, MAX_FILE_BYTES)
+        .map_err(|error| format!("cannot read `{}`: {error}", path.display()))
 }
 
 fn parsed(text: &str) -> Result<Value, String> {

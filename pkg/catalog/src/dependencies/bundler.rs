@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use super::fetch::{Fetcher, unknown_version};
 use super::links::{link, relative_path};
 use crate::error::CatalogError;
+use crate::file_reading::{MAX_FILE_BYTES, read_text};
 use crate::working_folder::{create_folder, remove_folder, write_file};
 
 const FILE: &str = "jsonnetfile.json";
@@ -250,7 +251,7 @@ struct LibraryFile {
 }
 
 fn read_libraries(path: &Path) -> Result<LibraryFile, CatalogError> {
-    let text = fs::read_to_string(path).map_err(|error| CatalogError::disk("read", path, error))?;
+    let text = read_text(path, MAX_FILE_BYTES).map_err(|error| CatalogError::disk("read", path, error))?;
     let invalid = |reason: String| problem(format!("`{}` is not valid: {reason}", path.display()));
     let content: Value = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     let none = Vec::new();

@@ -1,7 +1,6 @@
 //! The engine: its syntax, its loader, and its limits.
 
-use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use serde::Serialize;
 use super::error::TemplateError;
 use super::rewrite::rewrite;
 use super::{filters, methods, mutable, percent, python};
+use crate::file_reading::read_text;
 use crate::results::Reads;
 
 /// The maximum size of a template in bytes.
@@ -79,11 +79,9 @@ fn load(folders: &[PathBuf], name: &str, reads: &Reads) -> io::Result<Option<Str
     let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| reads.is_file(path)) else {
         return Ok(None);
     };
-    let mut text = String::new();
-    fs::File::open(&path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20)));
-    }
+    let text = read_text(&path, MAX_BYTES).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()))
+    })?;
     reads.note_content(&path, text.as_bytes());
     Ok(Some(text))
 }

@@ -1,12 +1,11 @@
 //! The files that a program imports.
 
-use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::limits::{LIMITS, LIMITS_TEXT};
-use crate::libraries;
 use crate::results::Reads;
+use crate::{file_reading, libraries};
 
 /// The maximum size of an imported file.
 const MAX_BYTES: u64 = 64 << 20;
@@ -34,8 +33,6 @@ pub(super) enum ImportError {
     NotFound { name: String },
     #[error("cannot read `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
-    #[error("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20)]
-    TooLarge { path: PathBuf },
     #[error("`{name}` is not valid UTF-8")]
     NotText { name: String },
 }
@@ -81,13 +78,8 @@ pub(super) fn read_text(source: &SourcePath, reads: &Reads) -> Result<String, Im
 }
 
 fn read_file(path: &Path, reads: &Reads) -> Result<Vec<u8>, ImportError> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+    let bytes = file_reading::read_file(path, MAX_BYTES)
         .map_err(|error| ImportError::Read { path: path.to_owned(), error })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(ImportError::TooLarge { path: path.to_owned() });
-    }
     reads.note_content(path, &bytes);
     Ok(bytes)
 }

@@ -1,12 +1,12 @@
 //! A file of a hierarchy, with the fields and lines of its texts.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use manifest::{Value, YamlLimits, yaml};
 
 use super::files::MAX_FILE_BYTES;
 use super::finding::{LintCode, LintFinding};
+use crate::file_reading::read_text;
 
 /// A YAML mapping in a file.
 pub(super) struct ClassFile {
@@ -24,10 +24,7 @@ impl ClassFile {
 
     /// Reads a file with any name if its text is wanted. None if it is large, no text or no YAML mapping.
     pub(super) fn read_if(path: &Path, is_wanted: impl FnOnce(&str) -> bool) -> Option<Self> {
-        if fs::metadata(path).map_or(true, |metadata| metadata.len() > MAX_FILE_BYTES) {
-            return None;
-        }
-        let text = fs::read_to_string(path).ok().filter(|text| is_wanted(text))?;
+        let text = read_text(path, MAX_FILE_BYTES).ok().filter(|text| is_wanted(text))?;
         let content = yaml::read_settings(&text, &YamlLimits::default()).ok()?;
         content.is_object().then(|| Self { path: path.to_owned(), text, content })
     }

@@ -10,6 +10,7 @@ use super::class_file::{ClassFile, plain_key};
 use super::files::{MAX_FILE_BYTES, TESTS, collect};
 use super::finding::LintFinding;
 use crate::dependencies::split_alias;
+use crate::file_reading::read_text;
 use crate::working_folder::WorkingFolder;
 
 /// The prefix of packages in lists of applications and in names of folders.
@@ -188,6 +189,5 @@ fn folders_in(folder: &Path) -> Vec<(String, PathBuf)> {
 
 /// Reads a file as text. None if it is large or no text.
 pub(super) fn read_source(path: &Path) -> Option<String> {
-    fs::metadata(path).ok().filter(|metadata| metadata.len() <= MAX_FILE_BYTES)?;
-    fs::read_to_string(path).ok()
+    read_text(path, MAX_FILE_BYTES).ok()
 }

@@ -1,7 +1,6 @@
 //! The files of a hierarchy. Each is parsed at most once, when a target first needs it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -17,6 +16,7 @@ use super::problem::Location;
 use super::resolve::Resolver;
 use super::tree::Origin;
 use super::walk::Walk;
+use crate::file_reading::read_file;
 
 /// The maximum size of a file of the hierarchy.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -231,11 +231,7 @@ impl SourceFile {
 
 fn read_text(path: &Path) -> Result<String, FileProblem> {
     let unreadable = |reason: String| FileProblem::Unreadable(reason);
-    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(unreadable(format!("{size} bytes exceed the limit of {MAX_FILE_BYTES}")));
-    }
-    let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = read_file(path, MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unreadable("the file is not UTF-8".to_owned()))
 }
 

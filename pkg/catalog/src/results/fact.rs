@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::file_reading::{MAX_FILE_BYTES, read_file};
 use crate::folder_update::mode_of;
 use crate::reclass::{KeyOrders, Node};
 
@@ -77,7 +78,7 @@ impl<'a> CurrentFacts<'a> {
 pub(super) fn current_digest(fact: &Fact, nodes: &BTreeMap<String, Node>) -> String {
     let parameters = |target: &String| nodes.get(target).map(|node| &node.parameters);
     match fact {
-        Fact::File(path) => content_digest(&fs::read(path)),
+        Fact::File(path) => content_digest(&read_file(path, MAX_FILE_BYTES)),
         Fact::Kind(path) => kind_of(path).to_owned(),
         Fact::Folder(path) => names_digest(&entries(path)),
         Fact::Tree(path) => tree_digest(path),
@@ -178,7 +179,7 @@ pub(super) fn tree_digest(path: &Path) -> String {
 fn add_tree(path: &Path, depth: usize, hash: &mut Sha256) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {
-        add(hash, &fs::read(path)?);
+        add(hash, &read_file(path, MAX_FILE_BYTES)?);
         add(hash, &mode_of(&metadata).to_le_bytes());
         return Ok(());
     }

@@ -9,6 +9,7 @@ use std::{fs, io, mem};
 use serde_json::Value;
 
 use super::fact::{self, Fact};
+use crate::file_reading::{MAX_FILE_BYTES, read_file};
 use crate::reclass::{KeyOrders, Node};
 
 /// Reads files for a target, and records what was read.
@@ -51,7 +52,7 @@ impl Reads {
 
     /// Reads a file.
     pub(crate) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let content = fs::read(path);
+        let content = read_file(path, MAX_FILE_BYTES);
         self.note(path, Fact::File, || fact::content_digest(&content));
         content
     }
@@ -109,7 +110,7 @@ impl Reads {
     pub(crate) fn note_paths(&self, paths: &[PathBuf]) {
         for path in paths {
             if self.is_file(path) {
-                self.note(path, Fact::File, || fact::content_digest(&fs::read(path)));
+                self.note(path, Fact::File, || fact::content_digest(&read_file(path, MAX_FILE_BYTES)));
             } else if self.is_folder(path) {
                 self.note(path, Fact::Folder, || fact::names_digest(&fact::entries(path)));
             }

@@ -1,7 +1,6 @@
 //! Uses the repositories and dependencies that are already in the working folder.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use manifest::{Value, YamlLimits, yaml};
@@ -12,6 +11,7 @@ use crate::dependencies::{
     link_package, read_components, read_packages,
 };
 use crate::error::CatalogError;
+use crate::file_reading::{MAX_FILE_BYTES, read_text};
 use crate::reclass::MissingClasses;
 use crate::repository::CatalogCheckout;
 use crate::step::Step;
@@ -203,7 +203,7 @@ fn read_cluster(path: &Path) -> Result<(LocalCluster, String), CatalogError> {
             "the file needs `parameters.cluster` with `name` and `tenant`, such as `inventory/classes/params/cluster.yml`",
         )
     };
-    let text = fs::read_to_string(path).map_err(|_| invalid())?;
+    let text = read_text(path, MAX_FILE_BYTES).map_err(|_| invalid())?;
     let content = yaml::read_settings(&text, &YamlLimits::default()).map_err(|_| invalid())?;
     let cluster = content.get("parameters").and_then(|parameters| parameters.get(CLUSTER_TARGET));
     let field = |field: &str| {

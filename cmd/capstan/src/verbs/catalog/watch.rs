@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use catalog::WorkingFolder;
+use catalog::{MAX_FILE_BYTES, WorkingFolder, read_file};
 
 use super::compilation::Compilation;
 use crate::{
@@ -152,7 +152,7 @@ impl WatchedFiles {
 fn hash_of(path: &Path) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut hasher = DefaultHasher::new();
-    hasher.write(&fs::read(path).unwrap_or_default());
+    hasher.write(&read_file(path, MAX_FILE_BYTES).unwrap_or_default());
     hasher.finish()
 }
 

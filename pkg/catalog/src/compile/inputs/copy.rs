@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
+use crate::file_reading::{MAX_FILE_BYTES, read_file};
 
 /// The deepest nesting of copied folders.
 const MAX_DEPTH: usize = 64;
@@ -38,7 +39,7 @@ pub(super) fn copy_folder(folder: &Path, output: &OutputTree, depth: usize) -> R
 }
 
 fn copy_file(path: &Path, name: &str, output: &OutputTree) -> Result<(), InputError> {
-    let content = fs::read(path).map_err(InputError::read(path))?;
+    let content = read_file(path, MAX_FILE_BYTES).map_err(InputError::read(path))?;
     let written = output.write(name, &content)?;
     copy_mode(path, &written)
 }

@@ -2,7 +2,6 @@
 //!
 //! Source: Kapitan 0.36 inputs/helm.py, and Helm 3.22 for the names of files.
 
-use std::fs;
 use std::path::Path;
 
 use api::error_chain;
@@ -13,6 +12,7 @@ use crate::compile::context::TargetContext;
 use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::settings::Input;
+use crate::file_reading::{MAX_FILE_BYTES, read_file};
 use crate::yaml::read_documents;
 
 /// The name of a release without a name.
@@ -73,7 +73,8 @@ fn render(files: Vec<chart::ChartFile>, input: &Input, flags: &Flags) -> Result<
         values.merge_file("helm_values", text.as_bytes()).map_err(|error| explain(&error))?;
     }
     for file in input.helm_values_files.iter().flatten() {
-        let text = fs::read(file).map_err(|error| plain(format!("cannot read `{file}`: {error}")))?;
+        let text = read_file(Path::new(file), MAX_FILE_BYTES);
+        let text = text.map_err(|error| plain(format!("cannot read `{file}`: {error}")))?;
         values.merge_file(file, &text).map_err(|error| explain(&error))?;
     }
     let namespace = flags.namespace.as_deref().unwrap_or("default");
