@@ -24,7 +24,7 @@ pub struct MoveStatus {
 pub struct OpenSave {
     /// Process of the save.
     pub process: String,
-    /// True if the process has ended. Processes on other machines always count as active.
+    /// True if the process has ended. In `move status`, processes on other machines always count as active.
     pub over: bool,
     /// Clusters and ClusterClasses that the save has paused.
     pub paused: Vec<ObjectName>,
