@@ -4,10 +4,12 @@
 //! Differs: a schema that refers to another host is an error, as nothing is fetched.
 
 mod message;
+mod patterns;
 mod plain;
 
 pub(crate) use plain::PlainSchema;
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
@@ -60,6 +62,8 @@ impl fmt::Display for SchemaProblem {
 pub(crate) struct CompiledSchema {
     schemas: Schemas,
     root: SchemaIndex,
+    /// The original texts of patterns.
+    patterns: HashMap<String, String>,
 }
 
 impl fmt::Debug for CompiledSchema {
@@ -100,14 +104,15 @@ fn check_into(instance: &Instance, values: &Value, reports: &mut Vec<SchemaRepor
 impl CompiledSchema {
     /// Compiles a schema. The error is a text.
     pub(crate) fn new(text: &[u8]) -> Result<Self, String> {
-        let json: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let mut json: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let patterns = patterns::translate(&mut json);
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(NoLoader));
         let mut schemas = Schemas::new();
         let failed = |error: CompileError| format!("{error:#}");
         compiler.add_resource(URL, json).map_err(failed)?;
         let root = compiler.compile(URL, &mut schemas).map_err(failed)?;
-        Ok(Self { schemas, root })
+        Ok(Self { schemas, root, patterns })
     }
 
     /// Returns the problems of values.
@@ -115,25 +120,25 @@ impl CompiledSchema {
         let mut problems = Vec::new();
         if let Err(error) = self.schemas.validate(values, self.root) {
             for cause in &error.causes {
-                collect(cause, 0, &mut problems);
+                self.collect(cause, 0, &mut problems);
             }
         }
         problems
     }
-}
 
-/// Adds an error and the errors inside.
-fn collect(error: &ValidationError<'_, '_>, depth: usize, problems: &mut Vec<SchemaProblem>) {
-    let is_shown = !(matches!(error.kind, ErrorKind::Reference { .. }) && error.causes.len() == 1);
-    if is_shown {
-        problems.push(SchemaProblem {
-            pointer: error.instance_location.to_string(),
-            message: message::of(&error.kind),
-            depth,
-        });
-    }
-    for cause in &error.causes {
-        collect(cause, depth + usize::from(is_shown), problems);
+    /// Adds an error and the errors inside.
+    fn collect(&self, error: &ValidationError<'_, '_>, depth: usize, problems: &mut Vec<SchemaProblem>) {
+        let is_shown = !(matches!(error.kind, ErrorKind::Reference { .. }) && error.causes.len() == 1);
+        if is_shown {
+            problems.push(SchemaProblem {
+                pointer: error.instance_location.to_string(),
+                message: message::of(&error.kind, &self.patterns),
+                depth,
+            });
+        }
+        for cause in &error.causes {
+            self.collect(cause, depth + usize::from(is_shown), problems);
+        }
     }
 }
 

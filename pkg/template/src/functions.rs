@@ -31,6 +31,7 @@ mod types;
 mod urls;
 
 pub use arguments::Arguments;
+pub use regexes::translate_pattern;
 pub(crate) use registry::Special;
 pub use registry::{Function, Functions};
 pub use semver::{check_constraint, compare_versions, is_version, version_matches};

@@ -50,7 +50,8 @@ pub use error::{Error, ParseError, Problem, RenderError};
 pub use exec::{Output, Span};
 pub use fault::Fault;
 pub use functions::{
-    Arguments, Function, Functions, check_constraint, compare_versions, is_version, version_matches,
+    Arguments, Function, Functions, check_constraint, compare_versions, is_version, translate_pattern,
+    version_matches,
 };
 pub use limits::{Limit, Limits};
 pub use reads::Read;

@@ -1,10 +1,12 @@
 //! The words of Helm's library for problems that boon finds.
 
+use std::collections::HashMap;
+
 use boon::ErrorKind;
 use serde_json::{Number, Value};
 
 /// Returns the text of a problem.
-pub(super) fn of(kind: &ErrorKind<'_, '_>) -> String {
+pub(super) fn of(kind: &ErrorKind<'_, '_>, patterns: &HashMap<String, String>) -> String {
     match kind {
         ErrorKind::Type { got, want } => {
             let want: Vec<String> = want.iter().map(|want| want.to_string()).collect();
@@ -33,6 +35,7 @@ pub(super) fn of(kind: &ErrorKind<'_, '_>) -> String {
         }
         ErrorKind::PropertyName { prop } => format!("invalid propertyName {}", quoted(prop)),
         ErrorKind::Pattern { got, want } => {
+            let want = patterns.get(*want).map_or(*want, String::as_str);
             format!("{} does not match pattern {}", quoted(got), quoted(want))
         }
         ErrorKind::AdditionalItems { got } => format!("last {got} additionalItem(s) not allowed"),

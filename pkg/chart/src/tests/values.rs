@@ -85,6 +85,38 @@ fn values_that_a_schema_rejects_are_reported_for_all_charts() {
 }
 
 #[test]
+fn patterns_of_schemas_have_the_syntax_of_go() {
+    let problems = |pattern: &str, value: &str| {
+        let schema = serde_json::json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {pattern: {}}});
+        let schema = schema.to_string();
+        let chart =
+            super::chart(&[("values.schema.json", &schema), ("templates/a.yaml", "")]).expect("a chart");
+        let mut values = Values::default();
+        values.set_literal(&format!("a={value}")).expect("an assignment");
+        match chart.render(&values, &super::options()) {
+            Ok(_) => Ok(Vec::new()),
+            Err(ChartError::Schema { mut reports }) => {
+                let problems = reports.swap_remove(0).problems;
+                problems.map(|all| all.into_iter().map(|problem| problem.message).collect())
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    };
+    for (pattern, value) in [
+        (r"^[\w-.]+$", "a-b.c"),
+        ("^{{.*}}$", "{{x}}"),
+        (r"\Qa.b\E", "a.b"),
+        ("^[[a]$", "["),
+        ("a{,3}", "a{,3}"),
+    ] {
+        assert_eq!(problems(pattern, value), Ok(Vec::new()), "{pattern}");
+    }
+    let expected = r"'x' does not match pattern '^\\d+$'".to_owned();
+    assert_eq!(problems(r"^\d+$", "x"), Ok(vec![expected]));
+    problems("a(?=b)", "x").expect_err("a group that Go does not have");
+}
+
+#[test]
 fn assignments_have_the_types_of_helm() {
     let mut values = Values::default();
     values.merge_file("f.yaml", b"list: [1, {a: 2}]\ntable: {x: 1}").expect("a table");

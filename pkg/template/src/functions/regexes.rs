@@ -4,6 +4,8 @@
 
 mod syntax;
 
+pub use syntax::translate as translate_pattern;
+
 use std::rc::Rc;
 
 use regex::bytes::{Regex, RegexBuilder};

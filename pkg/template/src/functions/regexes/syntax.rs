@@ -7,7 +7,7 @@ use regex::bytes::{Captures, Regex};
 ///
 /// # Errors
 /// Go's message for constructs that only the crate knows.
-pub(super) fn translate(pattern: &str) -> Result<String, String> {
+pub fn translate(pattern: &str) -> Result<String, String> {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
     let mut in_class = false;
