@@ -55,6 +55,27 @@ fn verbs_and_flags_are_completed() {
     assert_eq!(candidates(&world, &["capstan", "provider", "add", "x", "--repl"]), ["--replace"]);
 }
 
+#[test]
+fn files_and_folders_are_completed() {
+    let world = world();
+    world.write("lab.tar", "");
+    world.write("charts/web/Chart.yaml", "");
+    for words in [
+        &["capstan", "bundle", "verify", "la"][..],
+        &["capstan", "component", "apply", "la"],
+        &["capstan", "restore", "la"],
+    ] {
+        assert_eq!(candidates(&world, words), ["lab.tar"], "{words:?}");
+    }
+    for words in [
+        &["capstan", "kustomize", "build", "ch"][..],
+        &["capstan", "chart", "template", "x", "ch"],
+        &["capstan", "chart", "show", "values", "ch"],
+    ] {
+        assert_eq!(candidates(&world, words), ["charts/"], "{words:?}");
+    }
+}
+
 // Row: PRV-83, D-70
 #[test]
 fn providers_versions_and_flavors_are_completed() {

@@ -57,6 +57,12 @@ fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -
         return Some(match arg.get_id().as_str() {
             "workload_cluster" => completer_from(move |_| candidates.clusters()),
             "rollouts" => completer_from(move |typed| rollouts(&candidates, typed)),
+            _ if is_named(arg, &["CHART", "DIR", "FILE", "FOLDER", "PATH"]) => {
+                ArgValueCompleter::new(PathCompleter::any())
+            }
+            _ if is_named(arg, &["NAME"]) && words.iter().any(|word| word == "sandbox") => {
+                completer_from(move |_| candidates.sandboxes())
+            }
             _ => return None,
         });
     };
@@ -78,6 +84,13 @@ fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -
         "type" => completer_from(|_| ProviderType::ALL.map(|known| known.flag().to_owned()).into()),
         _ => return None,
     })
+}
+
+/// True if the help shows the value of an argument by one of these names, as in `FILE|DIR`.
+fn is_named(arg: &Arg, names: &[&str]) -> bool {
+    let words = arg.get_value_names().into_iter().flatten();
+    let mut words = words.flat_map(|shown| shown.split(|character: char| !character.is_ascii_uppercase()));
+    words.any(|word| names.contains(&word))
 }
 
 /// Offers the names that start with the typed text. The names may depend on the text.
