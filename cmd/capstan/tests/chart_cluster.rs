@@ -149,7 +149,7 @@ fn an_unreachable_cluster_is_an_error_before_the_chart_is_loaded() {
 exit 1
 --- stderr
 error: cannot find a kubeconfig
-hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 
 "#]]
     );

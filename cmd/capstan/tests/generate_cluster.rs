@@ -234,7 +234,7 @@ exit 1
 --- stderr
 error: detecting the installed provider needs a management cluster
   cause: cannot find a kubeconfig
-hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 hint: add the provider and version: `--infrastructure docker:v1.14.0`
 
 $ capstan generate cluster demo -n team -i own
@@ -242,7 +242,7 @@ exit 1
 --- stderr
 error: detecting the installed provider needs a management cluster
   cause: cannot find a kubeconfig
-hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 hint: add the version: `--infrastructure own:VERSION`
 
 $ capstan generate cluster demo -n team --from-config-map x
@@ -250,7 +250,7 @@ exit 1
 --- stderr
 error: reading a template from a ConfigMap needs a management cluster
   cause: cannot find a kubeconfig
-hint: use `--kubeconfig FILE` or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
 
 "#]]
     );
