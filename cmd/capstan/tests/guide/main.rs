@@ -24,7 +24,7 @@ const IGNORED: [(&str, usize, &str); 14] = [
     ("docs/guide/controller.md", 4, "runs until it is stopped, and needs Helm and Flux"),
     ("docs/guide/describe.md", 1, "runs until Ctrl-C"),
     ("docs/guide/images.md", 1, "asks public registries"),
-    ("docs/guide/install.md", 6, "downloads releases, builds the project, and needs zsh"),
+    ("docs/guide/install.md", 7, "downloads releases, builds the project, and needs zsh"),
     ("docs/guide/lock.md", 1, "asks public registries"),
     ("docs/guide/management-cluster.md", 3, "needs an interrupted upgrade, and providers of other releases"),
     ("docs/guide/move.md", 1, "needs an interrupted move"),

@@ -68,7 +68,7 @@ struct BackupFlags {
     #[arg(long)]
     force: bool,
 
-    /// Keep the N newest backups of this cluster and scope
+    /// Keep the N newest of this cluster and scope
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
