@@ -18,8 +18,8 @@ mod text;
 mod types;
 
 pub use collection::{List, Map, MapId};
-pub(crate) use depth::NESTING;
 pub use depth::TooDeep;
+pub(crate) use depth::{NESTING, TEXT_BYTES};
 pub use object::{Object, Shared};
 pub use record::Record;
 pub use signature::Signature;

@@ -88,8 +88,9 @@ fn deep_copy(run: &mut dyn Engine, args: &[Value], context: &str) -> Result {
     if value.is_nil() {
         return Err("reflect: call of reflect.Value.Type on zero Value".into());
     }
-    run.session().create(size_of_all(value, 0))?;
-    value.deep_copy().map_err(|error| Fault::new(format!("{context}{error}")))
+    let copy = value.deep_copy().map_err(|error| Fault::new(format!("{context}{error}")))?;
+    run.session().create(size_of_all(&copy, 0))?;
+    Ok(copy)
 }
 
 /// Estimates the bytes of the lists and maps in a value.

@@ -7,7 +7,10 @@ pub(crate) const NESTING: usize = 1_000;
 
 /// The maximum number of values that are compared, copied or converted at once. A value in several places counts several times:
 /// a few lines of a template make a map that contains billions of copies of another.
-const VISITS: usize = 2_000_000;
+const VISITS: usize = 500_000;
+
+/// The maximum number of bytes of a value as JSON, YAML or TOML.
+pub(crate) const TEXT_BYTES: usize = 64 << 20;
 
 /// A value that is nested deeper than the limit, contains itself, or contains too many values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ use super::error_value;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::format::{Float, push_float};
-use crate::value::{Elem, List, Map, NESTING, Shared, TooDeep, Value};
+use crate::value::{Elem, List, Map, NESTING, Shared, TEXT_BYTES, TooDeep, Value};
 
 pub(super) const SPRIG: &[Row] = &[
     ("toJson", "a", |run, args| write(run, args, COMPACT, false)),
@@ -69,7 +69,7 @@ fn write(run: &mut dyn Engine, args: &[Value], style: Style, is_must: bool) -> R
 }
 
 fn push(out: &mut String, value: &Value, style: Style, depth: usize) -> std::result::Result<(), Unwritable> {
-    if depth > NESTING {
+    if depth > NESTING || out.len() > TEXT_BYTES {
         return Err(Unwritable::TooDeep(TooDeep));
     }
     match value {

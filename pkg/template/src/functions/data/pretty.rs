@@ -6,7 +6,7 @@ use manifest::yaml;
 
 use crate::fault::Fault;
 use crate::format::{Float, push_float};
-use crate::value::{Map, NESTING, TooDeep, Value};
+use crate::value::{Map, NESTING, TEXT_BYTES, TooDeep, Value};
 
 const INDENT: usize = 2;
 
@@ -28,7 +28,7 @@ fn is_block(value: &Value) -> bool {
 }
 
 fn node(out: &mut String, value: &Value, column: usize, depth: usize) -> Result<(), TooDeep> {
-    if depth > NESTING {
+    if depth > NESTING || out.len() > TEXT_BYTES {
         return Err(TooDeep);
     }
     match value {

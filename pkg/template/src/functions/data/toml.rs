@@ -6,7 +6,7 @@ use super::super::table::{Result, Row};
 use super::error_value;
 use crate::engine::Engine;
 use crate::format::{Float, push_float};
-use crate::value::{Map, NESTING, TooDeep, Value};
+use crate::value::{Map, NESTING, TEXT_BYTES, TooDeep, Value};
 
 pub(super) const ROWS: &[Row] = &[("toToml", "a", to_toml), ("fromToml", "s", from_toml)];
 
@@ -86,7 +86,7 @@ impl Writer {
 
     /// Writes the entries of a table: plain ones first, then tables.
     fn table(&mut self, keys: &mut Vec<String>, map: &Map) -> std::result::Result<(), Unwritable> {
-        if keys.len() > NESTING {
+        if keys.len() > NESTING || self.out.len() > TEXT_BYTES {
             return Err(Unwritable::TooDeep(TooDeep));
         }
         let entries = map.to_vec();
@@ -140,7 +140,7 @@ impl Writer {
     }
 
     fn element(&mut self, value: &Value, depth: usize) -> std::result::Result<(), Unwritable> {
-        if depth > NESTING {
+        if depth > NESTING || self.out.len() > TEXT_BYTES {
             return Err(Unwritable::TooDeep(TooDeep));
         }
         match value {
