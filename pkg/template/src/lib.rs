@@ -16,7 +16,7 @@
 //! templates.parse("service.yaml", "name: {{ .name | upper | quote }}")?;
 //! let data = Value::map([("name", Value::from("web"))]);
 //! let output = templates.render("service.yaml", &data, &mut Session::new(Settings::helm()))?;
-//! assert_eq!(output.into_text(), "name: \"WEB\"");
+//! assert_eq!(output.bytes, b"name: \"WEB\"");
 //! # Ok::<_, template::Error>(())
 //! ```
 //!
