@@ -40,7 +40,7 @@ fn unpack_tar(bytes: &[u8]) -> Result<Files, String> {
     };
     // The headers count too, so that an archive without content cannot be endless.
     let mut archive = Archive::new(reader.take(2 * MAX_BYTES));
-    let failed = |error: std::io::Error| format!("the content is not a tar archive: {error}");
+    let failed = |error| format!("the content is not a tar archive: {}", api::tar_error(error));
     let (mut files, mut total) = (Vec::new(), 0);
     for entry in archive.entries().map_err(failed)? {
         let mut entry = entry.map_err(failed)?;
@@ -141,6 +141,8 @@ mod tests {
         assert_eq!(unpack(&packed).unwrap(), expected);
         assert_eq!(unpack(&encoder.finish().unwrap()).unwrap(), expected);
         assert!(unpack(b"no archive at all").unwrap_err().starts_with("the content is not a tar archive: "));
+        let reason = unpack(&b"password: hunter2 ".repeat(40)).unwrap_err();
+        assert_eq!(reason, "the content is not a tar archive: the header of an entry is invalid");
     }
 
     /// Packs files with the given modes.
