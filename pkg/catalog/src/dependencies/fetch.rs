@@ -122,15 +122,13 @@ impl Fetcher<'_> {
         worktree: &Path,
         context: &str,
     ) -> Result<(), CatalogError> {
-        let failed = |error| CatalogError::fetch(context, error);
-        match remote.worktree(commit, worktree, LocalChangesPolicy::Discard).await {
-            Err(error) if has_failed(&error, is_foreign) => {
-                remove_folder(worktree)?;
-                let checked_out = remote.worktree(commit, worktree, LocalChangesPolicy::Discard).await;
-                checked_out.map(|_| ()).map_err(failed)
-            }
-            checked_out => checked_out.map(|_| ()).map_err(failed),
+        let check_out = || remote.worktree(commit, worktree, LocalChangesPolicy::Discard);
+        let mut checked_out = check_out().await;
+        if checked_out.as_ref().is_err_and(|error| has_failed(error, is_foreign)) {
+            remove_folder(worktree)?;
+            checked_out = check_out().await;
         }
+        checked_out.map(|_| ()).map_err(|error| CatalogError::fetch(context, error))
     }
 
     /// Replaces a clean worktree of another repository. Any other folder is the given error.
