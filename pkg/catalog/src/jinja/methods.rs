@@ -4,6 +4,7 @@ use minijinja::value::{Kwargs, Rest, Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters};
 use minijinja_contrib::filters::truncate;
 use minijinja_contrib::pycompat::unknown_method_callback;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{mutable, python};
 
@@ -11,6 +12,11 @@ use super::{mutable, python};
 const MAX_WIDTH: usize = 100_000;
 /// The width of the filter `center` without an argument.
 const CENTER_WIDTH: usize = 80;
+
+/// The encoded characters of a query.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'-').remove(b'~');
+/// The encoded characters of a path.
+const PATH: &AsciiSet = &QUERY.remove(b'/');
 
 /// Adds the filters to an engine.
 pub(super) fn add(environment: &mut Environment<'_>) {
@@ -157,9 +163,9 @@ fn filled(text: &str, width: usize, fill: char, side: Side) -> Result<String, Er
 
 /// Encodes a text for a path, or pairs for a query.
 fn url_encoded(value: &Value) -> Result<String, Error> {
-    let pair = |key: &Value, value: &Value| {
-        format!("{}={}", percent_encoded(&python::text(key), ' '), percent_encoded(&python::text(value), ' '))
-    };
+    let plus =
+        |value: &Value| utf8_percent_encode(&python::text(value), QUERY).to_string().replace("%20", "+");
+    let pair = |key: &Value, value: &Value| format!("{}={}", plus(key), plus(value));
     let pairs: Vec<String> = match value.kind() {
         ValueKind::Map => {
             let keys = value.try_iter()?;
@@ -169,21 +175,9 @@ fn url_encoded(value: &Value) -> Result<String, Error> {
             let of = |item: Value| Ok(pair(&item.get_item_by_index(0)?, &item.get_item_by_index(1)?));
             value.try_iter()?.map(of).collect::<Result<_, Error>>()?
         }
-        _ => return Ok(percent_encoded(&python::text(value), '/')),
+        _ => return Ok(utf8_percent_encode(&python::text(value), PATH).to_string()),
     };
     Ok(pairs.join("&"))
-}
-
-/// Encodes all characters that are not plain or safe. A safe blank becomes `+`.
-fn percent_encoded(text: &str, safe: char) -> String {
-    let encoded = |byte: u8| match char::from(byte) {
-        ' ' if safe == ' ' => "+".to_owned(),
-        plain if plain.is_ascii_alphanumeric() || "_.-~".contains(plain) || plain == safe => {
-            plain.to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encoded).collect()
 }
 
 fn invalid(reason: &'static str) -> Error {
