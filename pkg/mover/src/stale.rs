@@ -9,12 +9,12 @@ use workload::{MoveChoice, NodeId, Scope, discover};
 
 use crate::{MoveError, MoveJournal, MoveSide};
 
-/// The stale copies of an interrupted move, in groups with owners before owned objects. Each has its uid on the target.
+/// The stale copies of an interrupted move.
 #[derive(Debug, Default)]
 pub(super) struct StaleCopies {
     /// Copies of Clusters that the source no longer has, with everything they own. They may be the only ones.
-    pub(super) only_on_target: Vec<(ObjectKey, String)>,
-    /// Copies that belong to objects of the source.
+    pub(super) only_on_target: Vec<ObjectKey>,
+    /// Copies that belong to objects of the source, with their uids on the target. Owners are in a group before owned objects.
     pub(super) owned_by_source: Vec<Vec<(ObjectKey, String)>>,
 }
 
@@ -60,11 +60,10 @@ impl StaleCopies {
                     (false, None) => continue,
                 };
                 copies.insert(id, belongs_to_source);
-                let copy = (key.clone(), node.facts.uid.clone());
                 match (is_on_source, belongs_to_source) {
                     (true, _) => {}
-                    (false, true) => owned_by_source.push(copy),
-                    (false, false) => stale.only_on_target.push(copy),
+                    (false, true) => owned_by_source.push((key.clone(), node.facts.uid.clone())),
+                    (false, false) => stale.only_on_target.push(key.clone()),
                 }
             }
             stale.owned_by_source.push(owned_by_source);
@@ -74,7 +73,7 @@ impl StaleCopies {
 
     /// Returns the keys of all stale copies.
     pub(super) fn into_keys(self) -> Vec<ObjectKey> {
-        let all = self.only_on_target.into_iter().chain(self.owned_by_source.into_iter().flatten());
-        all.map(|(key, _)| key).collect()
+        let owned = self.owned_by_source.into_iter().flatten().map(|(key, _)| key);
+        self.only_on_target.into_iter().chain(owned).collect()
     }
 }

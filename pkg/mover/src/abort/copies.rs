@@ -41,13 +41,6 @@ struct CreatedObject<'d> {
     source: Option<&'d ObjectFacts>,
 }
 
-/// The result of one deletion.
-enum RemoveOutcome<'o> {
-    Removed,
-    /// Another program created the object.
-    Foreign(&'o ObjectKey),
-}
-
 impl<'d> CopiesToDelete<'d> {
     /// Lists the objects of the journal on the target, and separates created objects from earlier ones.
     pub(super) async fn read(
@@ -68,7 +61,7 @@ impl<'d> CopiesToDelete<'d> {
             kinds: BTreeMap::new(),
             created: stale.owned_by_source.into_iter().rev().map(stale_group).collect(),
             overwritten: Vec::new(),
-            only_on_target: stale.only_on_target.into_iter().map(|(key, _)| key).collect(),
+            only_on_target: stale.only_on_target,
         };
         for group in discovered.graph.groups(&selection).into_iter().rev() {
             let mut created = Vec::new();
@@ -100,7 +93,7 @@ impl<'d> CopiesToDelete<'d> {
     /// Deletes the objects that the move created. Returns their number, and the objects of other programs.
     pub(super) async fn delete(&self, undo: &AbortContext<'_>) -> Result<(usize, Vec<ObjectKey>), MoveError> {
         let target = &undo.target;
-        let of = self.created.iter().map(Vec::len).sum();
+        let mut of: usize = self.created.iter().map(Vec::len).sum();
         let (mut done, mut foreign) = (0, Vec::new());
         for group in &self.created {
             let at_most = target.server.max_in_flight();
@@ -109,28 +102,28 @@ impl<'d> CopiesToDelete<'d> {
             })
             .await;
             check_failures("remove", failures)?;
-            done += outcomes.len();
-            foreign.extend(outcomes.iter().filter_map(|outcome| match outcome {
-                RemoveOutcome::Removed => None,
-                RemoveOutcome::Foreign(key) => Some((*key).clone()),
-            }));
+            let (group_size, others) = (outcomes.len(), outcomes.into_iter().flatten().collect::<Vec<_>>());
+            done += group_size - others.len();
+            of -= others.len();
+            foreign.extend(others);
             target.events.send(&ProgressEvent::Moving { phase: MovePhase::Aborting, done, of });
         }
         foreign.sort();
-        Ok((done - foreign.len(), foreign))
+        Ok((done, foreign))
     }
 
-    async fn delete_if_created<'o>(
+    /// Deletes an object, or returns the key of an object that another program created.
+    async fn delete_if_created(
         &self,
         undo: &AbortContext<'_>,
-        object: &'o CreatedObject<'_>,
-    ) -> Result<RemoveOutcome<'o>, ApiError> {
+        object: &CreatedObject<'_>,
+    ) -> Result<Option<ObjectKey>, ApiError> {
         if let Some(facts) = object.source
             && !self.is_created(undo, object, facts).await?
         {
-            return Ok(RemoveOutcome::Foreign(&object.key));
+            return Ok(Some(object.key.clone()));
         }
-        self.delete_one(&undo.target, &object.key, &object.uid).await.map(|()| RemoveOutcome::Removed)
+        self.delete_one(&undo.target, &object.key, &object.uid).await.map(|()| None)
     }
 
     /// True if the move created an object: it has the mark of the move, or field managers of its source. An object that is gone
