@@ -19,7 +19,7 @@ pub(crate) const TEXT_BYTES: usize = 64 << 20;
 )]
 pub struct TooDeep;
 
-/// What one recursive operation may still visit.
+/// The remaining nesting and number of visits of one recursive operation.
 pub(super) struct Walk {
     depth: usize,
     visits: usize,
