@@ -586,7 +586,7 @@ async fn an_interrupted_apply_is_completed_by_the_same_command() {
 async fn ctrl_c_ends_an_apply_that_can_be_resumed() {
     let lab = lab().await;
     let faults = lab.fixture.sandbox().faults();
-    faults.replace([sandbox::Fault::parse("latency:300s,verb=write,resource=deployments").unwrap()]);
+    faults.replace([sandbox::Fault::parse("latency:300s,verb=write,resource=apps/deployments").unwrap()]);
     let apply = format!("catalog apply {GREEN} --skip-references");
     let child = lab.spawn(&apply);
     while lab.fixture.get(kind::CONFIG_MAP, "web/web-alerts").await.is_none() {

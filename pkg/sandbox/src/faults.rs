@@ -102,7 +102,8 @@ impl Fault {
     /// Parses the command line syntax: `EFFECT[:VALUE][,verb=…][,resource=[GROUP/]PLURAL[/SUB]][,namespace=…]
     /// [,name=…][,skip=N][,times=N]`, such as `429:2,verb=create,resource=secrets,times=3`, `latency:20ms`,
     /// `cut-after,verb=write,skip=17,times=1`, `kill,skip=40`. In a resource, the text before the first `/` is a group
-    /// if it contains a dot, or if it is `apps`, `batch`, `autoscaling`, `policy` or `*`.
+    /// if it contains a dot, or if it is `apps`, `batch`, `autoscaling`, `policy` or `*`. A resource without a group must be one
+    /// of the core group.
     ///
     /// # Errors
     /// Returns one sentence that names the invalid part and the allowed values.
@@ -270,7 +271,6 @@ mod tests {
             ("resource=pods", [true, false, false, false]),
             ("resource=pods/status", [false, false, true, false]),
             ("resource=apps/deployments", [false, true, false, false]),
-            ("resource=deployments", [false, false, false, false]),
             ("resource=*/deployments", [false, true, false, false]),
             ("resource=apps/*", [false, true, false, false]),
             ("resource=*", [true, true, true, false]),

@@ -282,14 +282,15 @@ async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
 async fn a_confirmation_is_retried_like_a_request() {
     let lab = lab().await;
     let lease = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
-    lab.fixture.inject_fault("503,verb=update,resource=leases,times=2");
+    lab.fixture.inject_fault("503,verb=update,resource=coordination.k8s.io/leases,times=2");
     let server = lab.server.with_lease(&lease);
     server.confirm_leases("delete objects", Duration::ZERO).await.unwrap();
-    lab.fixture.inject_fault("503,verb=update,resource=leases");
+    lab.fixture.inject_fault("503,verb=update,resource=coordination.k8s.io/leases");
     let started = Instant::now();
     let server = server.retrying_for(Duration::from_secs(30));
     let error = server.confirm_leases("delete objects", Duration::ZERO).await.unwrap_err();
-    assert!(matches!(error, ApiError::LeaseUnconfirmed { .. }), "{error:?}");
+    let ApiError::RetriesExhausted { last, .. } = &error else { panic!("{error:?}") };
+    assert!(matches!(**last, ApiError::LeaseUnconfirmed { .. }), "{error:?}");
     assert!(started.elapsed() > Duration::from_secs(10));
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Effect, Fault, RequestFilter};
+use crate::builtin;
 
 const CODES: [u16; 7] = [403, 409, 410, 429, 500, 503, 504];
 const CODE_LIST: &str = "403, 409, 410, 429, 500, 503, 504";
@@ -11,7 +12,7 @@ const VERBS: [&str; 9] =
 /// Built-in groups whose names contain no dot.
 const GROUPS: [&str; 5] = ["apps", "autoscaling", "batch", "policy", "*"];
 
-/// See [`DecodeError::parse`].
+/// See [`Fault::parse`].
 pub(super) fn fault(text: &str) -> Result<Fault, String> {
     let mut parts = text.split(',').map(str::trim);
     let effect = effect(parts.next().unwrap_or_default())?;
@@ -133,7 +134,21 @@ fn resource(text: &str) -> Result<(String, String), String> {
         [group, plural, subresource] => (group, format!("{plural}/{subresource}")),
         _ => return Err(wrong()),
     };
+    if group.is_empty() && resource != "*" {
+        require_core(&resource)?;
+    }
     Ok((group.to_owned(), resource))
+}
+
+/// Refuses a resource outside the core group that lacks its group, because it would match no request.
+fn require_core(resource: &str) -> Result<(), String> {
+    let plural = resource.split('/').next().unwrap_or_default();
+    let named: Vec<_> = builtin::resources().iter().filter(|known| &*known.plural == plural).collect();
+    if named.iter().any(|known| known.group.is_empty()) {
+        return Ok(());
+    }
+    let group = named.first().map_or("GROUP", |known| &known.group);
+    Err(format!("`{plural}` is no resource of the core group; write {group}/{resource} or */{resource}"))
 }
 
 fn count(key: &str, text: &str) -> Result<u64, String> {
@@ -199,6 +214,8 @@ mod tests {
             "500,verb=post",
             "500,resource=a/b/c/d",
             "500,resource=",
+            "500,resource=deployments/scale",
+            "500,resource=machines",
             "500,times=-1",
             "500,colour=red",
             "500,always",
@@ -223,6 +240,8 @@ unsupported status code `418`; valid codes: 403, 409, 410, 429, 500, 503, 504
 unknown verb `post`; valid verbs: get, list, watch, create, update, patch, delete, deletecollection, write
 invalid resource `a/b/c/d`; write pods, pods/status, apps/deployments or apps/deployments/scale
 invalid resource ``; write pods, pods/status, apps/deployments or apps/deployments/scale
+`deployments` is no resource of the core group; write apps/deployments/scale or */deployments/scale
+`machines` is no resource of the core group; write GROUP/machines or */machines
 `times=-1` is not a number of requests, such as `times=3`
 unknown fault setting `colour`; valid settings: verb=, resource=, namespace=, name=, skip=, times=
 unknown fault setting `always`; valid settings: verb=, resource=, namespace=, name=, skip=, times=
