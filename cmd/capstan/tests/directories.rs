@@ -66,7 +66,7 @@ Secret_default_demo-machine-0.yaml
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves as a root object
+create    Cluster default/demo                   is a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo
@@ -206,7 +206,7 @@ hint: use an empty folder; a restore would include these files
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-save      Cluster default/demo                   moves as a root object
+save      Cluster default/demo                   is a root object
 save      DockerCluster default/demo             belongs to Cluster default/demo
 save      Machine default/demo-machine-0         belongs to Cluster default/demo
 save      Secret default/demo-ca                 belongs to Cluster default/demo
@@ -340,7 +340,7 @@ hint: use the folder that directly contains the files of the save
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves as a root object
+create    Cluster default/demo                   is a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo
@@ -410,7 +410,7 @@ hint: use another backup; nothing was restored
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-create    Cluster default/demo                   moves as a root object
+create    Cluster default/demo                   is a root object
 create    DockerCluster default/demo             belongs to Cluster default/demo
 create    Machine default/demo-machine-0         belongs to Cluster default/demo
 create    Secret default/demo-ca                 belongs to Cluster default/demo

@@ -49,7 +49,7 @@ not shown: 1 Secret or ConfigMap without links
         str![[r#"
 exit 0
 --- stdout
-Cluster team/one  [Available]  -> moves as a root object
+Cluster team/one  [Available]  -> moves: is a root object
 ├─ DockerCluster one  -> moves: belongs to Cluster team/one
 ├─ Machine one-machine-0  [Ready]  -> moves: belongs to Cluster team/one
 │  ├─ DockerMachine one-machine-0  -> moves: belongs to Cluster team/one

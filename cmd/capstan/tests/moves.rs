@@ -29,7 +29,7 @@ async fn a_dry_run_lists_objects_with_reasons_and_writes_nothing() {
 exit 0
 --- stdout
 ACTION    OBJECT                                 WHY
-move      Cluster default/demo                   moves as a root object
+move      Cluster default/demo                   is a root object
 move      DockerCluster default/demo             belongs to Cluster default/demo
 move      Machine default/demo-machine-0         belongs to Cluster default/demo
 move      Secret default/demo-ca                 belongs to Cluster default/demo

@@ -88,7 +88,7 @@ async fn a_plan_lists_an_action_and_a_reason_for_every_object() {
     let (source, target) = two_sides().await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
     let lines = lines(&plan, &everything());
-    assert_data_eq!(lines[0].as_str(), str!["1 move Cluster team/demo (moves as a root object)"]);
+    assert_data_eq!(lines[0].as_str(), str!["1 move Cluster team/demo (is a root object)"]);
     let machine = lines.iter().find(|line| line.contains(" Machine team/demo-work-1-0 ")).unwrap();
     assert_data_eq!(
         machine.as_str(),
@@ -347,20 +347,14 @@ async fn clusters_are_chosen_by_name_and_by_label() {
     };
     let one = named("team/demo");
     let plan = planned(&source, &target, &one).await.unwrap();
-    assert_data_eq!(
-        clusters(&plan, &one).join("\n"),
-        str!["1 move Cluster team/demo (moves as a root object)"]
-    );
+    assert_data_eq!(clusters(&plan, &one).join("\n"), str!["1 move Cluster team/demo (is a root object)"]);
     assert_eq!(plan.clusters, Some(["team/demo".to_owned()].into()));
     let labelled = |selector: &str| MoveRequest {
         clusters: ClusterChoice::Labelled(selector.to_owned()),
         ..everything()
     };
     let plan = planned(&source, &target, &labelled("env in (test)")).await.unwrap();
-    assert_data_eq!(
-        clusters(&plan, &one).join("\n"),
-        str!["1 move Cluster team/other (moves as a root object)"]
-    );
+    assert_data_eq!(clusters(&plan, &one).join("\n"), str!["1 move Cluster team/other (is a root object)"]);
     assert_data_eq!(
         problems(&source, &target, &labelled("env=prod")).await.join("\n"),
         str!["no Cluster in namespace `team` matches the selector `env=prod`"]

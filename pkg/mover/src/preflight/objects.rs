@@ -28,10 +28,12 @@ pub(crate) fn check_objects(moving: &[&ObjectFacts], stage: Stage<'_>, purpose: 
             }
         }
         findings.problems.extend(terminating_problem(&keys_where));
-        findings.warnings.extend(activity_warnings(&keys_where));
+        findings.warnings.extend(activity_warnings(&keys_where, purpose));
     }
-    findings.warnings.extend(pause_warnings(&keys_where, stage));
-    findings.warnings.extend(gitops_warnings(moving));
+    findings.warnings.extend(pause_warnings(&keys_where, stage, purpose));
+    if purpose == Purpose::Move {
+        findings.warnings.extend(gitops_warnings(moving));
+    }
     findings
 }
 
@@ -86,19 +88,23 @@ fn terminating_problem(keys_where: KeysWhere<'_, '_>) -> Option<PreflightProblem
 }
 
 /// Warns about roll-outs, and about objects that block the move.
-fn activity_warnings(keys_where: KeysWhere<'_, '_>) -> Vec<PreflightProblem> {
+fn activity_warnings(keys_where: KeysWhere<'_, '_>, purpose: Purpose) -> Vec<PreflightProblem> {
     let rolling = keys_where(
         &|facts| matches!(&facts.content, ContentFacts::Replicas(replicas) if is_rolling(*replicas)),
     );
     let holding = keys_where(&|facts| facts.blocks_move);
     let mut warnings = Vec::new();
     if !rolling.is_empty() {
-        warnings.push(problem(
-            format!("a rollout is in progress and continues on the target: {}", listed(rolling)),
-            "move after the rollout to reduce risk",
-        ));
+        let rolling = listed(rolling);
+        warnings.push(match purpose {
+            Purpose::Move => problem(
+                format!("a rollout is in progress and continues on the target: {rolling}"),
+                "move after the rollout to reduce risk",
+            ),
+            Purpose::Backup => remark(format!("a rollout is in progress: {rolling}")),
+        });
     }
-    if !holding.is_empty() {
+    if !holding.is_empty() && purpose == Purpose::Move {
         warnings.push(remark(format!(
             "the move waits until the provider stops blocking it: {}",
             listed(holding)
@@ -112,28 +118,32 @@ fn is_rolling(replicas: ReplicaCounts) -> bool {
     !is_observed || current != desired || up_to_date.is_some_and(|up_to_date| up_to_date != desired)
 }
 
-fn pause_warnings(keys_where: KeysWhere<'_, '_>, stage: Stage<'_>) -> Vec<PreflightProblem> {
+fn pause_warnings(
+    keys_where: KeysWhere<'_, '_>,
+    stage: Stage<'_>,
+    purpose: Purpose,
+) -> Vec<PreflightProblem> {
     let by_user = keys_where(&|facts| facts.is_paused && facts.paused_by.is_none());
     let is_of_save = |facts: &ObjectFacts| facts.paused_by.as_deref().is_some_and(is_save_mark);
     let by_save = keys_where(&is_of_save);
     let by_another = keys_where(&|facts| {
         facts.paused_by.is_some() && facts.paused_by.as_deref() != stage.run() && !is_of_save(facts)
     });
-    let mut warnings = Vec::new();
-    if !by_user.is_empty() {
-        warnings.push(remark(format!("already paused, and stays paused on the target: {}", listed(by_user))));
-    }
-    if !by_save.is_empty() {
-        warnings
-            .push(remark(format!("paused by a save; the move resumes them at the end: {}", listed(by_save))));
-    }
-    if !by_another.is_empty() {
-        warnings.push(remark(format!(
-            "paused by an earlier move without a journal; this move resumes them at the end: {}",
-            listed(by_another)
-        )));
-    }
-    warnings
+    let (user_text, save_text, other_text) = match purpose {
+        Purpose::Move => (
+            "already paused, and stays paused on the target",
+            "paused by a save; the move resumes them at the end",
+            "paused by an earlier move without a journal; this move resumes them at the end",
+        ),
+        Purpose::Backup => (
+            "paused, and stays paused after a restore",
+            "paused by a save; a restore resumes them",
+            "paused by an earlier move; a restore resumes them",
+        ),
+    };
+    let found = [(user_text, by_user), (save_text, by_save), (other_text, by_another)];
+    let present = found.into_iter().filter(|(_, keys)| !keys.is_empty());
+    present.map(|(text, keys)| remark(format!("{text}: {}", listed(keys)))).collect()
 }
 
 /// Warns about GitOps tools that create deleted objects again.

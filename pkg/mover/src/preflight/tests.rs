@@ -184,6 +184,15 @@ Argo CD would create moved objects again on the source: Cluster a/argo, Cluster 
 Flux would create moved objects again on the source: ConfigMap a/f
 "#]]
     );
+    let backup = check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Backup);
+    assert_data_eq!(
+        texts(&backup.warnings).join("\n"),
+        str![[r#"
+a rollout is in progress: MachineDeployment a/scaling, MachineDeployment a/rolling, MachineDeployment a/unseen
+paused, and stays paused after a restore: Cluster a/resting
+paused by an earlier move; a restore resumes them: Cluster a/orphaned
+"#]]
+    );
 }
 
 #[test]

@@ -109,10 +109,7 @@ impl Tree<'_> {
         if self.annotations == MoveAnnotations::Shown && !elsewhere {
             let fate = &object.fate;
             let verb = if fate.moves { "moves" } else { "stays" };
-            let _ = match fate.why.strip_prefix(verb) {
-                Some(how) => write!(self.text, "  -> {verb}{how}"),
-                None => write!(self.text, "  -> {verb}: {}", fate.why),
-            };
+            let _ = write!(self.text, "  -> {verb}: {}", fate.why);
             if let Some(kept) = &fate.kept {
                 let _ = write!(self.text, "; also stays: {kept}");
             }

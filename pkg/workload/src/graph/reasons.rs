@@ -6,7 +6,7 @@ impl Graph {
     /// Returns the reason why an object moves.
     pub fn include_text(&self, why: &IncludeReason) -> String {
         match why {
-            IncludeReason::Root => "moves as a root object".to_owned(),
+            IncludeReason::Root => "is a root object".to_owned(),
             IncludeReason::BelongsTo(root) => format!("belongs to {}", self.node(*root).facts.key),
             IncludeReason::Labelled => "labelled to move".to_owned(),
             IncludeReason::KindLabelled => "its kind is labelled to move".to_owned(),

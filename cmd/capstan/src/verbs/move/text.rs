@@ -35,7 +35,7 @@ pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
         let rows: Vec<[String; 3]> = plan.moving.iter().map(row).collect();
         text.push_str(&table(
             width,
-            &[NarrowingStep::Shorten("OBJECT", 24)],
+            &[NarrowingStep::Shorten("WHY", 28), NarrowingStep::Shorten("OBJECT", 24)],
             ["ACTION", "OBJECT", "WHY"],
             &rows,
         ));

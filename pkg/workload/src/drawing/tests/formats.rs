@@ -59,16 +59,16 @@ fn annotations_show_the_move_decisions() {
     assert_data_eq!(
         draw(&small(), DrawingFormat::Text(MoveAnnotations::Shown)),
         str![[r#"
-Identity who  -> moves as a root object; also stays: it is cluster-scoped
-ClusterClass a/small  -> moves as a root object
-├╌ Cluster one  [soft owner, Ready]  -> moves as a root object
+Identity who  -> moves: is a root object; also stays: it is cluster-scoped
+ClusterClass a/small  -> moves: is a root object
+├╌ Cluster one  [soft owner, Ready]  -> moves: is a root object
 │  ├─ Machine m1  [not Ready: NodeNotReady]  -> moves: belongs to Cluster a/one
 │  │  └─ Config m1  -> moves: belongs to Cluster a/one
 │  │     └─ Secret m1  -> moves: belongs to Cluster a/one
 │  ├─ Machine m2  [Ready unknown, deleting]  -> moves: belongs to Cluster a/one
 │  ├─ Secret m1  [see Config m1]
 │  └╌ Secret one-ca  [soft owner]  -> moves: belongs to Cluster a/one
-├╌ Cluster b/two  [soft owner, paused]  -> moves as a root object
+├╌ Cluster b/two  [soft owner, paused]  -> moves: is a root object
 └─ Template worker  -> moves: belongs to ClusterClass a/small
 
 not shown: 1 Secret or ConfigMap without links
@@ -221,7 +221,7 @@ fn json_refers_to_owners_by_position() {
       "deleting": false,
       "fate": {
         "moves": true,
-        "why": "moves as a root object"
+        "why": "is a root object"
       }
     },
     {
