@@ -6,6 +6,8 @@ mod tables;
 use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, Result};
+use clap::Command;
+use clap_mangen::Man;
 
 use crate::{
     print::print_line,
@@ -51,9 +53,44 @@ pub(crate) fn run(args: &Generate) -> Result<bool> {
 fn write_man_pages() -> Result<PathBuf> {
     let folder = workspace::root().join("target/man");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
-    clap_mangen::generate_to(capstan::command(), &folder)
-        .with_context(|| format!("cannot write man pages into `{}`", folder.display()))?;
+    for (name, page) in man_pages()? {
+        let path = folder.join(name);
+        fs::write(&path, page).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
     Ok(folder)
+}
+
+/// Returns the name and the text of the man page of every command.
+pub(crate) fn man_pages() -> Result<Vec<Page>> {
+    fn add(command: &Command, pages: &mut Vec<Page>) -> Result<()> {
+        for subcommand in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+            add(subcommand, pages)?;
+        }
+        let man = Man::new(command.clone()).source(format!("capstan {}", env!("CARGO_PKG_VERSION")));
+        let mut page = Vec::new();
+        man.render(&mut page)?;
+        let page = String::from_utf8(page)?;
+        pages.push((man.get_filename(), with_usage(&page, &command.clone().render_usage().to_string())));
+        Ok(())
+    }
+
+    let mut tree = capstan::command().disable_help_subcommand(true);
+    tree.build();
+    let mut pages = Vec::new();
+    add(&tree, &mut pages).context("cannot make the man pages")?;
+    Ok(pages)
+}
+
+/// Replaces the synopsis of a man page, which lists every flag, by the usage of the help.
+fn with_usage(page: &str, usage: &str) -> String {
+    let usage = usage.trim_start_matches("Usage: ").replace('\\', "\\\\").replace('-', "\\-");
+    let mut is_synopsis = false;
+    let lines = page.lines().map(|line| {
+        let replaced = if is_synopsis { &usage } else { line };
+        is_synopsis = line == ".SH SYNOPSIS";
+        format!("{replaced}\n")
+    });
+    lines.collect()
 }
 
 /// All pages. The text depends only on the code, not on the machine.

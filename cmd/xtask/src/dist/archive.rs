@@ -17,7 +17,7 @@ use super::{
     source::Source,
     target::Target,
 };
-use crate::workspace;
+use crate::{generate::man_pages, workspace};
 
 /// The archive of a release for one target.
 pub(super) struct Archive {
@@ -88,12 +88,8 @@ fn files(binary: &[u8], target: &Target, source: &Source) -> Result<FileTree> {
 
 /// Adds man pages and completions. They depend on the code and not on the target.
 pub(super) fn add_documents(files: &mut FileTree) -> Result<()> {
-    let folder = tempfile::tempdir().context("cannot make a folder")?;
-    clap_mangen::generate_to(capstan::command(), folder.path()).context("cannot write man pages")?;
-    for entry in fs::read_dir(folder.path()).context("cannot list man pages")? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        files.add(format!("{MAN}{name}"), fs::read(entry.path())?);
+    for (name, page) in man_pages()? {
+        files.add_text(format!("{MAN}{name}"), page);
     }
     files.add(format!("{BASH}capstan"), completion("capstan", "bash")?);
     files.add(format!("{ZSH}_capstan"), completion("capstan", "zsh")?);
