@@ -40,7 +40,7 @@ pub use bundle::{
 pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use catalog::{
     AppliedCatalog, AppliedCatalogs, CatalogFileChange, CatalogFinding, CatalogLint, CatalogObjectChange,
-    CatalogPlan, CatalogRunReport, UnresolvedObject,
+    CatalogPlan, CatalogRunReport, ParameterChange, ParameterExplanation, ParameterSource, UnresolvedObject,
 };
 pub use chart::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint, ChartObject, ChartObjects};
 pub use component::{

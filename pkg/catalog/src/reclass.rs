@@ -52,7 +52,6 @@ mod tree;
 mod walk;
 
 pub use error::{ClassError, InventoryError, RenderError, TargetProblem};
-pub use explain::{Explanation, ParameterChange, ParameterSource};
 pub use inventory::{Inventory, MissingClasses, Node};
 pub(crate) use order::Ordered;
 pub use order::{KeyOrder, KeyOrders};

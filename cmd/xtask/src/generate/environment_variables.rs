@@ -6,7 +6,10 @@ use super::{Page, REFERENCE, heading};
 const TABLE: [(&str, &str); 50] = [
     ("CLUSTERCTL_LOG_LEVEL", "log level, 0 to 10; `-v` overrides it"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
-    ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, which contains the sandboxes"),
+    (
+        "XDG_STATE_HOME",
+        "folder of `capstan`, which contains the sandboxes, the tour of `quickstart`, and records of moves",
+    ),
     ("XDG_CACHE_HOME", "folder of `capstan`, which contains the cache"),
     ("CAPSTAN_CACHE_DIR", "cache folder; `off` disables the cache"),
     ("CAPSTAN_OFFLINE", "same as `--offline`, unless `0` or `false`"),

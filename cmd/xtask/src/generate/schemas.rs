@@ -17,7 +17,7 @@ struct OutputSchema {
 pub(super) fn pages() -> Result<Vec<Page>> {
     let mut list = heading("Schemas");
     list.push_str(
-        "JSON Schemas of the output of `-o json`. `-o yaml` prints the same as YAML, except that objects become YAML documents. Fields are added, never renamed or removed.\n\n\
+        "JSON Schemas of the output of `-o json`. `-o yaml` prints the same as YAML, except that objects become YAML documents. Until the next major version, fields are added, never renamed or removed.\n\n\
          | Schema | Printed by |\n|---|---|\n",
     );
     let mut pages = Vec::new();
@@ -38,6 +38,7 @@ fn output_schemas() -> Vec<OutputSchema> {
         output_schema::<output::ProviderList>("provider-list", "`provider list`"),
         output_schema::<output::ProviderRelease>("provider-release", "`provider show`"),
         output_schema::<output::ImageList>("image-list", "`init list-images`"),
+        output_schema::<output::SandboxList>("sandbox-list", "`sandbox list`"),
         output_schema::<output::ProvenanceReport>(
             "provenance",
             "`kustomize build`, `generate provider`, `generate cluster`, `render` with `--provenance=json`",
@@ -55,12 +56,16 @@ fn output_schemas() -> Vec<OutputSchema> {
             "lifecycle-report",
             "`plan`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback`, `delete`",
         ),
-        output_schema::<output::ComponentRunReport>("component-run", "`component delete`"),
+        output_schema::<output::ComponentRunReport>(
+            "component-run",
+            "`component plan`, `component diff`, `component apply`, `component delete`",
+        ),
         output_schema::<output::ControllerRunReport>(
             "controller-run",
             "`controller install`, `controller uninstall`",
         ),
         output_schema::<output::CatalogLint>("catalog-lint", "`catalog lint`"),
+        output_schema::<output::ParameterExplanation>("parameter-explanation", "`catalog explain`"),
         output_schema::<output::CatalogPlan>("catalog-plan", "`catalog plan`"),
         output_schema::<output::AppliedCatalogs>("applied-catalogs", "`catalog list --applied`"),
         output_schema::<output::CatalogRunReport>("catalog-run", "`catalog apply`, `catalog delete`"),

@@ -20,6 +20,7 @@ pub(super) fn exit_codes() -> Page {
          | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade, move, save \
          or restore is unfinished, or an object cannot be read |\n\
          | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read completely |\n\
+         | `kustomize lint` | there are warnings |\n\
          | `component status` | a Component is not ready |\n\
          | `component diff` | a Component differs from the cluster |\n\
          | `catalog plan` | the catalog differs from its last version |\n",

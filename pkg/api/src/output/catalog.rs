@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{ObjectName, StepAction, StepReport};
 
@@ -41,6 +42,52 @@ pub struct CatalogFileChange {
     pub action: StepAction,
     /// Path in the folder of manifests.
     pub path: String,
+}
+
+/// Result of `catalog explain`: the classes that set a parameter of a target.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParameterExplanation {
+    /// Target with the parameter.
+    pub target: String,
+    /// Path of the parameter, such as `a:b`.
+    pub parameter: String,
+    /// Values that classes set, in the order in which they are merged.
+    pub sources: Vec<ParameterSource>,
+    /// Value after merging; null if the parameter does not exist.
+    pub value: Option<Value>,
+}
+
+/// Value of a parameter, or of a mapping around it, in one class.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParameterSource {
+    /// Class; the name of the target for the target itself.
+    pub class: String,
+    /// Path of the file.
+    pub file: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// Path of the value: the parameter, or a mapping around it.
+    pub path: String,
+    /// Effect on earlier values.
+    pub change: ParameterChange,
+    /// Value as written, with references.
+    pub value: Value,
+}
+
+/// Effect of a value on the values of earlier classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ParameterChange {
+    /// The value is the first one.
+    Sets,
+    /// The value is merged with earlier values, or replaces a scalar.
+    Merges,
+    /// The value replaces all earlier ones (`~key`, or null).
+    Replaces,
+    /// The value is a reference, whose value is merged with earlier values.
+    Refers,
 }
 
 /// Result of `catalog apply` and `catalog delete`.

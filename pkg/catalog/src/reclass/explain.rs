@@ -1,7 +1,7 @@
 //! The classes that set a parameter, in the order in which they are merged.
 
+use api::output::{ParameterChange, ParameterExplanation, ParameterSource};
 use manifest::{Map, Value};
-use serde::Serialize;
 
 use super::error::RenderError;
 use super::inventory::{Inventory, MissingClasses};
@@ -13,56 +13,12 @@ use super::walk::Walk;
 /// The maximum number of values that are shown of one class.
 const MAX_SHOWN_VALUES: usize = 100_000;
 
-/// The origin of the value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explanation {
-    /// The target with the parameter.
-    pub target: String,
-    /// The path of the parameter, such as `a:b`.
-    pub parameter: String,
-    /// The values that classes set, in the order in which they are merged.
-    pub sources: Vec<ParameterSource>,
-    /// The value after merging; none if the parameter does not exist.
-    pub value: Option<Value>,
-}
-
-/// A value of a parameter, or of a mapping around it, in one class.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ParameterSource {
-    /// The class; the name of the target for the target itself.
-    pub class: String,
-    /// The path of the file.
-    pub file: String,
-    /// The line in the file, from 1.
-    pub line: u32,
-    /// The path of the value: the parameter, or a mapping around it.
-    pub path: String,
-    /// The effect on earlier values.
-    pub change: ParameterChange,
-    /// The value as written, with references.
-    pub value: Value,
-}
-
-/// The effect of a value on the values of earlier classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ParameterChange {
-    /// The value is the first one.
-    Sets,
-    /// The value is merged with earlier values, or replaces a scalar.
-    Merges,
-    /// The value replaces all earlier ones (`~key`, or null).
-    Replaces,
-    /// The value is a reference, whose value is merged with earlier values.
-    Refers,
-}
-
 impl Inventory {
     /// Lists the classes that set a parameter of a target. The path has the form `a:b`, as in references.
     ///
     /// # Errors
     /// The target does not exist, or it has problems; all are reported.
-    pub fn explain(&self, target: &str, parameter: &str) -> Result<Explanation, RenderError> {
+    pub fn explain(&self, target: &str, parameter: &str) -> Result<ParameterExplanation, RenderError> {
         let file = self.target_file(target)?;
         let node = self.render(target)?;
         let walk = Walk::of(self, file, MissingClasses::Rejected)
@@ -76,7 +32,12 @@ impl Inventory {
                 self.add_sources(field, &keys, 1, &mut sources);
             }
         }
-        Ok(Explanation { target: target.to_owned(), parameter: parameter.to_owned(), sources, value })
+        Ok(ParameterExplanation {
+            target: target.to_owned(),
+            parameter: parameter.to_owned(),
+            sources,
+            value,
+        })
     }
 
     /// Adds the values of a field. `depth` is the number of keys on the path to it.

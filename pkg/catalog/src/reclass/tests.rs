@@ -6,7 +6,9 @@ use std::fs;
 use manifest::{Value, yaml};
 use snapbox::{assert_data_eq, str};
 
-use super::{Inventory, MissingClasses, Ordered, ParameterChange, RenderError};
+use api::output::ParameterChange;
+
+use super::{Inventory, MissingClasses, Ordered, RenderError};
 
 mod limits;
 mod problems;

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use catalog::reclass::{Explanation, ParameterChange};
+use api::output::{ParameterChange, ParameterExplanation};
 
 use super::inventory_folder::InventoryFolder;
 use crate::{Failure, session::Session, settings::OutputFlag};
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Explain, session: &mut Session) -> Result<(), Failure> 
     session.print(format, &explanation, |explanation, _| text(explanation))
 }
 
-fn text(explanation: &Explanation) -> String {
+fn text(explanation: &ParameterExplanation) -> String {
     let mut out = String::new();
     for source in &explanation.sources {
         let change = match source.change {
