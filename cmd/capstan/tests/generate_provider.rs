@@ -28,6 +28,21 @@ Images:
     );
 }
 
+#[test]
+fn a_description_in_json_is_refused_with_the_verb_that_has_one() {
+    let world = with_repository();
+    let run = world.run(["generate", "provider", "-i", "own", "--describe", "-o", "json"]);
+    assert_eq!(run.status, 1);
+    assert_eq!(run.stdout, "");
+    assert_data_eq!(
+        run.stderr,
+        str![[r#"
+{"kind":"user","exitCode":1,"message":"`--describe` prints text only","causes":[],"hints":["run `capstan provider show` for a description in JSON or YAML"]}
+
+"#]]
+    );
+}
+
 // Row: PRV-28
 // Row: PRV-30
 #[test]

@@ -68,6 +68,7 @@ exit 1
 --- stderr
 error: cannot remove the provider `docker` from `[HOME]/.config/cluster-api/clusterctl.yaml`
   cause: the file has no such entry
+hint: run `capstan provider list` to list providers; built-in ones cannot be removed
 
 $ capstan provider remove both
 exit 1

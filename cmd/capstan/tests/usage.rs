@@ -32,6 +32,45 @@ hint: run `capstan --help` to list the commands
 }
 
 #[test]
+fn a_word_of_another_tool_or_group_leads_to_its_command() {
+    assert_data_eq!(
+        world().screens(["install", "template", "rollback demo", "list"]),
+        str![[r#"
+$ capstan install
+exit 1
+--- stderr
+error: unknown command `install`
+hint: did you mean `init` or `controller install`?
+hint: run `capstan --help` to list the commands
+
+$ capstan template
+exit 1
+--- stderr
+error: unknown command `template`
+hint: did you mean `chart template` or `component template`?
+hint: run `capstan --help` to list the commands
+
+$ capstan rollback demo
+exit 1
+--- stderr
+error: unknown command `rollback`
+hint: did you mean `upgrade rollback`?
+hint: run `capstan --help` to list the commands
+
+$ capstan list
+exit 1
+--- stderr
+error: unknown command `list`
+hint: run `capstan --help` to list the commands
+
+"#]]
+    );
+    let help = world().run(["help", "stauts"]);
+    let warning = help.stderr.lines().next();
+    assert_eq!(warning, Some("warning: unknown help topic `stauts`; did you mean `status`?"));
+}
+
+#[test]
 fn an_unknown_flag_names_the_command_that_has_it() {
     assert_data_eq!(
         output(&["version", "--outptu", "short"]),

@@ -158,7 +158,14 @@ impl Explain for ManagementClusterError {
     }
 }
 
-impl Explain for InvalidClusterRequest {}
+impl Explain for InvalidClusterRequest {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        match self {
+            Self::KubernetesVersion(_) => ErrorExplanation::hint("write the version in the form v1.35.0"),
+            _ => ErrorExplanation::default(),
+        }
+    }
+}
 
 impl Explain for MetadataError {}
 

@@ -21,4 +21,4 @@ pub(crate) use parse::{Invocation, ParsedArgs, parse};
 pub(crate) use raw_flags::{error_format, raw_flag_value};
 pub use tree::command;
 pub(crate) use tree::command_for_program as tree_of;
-pub(crate) use usage_error::unknown_command;
+pub(crate) use usage_error::{suggestion, unknown_command};

@@ -31,32 +31,34 @@ pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
     }
 }
 
-/// The maximum number of commands with a flag for a hint that names them. A flag of many commands, such as `--yes`, does
-/// not tell which command was meant.
-const MAX_VERBS_WITH_FLAG: usize = 3;
+/// The maximum number of commands with a flag or a last word for a hint that names them. A flag of many commands, such
+/// as `--yes`, does not tell which command was meant, and neither does a word such as `list`.
+const MAX_SUGGESTED_VERBS: usize = 3;
+
+/// Words of helm and kubectl for commands with other names.
+const HABITS: [(&str, &str); 2] = [("install", "init"), ("uninstall", "delete")];
 
 fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failure {
     let failure = Failure::user(format!("unknown flag `{flag}`"));
-    let verbs = verbs_with_flag(tree, flag.trim_start_matches('-'), "");
+    let long = flag.trim_start_matches('-');
+    let verbs = verbs_with(tree, "", &|verb| verb.get_arguments().any(|arg| arg.get_long() == Some(long)));
     match suggested {
         // A flag of another command is not misspelt, so similar flags are no help.
         Some(suggested) if verbs.is_empty() => {
             failure.hint(format!("did you mean `{}`?", flag_name(&suggested)))
         }
-        _ if verbs.is_empty() || verbs.len() > MAX_VERBS_WITH_FLAG => failure,
-        _ => failure.hint(format!("`{flag}` is a flag of {}", verbs.join(", "))),
+        _ if verbs.is_empty() || verbs.len() > MAX_SUGGESTED_VERBS => failure,
+        _ => failure.hint(format!("`{flag}` is a flag of {}", quoted(&verbs, ", "))),
     }
 }
 
-/// Returns the full names of all commands with this long flag.
-fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
+/// Returns the full names of all visible commands below a command that a condition selects.
+fn verbs_with(command: &Command, prefix: &str, is_selected: &dyn Fn(&Command) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for subcommand in command.get_subcommands() {
+    for subcommand in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
         let name = format!("{prefix}{}", subcommand.get_name());
-        if subcommand.get_arguments().any(|arg| arg.get_long() == Some(flag)) {
-            found.push(format!("`{name}`"));
-        }
-        found.extend(verbs_with_flag(subcommand, flag, &format!("{name} ")));
+        found.extend(is_selected(subcommand).then(|| name.clone()));
+        found.extend(verbs_with(subcommand, &format!("{name} "), is_selected));
     }
     found
 }
@@ -109,20 +111,37 @@ pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Fail
 
 /// Adds a hint with the verbs whose names resemble a word.
 fn add_verb_suggestions(failure: Failure, path: &[String], command: &Command, word: &str) -> Failure {
-    match suggested_verbs(path, command, word).as_slice() {
-        [] => failure,
-        near => failure.hint(format!("did you mean {}?", quoted(near))),
+    match suggestion(path, command, word) {
+        Some(question) => failure.hint(question),
+        None => failure,
     }
 }
 
-/// Returns the full names of the verbs whose names resemble a word.
+/// Returns a question that names the verbs that a word may mean.
+pub(crate) fn suggestion(path: &[String], command: &Command, word: &str) -> Option<String> {
+    let verbs = suggested_verbs(path, command, word);
+    (!verbs.is_empty()).then(|| format!("did you mean {}?", quoted(&verbs, " or ")))
+}
+
+/// Returns the full names of the verbs whose names resemble a word. On the first level, these include groups' verbs of
+/// this name.
 fn suggested_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
     let names = || command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
     let mut near = similar_names(word, names());
     near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
     near.sort_unstable();
     near.dedup();
-    near.into_iter().map(|name| [path.join(" ").as_str(), name].join(" ").trim_start().to_owned()).collect()
+    let prefix = path.join(" ");
+    let mut near: Vec<_> =
+        near.into_iter().map(|name| [&*prefix, name].join(" ").trim_start().to_owned()).collect();
+    if path.is_empty() {
+        near.extend(HABITS.iter().filter(|(habit, _)| *habit == word).map(|(_, verb)| (*verb).to_owned()));
+        let same = verbs_with(command, "", &|verb| verb.get_name() == word);
+        if same.len() <= MAX_SUGGESTED_VERBS {
+            near.extend(same);
+        }
+    }
+    near
 }
 
 /// Returns the failure for a word after a flag that is not a verb. Does not check if a plugin of that name exists.
@@ -139,8 +158,8 @@ pub(crate) fn unknown_command(tree: &Command, word: &str) -> Failure {
     add_verb_suggestions(failure, &[], tree, word).hint("run `capstan --help` to list the commands")
 }
 
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+fn quoted(names: &[String], separator: &str) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(separator)
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {

@@ -21,8 +21,9 @@ pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
         return show(&args.command[..longest], session);
     }
     let topic = args.command.join(" ");
+    let suggestion = cli::suggestion(&[], &tree, &topic).map_or_else(String::new, |text| format!("; {text}"));
     let help = cli::render_help(tree, program, &[], None, false).unwrap_or_default();
-    session.messages().warning(format!("unknown help topic `{topic}`"));
+    session.messages().warning(format!("unknown help topic `{topic}`{suggestion}"));
     session.messages().write_plain(&help);
     Ok(())
 }

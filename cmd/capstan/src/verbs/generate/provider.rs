@@ -67,6 +67,10 @@ pub(crate) struct GenerateProvider {
 pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let provenance = args.provenance.parse(format)?;
+    if args.describe && format != OutputFormat::Text {
+        let failure = Failure::user("`--describe` prints text only");
+        return Err(failure.hint("run `capstan provider show` for a description in JSON or YAML"));
+    }
     let (id, version) = args.provider.provider_and_version()?;
     let releases = session.provider_releases(&id)?;
     let release = session

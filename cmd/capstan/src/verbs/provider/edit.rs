@@ -212,7 +212,8 @@ fn type_of(name: &str, given: Option<ProviderType>, listed: &[ListedEntry]) -> R
             Err(match (&*named, similar_names(name, names).first()) {
                 ([of, ..], _) => failure.hint(format!("use `--type {}`", of.flag())),
                 ([], Some(near)) => failure.hint(format!("did you mean `{near}`?")),
-                ([], None) => failure,
+                ([], None) => failure
+                    .hint("run `capstan provider list` to list providers; built-in ones cannot be removed"),
             })
         }
     }
