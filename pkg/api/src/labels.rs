@@ -22,8 +22,14 @@ const MAX_BYTES: usize = 63;
 /// The label of a Namespace that the API server sets.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
+/// The field manager of every write.
+pub const FIELD_MANAGER: &str = "capstan";
+
+/// The label value and the annotation prefix of objects that capstan stores on a cluster.
+pub const CAPSTAN_DOMAIN: &str = "capstan.dev";
+
 /// The domains of labels that Cluster API and capstan set and read. Their subdomains are reserved too.
-const RESERVED_DOMAINS: [&str; 2] = ["cluster.x-k8s.io", "capstan.dev"];
+const RESERVED_DOMAINS: [&str; 2] = ["cluster.x-k8s.io", CAPSTAN_DOMAIN];
 
 /// A label that cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
+use api::labels::FIELD_MANAGER;
 use apply::{
     ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Event, GroupKind, ListQuery,
     ObjectKey, ObjectRevision, PatchTarget, Server, Written,
@@ -14,8 +15,6 @@ use serde_json::json;
 
 use crate::{API_VERSION, Component, ComponentKey, GROUP, InventoryItem, KIND, RECONCILER, check_component};
 
-/// The field manager of Components and their records.
-const MANAGER: &str = "capstan";
 /// The label of Secrets that record Components.
 const RECORD_LABEL: &str = "capstan.dev/component";
 /// The annotation with the time of a requested step, as Flux names it.
@@ -209,7 +208,7 @@ impl ComponentStore {
             }
             metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
         }
-        let stored = self.server.apply(kind, &desired, MANAGER, ApplyRequest::default()).await?;
+        let stored = self.server.apply(kind, &desired, FIELD_MANAGER, ApplyRequest::default()).await?;
         let mut component = Component::from_server(stored)?;
         let is_new = component.status.inventory.is_empty();
         if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
@@ -227,10 +226,10 @@ impl ComponentStore {
         if let Some(kind) = &self.kind {
             let patch = json!([{"op": "add", "path": "/status", "value": component.status}]);
             let (namespace, name) = (&key.namespace, &key.name);
-            self.server.patch(kind, namespace, name, &patch, MANAGER, PatchTarget::Status).await?;
+            self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Status).await?;
             return Ok(());
         }
-        self.server.apply(&self.secrets, &record(component), MANAGER, ApplyRequest::default()).await?;
+        self.server.apply(&self.secrets, &record(component), FIELD_MANAGER, ApplyRequest::default()).await?;
         Ok(())
     }
 
@@ -287,7 +286,7 @@ impl ComponentStore {
         of: PatchTarget,
     ) -> Result<(), ApiError> {
         let (namespace, name) = (component.namespace(), component.name());
-        let patched = self.server.patch(kind, namespace, name, patch, MANAGER, of).await?;
+        let patched = self.server.patch(kind, namespace, name, patch, FIELD_MANAGER, of).await?;
         let mut patched = without_managed_fields(patched);
         if let Some(Value::Object(metadata)) = patched.as_map_mut().remove("metadata") {
             component.metadata = metadata;
@@ -299,7 +298,9 @@ impl ComponentStore {
     pub(crate) async fn request_step(&self, key: &ComponentKey) -> Result<(), ApiError> {
         let Some(kind) = &self.kind else { return Ok(()) };
         let patch = json!({"metadata": {"annotations": {STEP_REQUESTED_AT: Timestamp::now().to_string()}}});
-        self.server.patch(kind, &key.namespace, &key.name, &patch, MANAGER, PatchTarget::Object).await?;
+        self.server
+            .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object)
+            .await?;
         Ok(())
     }
 
@@ -317,7 +318,7 @@ impl ComponentStore {
             finalizers.push(RECONCILER.into());
             let version = found.get(&["metadata", "resourceVersion"]);
             let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": version}});
-            self.server.patch(kind, namespace, name, &patch, MANAGER, PatchTarget::Object).await?;
+            self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
         }
         self.server.delete(kind, namespace, name, None).await?;
         Ok(())
@@ -335,7 +336,7 @@ impl ComponentStore {
             let patch = json!({"metadata": {"finalizers": others}});
             let released = self
                 .server
-                .patch(kind, &key.namespace, &key.name, &patch, MANAGER, PatchTarget::Object)
+                .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object)
                 .await;
             match released {
                 Err(error) if !error.is_not_found() => return Err(error),
@@ -360,7 +361,7 @@ impl ComponentStore {
         }
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         let namespace = Object::try_from(namespace).unwrap_or_default();
-        self.server.apply(&self.namespaces, &namespace, MANAGER, ApplyRequest::default()).await?;
+        self.server.apply(&self.namespaces, &namespace, FIELD_MANAGER, ApplyRequest::default()).await?;
         let object = ObjectKey::of(&namespace);
         self.server.events().send(&Event::Wrote { object, how: Written::Created });
         Ok(())

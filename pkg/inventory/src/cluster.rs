@@ -3,6 +3,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use api::labels::FIELD_MANAGER;
 use api::output::{ProgressEvent, ProgressStep};
 use apply::{
     ApiError, ApiKind, ApplyPrecondition, ApplyRequest, EventSink, Lease, LeaseName, ObjectKey,
@@ -11,8 +12,6 @@ use apply::{
 use manifest::Object;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
-
-use crate::providers::FIELD_MANAGER;
 
 /// The maximum number of attempts to write an object of capstan that another tool writes concurrently.
 const MAX_ATTEMPTS: usize = 4;

@@ -39,6 +39,4 @@ pub use cluster::{
 };
 pub use contract::{ContractCheck, ContractError, storage_version};
 pub use preflight_problem::{PreflightProblem, PreflightProblems};
-pub use providers::{
-    CAPSTAN_DOMAIN, FIELD_MANAGER, InventoryError, ProviderInventory, entry_kind, inventory_objects,
-};
+pub use providers::{InventoryError, ProviderInventory, entry_kind, inventory_objects};

@@ -3,6 +3,7 @@ mod entry;
 
 use std::time::Duration;
 
+use api::labels::FIELD_MANAGER;
 use api::{ErrorExplanation, Explain, ProviderId, ProviderType, labels::LabelsByOwner};
 use apply::{
     ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectKey, ObjectRevision, StatusHints, WaitRequest,
@@ -15,12 +16,6 @@ use crate::{ManagementCluster, cluster::crd_kind};
 
 use definition::{Annotations, DEFINITION};
 pub use entry::kind as entry_kind;
-
-/// The field manager of every write.
-pub const FIELD_MANAGER: &str = "capstan";
-
-/// The label value and the annotation prefix of objects that capstan stores on a cluster.
-pub const CAPSTAN_DOMAIN: &str = "capstan.dev";
 
 /// The time limit for a new definition to become established. Without objects, a moment suffices even on a busy server.
 const ESTABLISH_TIMEOUT: Duration = Duration::from_mins(1);

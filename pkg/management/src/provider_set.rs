@@ -1,12 +1,13 @@
 //! The engine settings for providers: ownership marks, write options and apply set records.
 
 use api::ProviderId;
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{
     AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DesiredSet, ItemPhase,
     ObjectKey, OwnershipMarks,
 };
 use futures::{FutureExt as _, future::BoxFuture};
-use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, config_map_kind};
+use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 

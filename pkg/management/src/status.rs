@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use api::labels::FIELD_MANAGER;
 use apply::{
     ApiError, ApplyPlan, ApplySet, ApplySetItem, Blocker, DesiredSet, FieldDrift, Health, LeaseState,
     LiveObjects, ObjectKey, ObservationTarget, PlanStep, ReadByName, ReadDetail, Status, StatusHints,
     StepAction, field_drift, lease_state, status_of,
 };
-use inventory::{FIELD_MANAGER, InventoryError, ManagementCluster, ProviderInventory};
+use inventory::{InventoryError, ManagementCluster, ProviderInventory};
 use mover::{MoveJournal, unfinished_move};
 use provider::InstalledProvider;
 

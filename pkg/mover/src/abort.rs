@@ -11,10 +11,11 @@ mod tests;
 
 use std::{collections::BTreeSet, time::Duration};
 
+use api::labels::FIELD_MANAGER;
 use api::output::MovePhase;
 use apply::{ApiError, ObjectKey, PatchTarget};
 use futures::{TryFutureExt as _, try_join};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use manifest::Value;
 use workload::{Discovery, MOVE_MARK, Scope, discover};
 

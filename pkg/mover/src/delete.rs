@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use api::labels::FIELD_MANAGER;
 use api::output::MovePhase;
 use apply::{ApiError, ObjectKey, ObjectRevision, PatchTarget};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use manifest::Value;
 use serde_json::json;
 use workload::{DELETE_FOR_MOVE, NodeId, ObjectFacts};

@@ -5,9 +5,10 @@ mod acknowledgement;
 
 use std::collections::BTreeSet;
 
+use api::labels::FIELD_MANAGER;
 use api::output::MovePhase;
 use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchTarget};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use manifest::{Object, Value};
 use serde_json::json;
 use workload::{MOVE_MARK, NodeId, PAUSED_ANNOTATION};

@@ -22,8 +22,9 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::labels::FIELD_MANAGER;
 use api::output::{MovePhase, ProgressEvent};
-use inventory::{ClusterIdentity, FIELD_MANAGER, ManagementCluster, ProviderInventory, known_kind};
+use inventory::{ClusterIdentity, ManagementCluster, ProviderInventory, known_kind};
 use provider::InstalledProvider;
 use serde_json::json;
 use workload::{MOVE_MARK, NodeId};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ApiKind, GroupKind, Permission, ServedKinds, Server, WriteMode};
-use inventory::FIELD_MANAGER;
 use manifest::Object;
 use serde_json::json;
 

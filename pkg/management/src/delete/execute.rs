@@ -1,5 +1,6 @@
 use std::{mem, time::Duration};
 
+use api::labels::CAPSTAN_DOMAIN;
 use api::{ProviderId, ProviderType, labels, output::ProgressStep};
 use apply::{
     ApiError, ApplyPlan, ApplySet, ApplySetItem, ApplySetStore, Blocker, DesiredSet, Engine, EngineOutcome,
@@ -7,7 +8,7 @@ use apply::{
     OwnershipMarks, PlanStep, PlannedSet, ReadByName, ReadDetail, RunOptions, SaveAt,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
-use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind, secret_kind};
+use inventory::{ManagementCluster, config_map_kind, known_kind, secret_kind};
 use mover::JOURNAL_NAME;
 use provider::InstalledProvider;
 use tokio::time::Instant;

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
 use api::labels;
+use api::labels::CAPSTAN_DOMAIN;
 use apply::{ApiError, ApiKind, ListQuery, ObjectKey};
 use futures::future::try_join_all;
-use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind};
+use inventory::{ManagementCluster, config_map_kind, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 

@@ -13,9 +13,10 @@ mod index;
 mod manifests;
 
 use api::ProviderId;
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectRevision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, ProviderInventory, secret_kind};
+use inventory::{ManagementCluster, ProviderInventory, secret_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use provider::InstalledProvider;

@@ -5,8 +5,9 @@
 //! storage version from the list. Therefore the new definition first switches to the old storage version. A second
 //! check then confirms that no objects exist.
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ListQuery, ObjectKey, PatchTarget, defined_kinds};
-use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind, storage_version};
+use inventory::{ManagementCluster, crd_kind, storage_version};
 use manifest::{Object, Value};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Keeps fields that users set on the Deployments of providers during an upgrade. Pure functions.
 
-use inventory::CAPSTAN_DOMAIN;
+use api::labels::CAPSTAN_DOMAIN;
 use manifest::{Map, Object, Value};
 
 /// The fields to keep.

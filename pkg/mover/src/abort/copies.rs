@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map::Entry};
 
+use api::labels::FIELD_MANAGER;
 use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, ApiKind, DeletionOutcome, GroupKind, ObjectKey, ObjectRevision, PatchTarget};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use serde_json::json;
 use workload::{DELETE_FOR_MOVE, Discovery, KeepReason, MOVE_MARK, MoveDecision, NodeId, ObjectFacts};
 

@@ -1,6 +1,6 @@
 //! Builds the object that is sent to the target for an object of the source.
 
-use inventory::FIELD_MANAGER;
+use api::labels::FIELD_MANAGER;
 use manifest::{Map, Object, Value};
 use serde_json::json;
 use workload::DELETE_FOR_MOVE;

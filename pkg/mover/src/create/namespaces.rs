@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
+use api::labels::FIELD_MANAGER;
 use apply::{ObjectKey, WriteMode};
-use inventory::{FIELD_MANAGER, known_kind};
+use inventory::known_kind;
 use manifest::{Map, Object};
 
 use crate::{MoveError, concurrency::run_concurrently, error::check_failures, run::MoveContext};

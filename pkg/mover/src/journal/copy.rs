@@ -6,12 +6,11 @@ use std::{
 };
 
 use api::ProviderType;
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{ApiError, ApplyPrecondition, ApplyRequest, ObjectRevision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use inventory::{
-    CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, ProviderInventory, config_map_kind, known_kind,
-};
+use inventory::{ManagementCluster, ProviderInventory, config_map_kind, known_kind};
 use manifest::{Object, Value};
 use serde::Deserialize;
 use serde_json::json;

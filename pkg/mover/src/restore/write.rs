@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget, WriteMode};
-use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
 use workload::{MOVE_MARK, NodeId, ObjectFacts};

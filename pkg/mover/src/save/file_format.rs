@@ -2,8 +2,8 @@
 
 use std::io;
 
+use api::labels::FIELD_MANAGER;
 use apply::ObjectKey;
-use inventory::FIELD_MANAGER;
 use manifest::{Map, Object, Value};
 use serde::Serialize as _;
 use serde_json::ser::{Formatter, Serializer};

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::labels::FIELD_MANAGER;
 use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, GroupKind, ObjectKey, PatchTarget};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use manifest::Value;
 use workload::{MOVE_MARK, NodeId};
 

@@ -1,8 +1,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ApiKind, ListQuery, ObjectKey, ObjectPage, WriteMode};
 use futures::future::join_all;
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use manifest::{Object, Value};
 use workload::TypeFacts;
 

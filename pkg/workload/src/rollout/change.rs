@@ -1,7 +1,8 @@
 //! Restart, pause and resume of one rollout.
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApiKind, PatchTarget, WriteMode};
-use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind};
+use inventory::{ManagementCluster, crd_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;

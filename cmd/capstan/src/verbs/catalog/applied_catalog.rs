@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use api::output::{AppliedCatalog, AppliedCatalogs, CatalogRunReport, UnresolvedObject};
 use apply::{
     ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, object_name,
 };
 use catalog::manifests::ManifestObject;
-use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use management::DiffDetail;
 
 use crate::{Failure, session::Session, verbs::lifecycle::steps_text};

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
+use api::labels::CAPSTAN_DOMAIN;
 use apply::{
     AdoptionPolicy, ApplyOptions, ApplySet, Engine, EngineError, OwnershipMarks, Policies, ReadByName, Server,
 };
 use chart::{Capabilities, Chart, RenderOptions, Rendered, Values};
 use component::{ServerLookup, server_capabilities};
-use inventory::CAPSTAN_DOMAIN;
 use manifest::Object;
 use tokio::{runtime::Handle, task::spawn_blocking};
 

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApplyRequest, Blocker, ObjectKey, Server, StatusHints, WaitRequest};
 use manifest::YamlLimits;
 
@@ -46,7 +47,7 @@ fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Fail
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
-            server.apply(&kind, object, "capstan", ApplyRequest::default()).await
+            server.apply(&kind, object, FIELD_MANAGER, ApplyRequest::default()).await
         };
         session.block_on(written).with_context(|| format!("cannot apply {key}"))?;
         session.messages().status(format!("applied {key}"));

@@ -2,10 +2,11 @@
 
 use std::{error::Error, pin::pin, sync::Arc, time::Duration};
 
+use api::labels::FIELD_MANAGER;
 use apply::{ApplyRequest, ConnectionOptions, EventSink, GroupKind, LeaseRequest, Server, ServerOptions};
 use component::{ClusterRenderer, ComponentStore, Preparation, definitions};
 use controller::{Controller, ControllerEvent, ControllerOptions, Shard, acquire_shard};
-use inventory::{FIELD_MANAGER, ManagementCluster};
+use inventory::ManagementCluster;
 use repository::RepositoryContext;
 use sandbox::Sandbox;
 use tokio::time::{Instant, sleep};
