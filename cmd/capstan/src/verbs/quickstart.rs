@@ -3,7 +3,7 @@
 //! ```text
 //! flags ─► Tour: command lines of this program and of kubectl ─┬─► --print
 //!                                                              └─► each printed, and run as if typed
-//! Stage: the folder with bundled providers and the rendered cluster, and the sandboxes of the tour
+//! Setup: the folder with bundled providers and the rendered cluster, and the sandboxes of the tour
 //! ```
 
 mod components;
@@ -83,46 +83,46 @@ struct Tour {
 struct CommandLine(Vec<String>);
 
 pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failure> {
-    let stage = TourSetup::of(session.environment())?;
+    let setup = TourSetup::of(session.environment())?;
     if args.remove {
-        return remove(&stage, session);
+        return remove(&setup, session);
     }
     let tour = if args.components {
         if args.providers.is_given() {
             return Err(Failure::user("`--components` cannot be combined with flags of providers"));
         }
-        Tour::of_components(&stage)
+        Tour::of_components(&setup)
     } else {
-        Tour::of(args, &stage, session)?
+        Tour::of(args, &setup, session)?
     };
-    if args.print { print(&tour, &stage, session) } else { run_tour(&tour, &stage, session) }
+    if args.print { print(&tour, &setup, session) } else { run_tour(&tour, &setup, session) }
 }
 
 /// Prints the commands as a script. Writes the files that they read, so that the commands can be typed.
-fn print(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    stage.write(&tour.files)?;
+fn print(tour: &Tour, setup: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    setup.write(&tour.files)?;
     let (program, home) = (session.program(), session.environment().home());
     let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.text(program, home));
     let steps: String = tour.steps.iter().map(step).collect();
     let program = program.name();
     let mut afterwards: Vec<String> =
-        stage_sandboxes(tour).iter().map(|name| format!("{program} sandbox delete {name}")).collect();
+        tour_sandboxes(tour).iter().map(|name| format!("{program} sandbox delete {name}")).collect();
     afterwards.push(format!("{program} quickstart --remove"));
     let text = format!("{steps}# Afterwards: {}\n", afterwards.join("; "));
     session.printer().write(text)
 }
 
-/// Runs the tour from an empty stage. A failed tour removes everything it created.
-fn run_tour(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    stage.check_names()?;
-    let lock = stage.lock()?;
+/// Runs the tour after the last one is removed. A failed tour removes everything it created.
+fn run_tour(tour: &Tour, setup: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    setup.check_names()?;
+    let lock = setup.lock()?;
     session.defer_interrupts();
-    let ended = set_up(tour, stage, session).and_then(|()| run_steps(tour, session));
+    let ended = set_up(tour, setup, session).and_then(|()| run_steps(tour, session));
     let Err(failure) = ended else {
         let text = closing_text(tour, session);
         return session.printer().write(text);
     };
-    let cleanup_text = match tear_down(stage, &lock, session) {
+    let cleanup_text = match tear_down(setup, &lock, session) {
         Ok(()) => {
             "the sandboxes and files of the tour are removed; re-run `capstan quickstart` for another tour"
         }
@@ -134,27 +134,27 @@ fn run_tour(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(),
 }
 
 /// Returns the sandboxes that the commands of a tour name.
-fn stage_sandboxes(tour: &Tour) -> Vec<&'static str> {
+fn tour_sandboxes(tour: &Tour) -> Vec<&'static str> {
     let is_named = |name: &&str| tour.steps.iter().any(|(_, line)| line.0.iter().any(|word| word == name));
     [SOURCE, TARGET].into_iter().filter(is_named).collect()
 }
 
-fn remove(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    if stage.is_empty()? {
+fn remove(setup: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    if setup.is_empty()? {
         session.messages().status("nothing to remove");
         return Ok(());
     }
-    let lock = stage.lock()?;
-    tear_down(stage, &lock, session)
+    let lock = setup.lock()?;
+    tear_down(setup, &lock, session)
 }
 
-fn set_up(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    if !stage.sandboxes()?.is_empty() {
+fn set_up(tour: &Tour, setup: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    if !setup.sandboxes()?.is_empty() {
         session.messages().status("removing the last tour");
-        remove_sandboxes(stage, session)?;
+        remove_sandboxes(setup, session)?;
     }
-    stage.write(&tour.files)?;
-    stage.create_sandboxes()
+    setup.write(&tour.files)?;
+    setup.create_sandboxes()
 }
 
 fn run_steps(tour: &Tour, session: &mut Session) -> Result<(), Failure> {
@@ -175,17 +175,17 @@ fn print_now(text: &str, session: &mut Session) -> Result<(), Failure> {
     session.printer().flush()
 }
 
-fn tear_down(stage: &TourSetup, lock: &TourLock, session: &mut Session) -> Result<(), Failure> {
-    remove_sandboxes(stage, session)?;
-    stage.remove(lock)
+fn tear_down(setup: &TourSetup, lock: &TourLock, session: &mut Session) -> Result<(), Failure> {
+    remove_sandboxes(setup, session)?;
+    setup.remove(lock)
 }
 
-fn remove_sandboxes(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
-    if let Some([source, target]) = stage.server_addresses()? {
+fn remove_sandboxes(setup: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    if let Some([source, target]) = setup.server_addresses()? {
         delete_moves_between([&source, &target], session.environment())
             .with_context(|| "cannot remove the journal of the move".to_owned())?;
     }
-    for name in stage.sandboxes()? {
+    for name in setup.sandboxes()? {
         CommandLine::new(&format!("capstan sandbox delete {name}"), &[]).run(session)?;
     }
     Ok(())
@@ -222,14 +222,14 @@ fn folder_to_add<'p>(executable: &'p Path, program: Program, environment: &Envir
 
 impl Tour {
     /// Returns a tour with the named providers, or with the bundled ones.
-    fn of(args: &Quickstart, stage: &TourSetup, session: &Session) -> Result<Self, Failure> {
+    fn of(args: &Quickstart, setup: &TourSetup, session: &Session) -> Result<Self, Failure> {
         let config = session.globals().config.clone().filter(|path| !path.is_empty());
-        let is_carried = config.is_none() && !args.providers.is_given();
+        let uses_bundled_providers = config.is_none() && !args.providers.is_given();
         let flavor = args.flavor.clone();
-        let (providers, infrastructure, config, flavor) = if is_carried {
+        let (providers, infrastructure, config, flavor) = if uses_bundled_providers {
             let providers = ["--infrastructure", INFRASTRUCTURE].map(str::to_owned).to_vec();
             let flavor = flavor.unwrap_or_else(|| FLAVOR.to_owned());
-            (providers, INFRASTRUCTURE.to_owned(), Some(stage.path_of(CONFIG)), Some(flavor))
+            (providers, INFRASTRUCTURE.to_owned(), Some(setup.path_of(CONFIG)), Some(flavor))
         } else {
             let flavor = flavor.filter(|flavor| !flavor.is_empty());
             (args.providers.to_args(), args.infrastructure()?, config, flavor)
@@ -237,12 +237,12 @@ impl Tour {
         let flag = |name: &str, value: Option<String>| {
             value.map(|value| vec![name.to_owned(), value]).unwrap_or_default()
         };
-        let (config, file) = (flag("--config", config), stage.path_of("demo.yaml"));
+        let (config, file) = (flag("--config", config), setup.path_of("demo.yaml"));
         let init = |sandbox| {
             CommandLine::new(&format!("capstan init --sandbox {sandbox}"), &[&*providers, &*config].concat())
         };
         let kubectl = |sandbox: &str, task: &str, more: &[String]| {
-            let reach = ["kubectl".to_owned(), "--kubeconfig".to_owned(), stage.kubeconfig(sandbox)?];
+            let reach = ["kubectl".to_owned(), "--kubeconfig".to_owned(), setup.kubeconfig(sandbox)?];
             let task = task.split(' ').map(str::to_owned);
             let words = reach.into_iter().chain(task).chain(more.iter().cloned());
             Ok::<_, Failure>(CommandLine(words.collect()))
@@ -291,7 +291,7 @@ impl Tour {
             own(&format!("capstan move --sandbox {TARGET} --to-sandbox {SOURCE} --dry-run")),
             kubectl(TARGET, "get clusters,machines", &[])?,
         ];
-        let files = if is_carried { bundled_files() } else { Vec::new() };
+        let files = if uses_bundled_providers { bundled_files() } else { Vec::new() };
         Ok(Self { steps, next, files, closing: "Both management clusters keep running. Explore them:" })
     }
 }

@@ -13,8 +13,8 @@ const EDITED: &str = "edited/web.yaml";
 
 impl Tour {
     /// Returns a tour that applies two Components, edits one, lists and deletes them.
-    pub(super) fn of_components(stage: &TourSetup) -> Self {
-        let (folder, edited) = (stage.path_of(FOLDER), stage.path_of(EDITED));
+    pub(super) fn of_components(setup: &TourSetup) -> Self {
+        let (folder, edited) = (setup.path_of(FOLDER), setup.path_of(EDITED));
         let on_sandbox = |line: &str, files: &str| {
             CommandLine::new(line, &["-f", files, "--sandbox", SOURCE].map(str::to_owned))
         };

@@ -97,7 +97,7 @@ impl TourSetup {
         write().map_err(|error: std::io::Error| Failure::io("write to", &self.folder, &error))
     }
 
-    /// Takes the lock of the stage, because only one tour can run at a time.
+    /// Takes the lock of the tour, because only one tour can run at a time.
     pub(super) fn lock(&self) -> Result<TourLock, Failure> {
         let path = self.folder.join("lock");
         let opened = fs::create_dir_all(&self.folder)
@@ -201,29 +201,29 @@ mod tests {
     #[test]
     fn a_sandbox_of_the_user_does_not_belong_to_the_tour() {
         let state = tempfile::tempdir().unwrap();
-        let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
-        assert!(stage.is_empty().unwrap());
-        stage.create_sandboxes().unwrap();
-        stage.check_names().unwrap();
-        assert_eq!(stage.sandboxes().unwrap(), [SOURCE, TARGET]);
-        let source = stage.home.folder(SOURCE).unwrap();
+        let setup = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
+        assert!(setup.is_empty().unwrap());
+        setup.create_sandboxes().unwrap();
+        setup.check_names().unwrap();
+        assert_eq!(setup.sandboxes().unwrap(), [SOURCE, TARGET]);
+        let source = setup.home.folder(SOURCE).unwrap();
         fs::remove_dir_all(source.path()).unwrap();
         source.create().unwrap();
-        assert_eq!(stage.sandboxes().unwrap(), [TARGET]);
+        assert_eq!(setup.sandboxes().unwrap(), [TARGET]);
         assert_data_eq!(
-            stage.check_names().unwrap_err().message(),
+            setup.check_names().unwrap_err().message(),
             str!["sandbox `tour-a` already exists, and no tour created it"]
         );
-        assert!(stage.create_sandboxes().is_err());
+        assert!(setup.create_sandboxes().is_err());
     }
 
     #[test]
     fn only_one_tour_runs_at_a_time() {
         let state = tempfile::tempdir().unwrap();
-        let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
-        let lock = stage.lock().unwrap();
-        assert_data_eq!(stage.lock().unwrap_err().message(), str!["another tour is running"]);
-        stage.remove(&lock).unwrap();
-        assert!(stage.is_empty().unwrap());
+        let setup = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
+        let lock = setup.lock().unwrap();
+        assert_data_eq!(setup.lock().unwrap_err().message(), str!["another tour is running"]);
+        setup.remove(&lock).unwrap();
+        assert!(setup.is_empty().unwrap());
     }
 }
