@@ -287,7 +287,7 @@ $ capstan component explain web.yaml spec.replicas --source src
 exit 1
 --- stderr
 error: no object has the field `spec.replicas`
-hint: print the objects with `capstan component render`
+hint: print the objects with `capstan component render` and the same file and flags
 
 $ capstan component explain web.yaml data --source src --object Pod/web
 exit 1

@@ -12,7 +12,7 @@ impl Explain for ControllerError {
                     .with_kind(ErrorKind::User)
             }
             Self::Watch { .. } => ErrorExplanation::hint(
-                "compare the definition and the permissions of the controller with `capstan controller manifests`",
+                "compare the definition and the permissions of the controller with `capstan controller manifests --image IMAGE`",
             )
             .with_kind(ErrorKind::Environment),
             Self::LeaseLost { .. } => {

@@ -102,9 +102,10 @@ impl Explain for ComponentProblem {
                     "apply the dependencies with the same command, or wait with `capstan component wait`",
                 )
                 .with_kind(ErrorKind::Conflict),
-            Self::Deleting { .. } => ErrorExplanation::hint(
-                "complete the deletion with `capstan component delete`, then apply again",
-            )
+            Self::Deleting { component } => ErrorExplanation::hint(format!(
+                "complete the deletion with `capstan component delete {} -n {}`, then apply again",
+                component.name, component.namespace
+            ))
             .with_kind(ErrorKind::Conflict),
             Self::SharedObjects { objects, .. } => ErrorExplanation::texts(
                 objects.iter().map(ToString::to_string),

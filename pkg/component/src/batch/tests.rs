@@ -248,7 +248,7 @@ async fn a_component_that_is_being_deleted_is_not_applied() {
         str![[r#"
 cannot apply 1 Component
 Component `shop/db` is being deleted
-complete the deletion with `capstan component delete`, then apply again
+complete the deletion with `capstan component delete db -n shop`, then apply again
 "#]]
     );
 }

@@ -195,7 +195,8 @@ impl Template {
 
     fn name_and_chart(&self) -> Result<(String, &str), Failure> {
         match self.words.as_slice() {
-            [] => Err(Failure::user("missing chart").hint("`capstan chart template NAME CHART`")),
+            [] => Err(Failure::user("missing chart")
+                .hint("add a folder, an archive or a reference, as in `capstan chart template NAME CHART`")),
             [chart] => Ok((self.made_up_name(chart)?, chart)),
             [_, _] if self.generate_name || !self.name_pattern.is_empty() => {
                 Err(Failure::user("a name cannot be combined with `--generate-name` or `--name-template`"))

@@ -111,7 +111,7 @@ fn select<'o>(objects: &'o [Object], path: &[String], args: &Explain) -> Result<
     let found: Vec<&Object> = named.into_iter().filter(|object| has(object, path)).collect();
     match found.as_slice() {
         [] => Err(Failure::user(format!("no object has the field `{}`", args.field))
-            .hint("print the objects with `capstan component render`")),
+            .hint("print the objects with `capstan component render` and the same file and flags")),
         [only] => Ok(only),
         several => {
             let known: Vec<String> = several.iter().map(|object| name(object)).collect();
