@@ -200,7 +200,8 @@ impl ComponentBatch<'_> {
                 && let Some(step) = steps[at].take()
             {
                 let component = &self.inputs[step.input].checked.component;
-                let is_stale = !reviewed && dependencies(component).any(|key| changed.contains(&key));
+                let is_stale =
+                    !reviewed && ComponentKey::of_dependencies(component).any(|key| changed.contains(&key));
                 running.push(async move { (at, self.run_step(step, is_stale).await) });
             }
             let Some((at, (step, executed))) = running.next().await else { break };
@@ -250,7 +251,7 @@ impl ComponentBatch<'_> {
     async fn run_step(&self, mut step: BatchStep, is_stale: bool) -> (BatchStep, Result<bool, BatchError>) {
         if is_stale || matches!(step.action, BatchAction::PlanLater) {
             match Box::pin(self.plan_some(&[step.input], PlanPurpose::Execute)).await {
-                Ok(again) => batch_step(&mut step, again),
+                Ok(again) => step = again.steps.into_iter().next().unwrap_or(step),
                 Err(problem) => return (step, Err(problem)),
             }
         }
@@ -266,7 +267,8 @@ impl ComponentBatch<'_> {
             steps.iter().enumerate().map(|(at, step)| (ComponentKey::of(component(step)), at)).collect();
         let (mut prerequisites, mut of_cluster) = (Vec::new(), Vec::new());
         for (at, step) in steps.iter().enumerate() {
-            let needed = dependencies(component(step)).filter_map(|key| positions.get(&key).copied());
+            let needed =
+                ComponentKey::of_dependencies(component(step)).filter_map(|key| positions.get(&key).copied());
             prerequisites.push(needed.chain(of_cluster.iter().copied()).collect());
             if let BatchAction::Apply(plan) = &step.action
                 && plan.objects.plan.steps.iter().any(|step| step.key.namespace.is_empty())
@@ -330,7 +332,7 @@ impl ComponentBatch<'_> {
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });
                 continue;
             }
-            let mut needed = dependencies(&input.checked.component);
+            let mut needed = ComponentKey::of_dependencies(&input.checked.component);
             let waits = order.len() > 1 && needed.any(|key| of_batch.contains(&key));
             let known = KnownComponents { stored: &stored, of_batch: &of_batch };
             match self.render(input, component, known, &mut clusters).await {
@@ -446,16 +448,6 @@ impl ComponentBatch<'_> {
         }
         Ok(planned)
     }
-}
-
-fn batch_step(step: &mut BatchStep, again: BatchPlan) {
-    if let Some(planned) = again.steps.into_iter().next() {
-        *step = planned;
-    }
-}
-
-fn dependencies(component: &Component) -> impl Iterator<Item = ComponentKey> {
-    component.spec.dependencies.iter().map(|one| ComponentKey::of_dependency(one, component.namespace()))
 }
 
 /// Returns the kinds of a cluster, and those that the Components define.

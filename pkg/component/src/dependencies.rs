@@ -30,6 +30,11 @@ impl ComponentKey {
         Self { namespace: component.namespace().to_owned(), name: component.name().to_owned() }
     }
 
+    /// Returns the keys of the dependencies of a Component.
+    pub(crate) fn of_dependencies(component: &Component) -> impl Iterator<Item = Self> {
+        component.spec.dependencies.iter().map(|one| Self::of_dependency(one, component.namespace()))
+    }
+
     /// Returns the key of a dependency of a Component in `namespace`.
     pub fn of_dependency(dependency: &ComponentReference, namespace: &str) -> Self {
         let own = dependency.namespace.as_deref().filter(|namespace| !namespace.is_empty());
@@ -63,12 +68,7 @@ pub fn dependency_order<'a>(
     let dependencies: Vec<Vec<usize>> = components
         .iter()
         .map(|component| {
-            let keys = component
-                .spec
-                .dependencies
-                .iter()
-                .map(|one| ComponentKey::of_dependency(one, component.namespace()));
-            keys.filter_map(|key| positions.get(&key).copied()).collect()
+            ComponentKey::of_dependencies(component).filter_map(|key| positions.get(&key).copied()).collect()
         })
         .collect();
     let (mut order, mut done) = (Vec::new(), BTreeSet::new());
@@ -132,9 +132,7 @@ pub fn check_dependency(
 /// Returns the reason why a Component cannot be deleted yet: other Components depend on it.
 pub fn deletion_blocker(component: &Component, all: &[Component]) -> Option<String> {
     let key = ComponentKey::of(component);
-    let depends = |other: &&Component| {
-        other.spec.dependencies.iter().any(|one| ComponentKey::of_dependency(one, other.namespace()) == key)
-    };
+    let depends = |other: &&Component| ComponentKey::of_dependencies(other).any(|needed| needed == key);
     blocked_by(all.iter().filter(depends).map(ComponentKey::of))
 }
 

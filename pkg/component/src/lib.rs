@@ -71,7 +71,7 @@ pub use render::{
 pub use run::{ComponentPlan, ComponentRuns, RenderedComponent, RunError};
 pub use source::{
     ArchiveError, FetchError, OtherDigests, SourceState, UnpackedArchives, check_pins, fetch_artifact,
-    flux_kinds, http_state, read_source, source_object, unpack,
+    http_state, read_source, source_object, unpack,
 };
 pub use spec::{
     AdoptionPolicy, BlueprintSpec, Component, ComponentReference, ComponentSpec, Decryption, DeletePolicy,

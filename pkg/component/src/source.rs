@@ -3,7 +3,7 @@
 mod archive;
 mod fetch;
 
-use apply::{GroupKind, ObjectKey};
+use apply::ObjectKey;
 use chart::MemoryTree;
 use manifest::{Object, Value};
 use repository::RepositoryContext;
@@ -188,11 +188,6 @@ pub fn check_pins(component: &Component, artifact: &ArtifactReference) -> Result
 /// Returns the hex SHA-256 of a JSON value.
 pub(crate) fn sha256(value: &Value) -> String {
     data_encoding::HEXLOWER.encode(&Sha256::digest(value.to_string()))
-}
-
-/// Returns the kinds of source objects of Flux.
-pub fn flux_kinds() -> [GroupKind; 4] {
-    ["GitRepository", "OCIRepository", "Bucket", "HelmChart"].map(|kind| GroupKind::new(FLUX, kind))
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! Kubernetes Events of Components.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
 use apply::{ApiError, GroupKind, Server, WriteMode};
 use component::{API_VERSION, Component, ComponentEvent, ComponentKey, KIND, RECONCILER};
 use jiff::Timestamp;
-use manifest::Object;
+use manifest::{Object, Value};
 use serde_json::json;
 use tokio::time::Instant;
+
+use crate::lock;
 
 /// The time for which an equal event is not repeated.
 const REPEAT_AFTER: Duration = Duration::from_mins(5);
@@ -41,11 +39,11 @@ impl EventRecorder {
 
     /// Forgets the last event of a Component that is gone.
     pub(crate) fn forget(&self, key: &ComponentKey) {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+        lock(&self.last).remove(key);
     }
 
     fn is_new(&self, key: &ComponentKey, event: &ComponentEvent) -> bool {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         let is_repeated =
             |(known, at): &(ComponentEvent, Instant)| known == event && at.elapsed() < REPEAT_AFTER;
         if last.get(key).is_some_and(is_repeated) {
@@ -62,10 +60,26 @@ impl EventRecorder {
     }
 }
 
+/// Returns the reference of an event to its Component.
+pub(crate) fn involved_object(component: &Component) -> Value {
+    json!({
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "namespace": component.namespace(),
+        "name": component.name(),
+        "uid": component.metadata.get("uid"),
+    })
+}
+
+/// Returns a time as text, in UTC without fractions.
+pub(crate) fn whole_seconds(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 fn event_object(component: &Component, event: &ComponentEvent, now: Timestamp) -> Object {
     let (namespace, name) = (component.namespace(), component.name());
     let message: String = event.message.chars().take(MAX_MESSAGE_CHARS).collect();
-    let time = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let time = whole_seconds(now);
     let object = json!({
         "apiVersion": "v1",
         "kind": "Event",
@@ -74,13 +88,7 @@ fn event_object(component: &Component, event: &ComponentEvent, now: Timestamp) -
             "namespace": namespace,
             "annotations": event.annotations,
         },
-        "involvedObject": {
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            "namespace": namespace,
-            "name": name,
-            "uid": component.metadata.get("uid"),
-        },
+        "involvedObject": involved_object(component),
         "type": if event.is_warning { "Warning" } else { "Normal" },
         "reason": event.reason,
         "message": message,

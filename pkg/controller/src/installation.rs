@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{
     ApiError, ApplyOptions, Blocker, EngineError, OwnershipMarks, PlannedSet, RecordedSet, RecordedSetError,
     SaveAt, Server, SetObjects,
 };
 use manifest::Object;
 
-/// The field manager of the installation, and the prefix of its annotations.
-const MANAGER: &str = "capstan";
-const DOMAIN: &str = "capstan.dev";
 /// The ConfigMap of the record, in the namespace of the controller.
 const RECORD: &str = "capstan.controller";
 /// Prefixes of the field managers of other tools that may have installed the controller.
@@ -40,25 +38,18 @@ pub struct Installation {
     set: RecordedSet,
 }
 
-/// The plan to install or to remove a controller.
-#[derive(Clone, Debug)]
-pub struct InstallationPlan {
-    /// The planned objects.
-    pub objects: PlannedSet,
-}
-
 impl Installation {
     /// Returns the controller in a namespace of a server.
     pub fn new(server: Server, namespace: &str) -> Self {
         let marks = OwnershipMarks {
             // `kubectl delete` of a definition must not wait for this program.
             finalizer: None,
-            ..OwnershipMarks::of_component(DOMAIN, &format!("{namespace}/controller"))
+            ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("{namespace}/controller"))
         };
         let options = ApplyOptions {
             take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
             release_orphans: true,
-            ..ApplyOptions::new(MANAGER, DOMAIN, namespace)
+            ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
         };
         let (namespace, record) = (namespace.to_owned(), RECORD.to_owned());
         let save_at = SaveAt::AfterNamespaces;
@@ -68,10 +59,9 @@ impl Installation {
     /// Plans the installation of objects, or the change from the installed objects to them.
     /// # Errors
     /// All problems of all objects.
-    pub async fn plan(&self, objects: Vec<Object>) -> Result<InstallationPlan, InstallationError> {
+    pub async fn plan(&self, objects: Vec<Object>) -> Result<PlannedSet, InstallationError> {
         let objects = SetObjects { objects, server_check: true, ..SetObjects::default() };
-        let planned = self.set.plan(objects).await.map_err(|error| self.error(error, Operation::Install))?;
-        Ok(InstallationPlan { objects: planned })
+        self.set.plan(objects).await.map_err(|error| self.error(error, Operation::Install))
     }
 
     /// Executes a plan of an installation. With a timeout, waits until the objects are ready.
@@ -79,30 +69,25 @@ impl Installation {
     /// `NotReady` after the timeout. The same call resumes an interrupted installation.
     pub async fn install(
         &self,
-        plan: &mut InstallationPlan,
+        plan: &mut PlannedSet,
         timeout: Option<Duration>,
     ) -> Result<(), InstallationError> {
-        let applied = self.set.apply(&mut plan.objects, timeout).await;
+        let applied = self.set.apply(plan, timeout).await;
         applied.map_err(|error| self.error(error, Operation::Install))
     }
 
     /// Plans the removal of all installed objects. None if nothing is recorded.
     /// # Errors
     /// The record cannot be read.
-    pub async fn plan_removal(&self) -> Result<Option<InstallationPlan>, InstallationError> {
-        let planned = self.set.plan_removal().await.map_err(|error| self.error(error, Operation::Remove))?;
-        Ok(planned.map(|objects| InstallationPlan { objects }))
+    pub async fn plan_removal(&self) -> Result<Option<PlannedSet>, InstallationError> {
+        self.set.plan_removal().await.map_err(|error| self.error(error, Operation::Remove))
     }
 
     /// Executes a plan of a removal.
     /// # Errors
     /// Nothing is deleted while Components exist. `NotDeleted` after the timeout.
-    pub async fn remove(
-        &self,
-        plan: &mut InstallationPlan,
-        timeout: Duration,
-    ) -> Result<(), InstallationError> {
-        let removed = self.set.remove(&mut plan.objects, timeout).await;
+    pub async fn remove(&self, plan: &mut PlannedSet, timeout: Duration) -> Result<(), InstallationError> {
+        let removed = self.set.remove(plan, timeout).await;
         removed.map_err(|error| self.error(error, Operation::Remove))
     }
 
@@ -133,13 +118,6 @@ enum Operation {
     Remove,
 }
 
-impl InstallationPlan {
-    /// True if nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.objects.plan.is_empty()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use apply::{ConnectionOptions, ServerOptions};
@@ -168,7 +146,7 @@ mod tests {
     /// Plans and executes an installation.
     async fn install(installation: &Installation, shards: u16) -> Result<usize, InstallationError> {
         let mut plan = installation.plan(objects(shards)).await?;
-        let writes = plan.objects.plan.steps.iter().filter(|step| step.action.is_write()).count();
+        let writes = plan.plan.steps.iter().filter(|step| step.action.is_write()).count();
         installation.install(&mut plan, None).await?;
         Ok(writes)
     }

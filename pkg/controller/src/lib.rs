@@ -40,10 +40,17 @@ mod watched_component;
 pub use chart::chart_files;
 pub use event::ControllerEvent;
 pub use http_endpoint::{Endpoint, serve};
-pub use installation::{Installation, InstallationError, InstallationPlan};
+pub use installation::{Installation, InstallationError};
 pub use manifests::{DeploymentSettings, manifests};
 pub use metrics::Metrics;
 pub use notifications::EventsReceiver;
 pub use readiness::Readiness;
 pub use run::{Controller, ControllerError, ControllerOptions};
 pub use shard::{MAX_SHARDS, Shard, ShardError, acquire_shard, working_controller};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex, also after a panic of another holder.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

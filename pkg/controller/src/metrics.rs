@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -13,7 +13,7 @@ use std::{
 use apply::Server;
 use kube::runtime::reflector::Store;
 
-use crate::{Shard, queue_depth::QueueDepth, watched_component::WatchedComponent};
+use crate::{Shard, lock, queue_depth::QueueDepth, watched_component::WatchedComponent};
 
 /// The upper limits of the buckets of durations, in seconds.
 const BUCKETS: [f64; 13] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
@@ -135,10 +135,6 @@ impl Durations {
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

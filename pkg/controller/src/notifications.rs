@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use component::{API_VERSION, Component, ComponentEvent, KIND, RECONCILER};
+use component::{Component, ComponentEvent, RECONCILER};
 use http::{Method, header::CONTENT_TYPE};
 use jiff::Timestamp;
 use manifest::Value;
@@ -13,6 +13,8 @@ use transport::{
     Error,
     http::{Request, RequestBody, parse_address, send},
 };
+
+use crate::events::{involved_object, whole_seconds};
 
 /// The time limit of a notification with its retries. The next step of the Component waits for it.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,17 +59,12 @@ impl EventsReceiver {
     }
 
     fn body(&self, component: &Component, event: &ComponentEvent, now: Timestamp) -> Value {
+        let mut involved = involved_object(component);
+        involved["resourceVersion"] = json!(component.metadata.get("resourceVersion"));
         json!({
-            "involvedObject": {
-                "apiVersion": API_VERSION,
-                "kind": KIND,
-                "namespace": component.namespace(),
-                "name": component.name(),
-                "uid": component.metadata.get("uid"),
-                "resourceVersion": component.metadata.get("resourceVersion"),
-            },
+            "involvedObject": involved,
             "severity": if event.is_warning { "error" } else { "info" },
-            "timestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            "timestamp": whole_seconds(now),
             "message": event.message,
             "reason": event.reason,
             "metadata": event.annotations,

@@ -1,13 +1,11 @@
 //! The number of Components that wait for a step.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
 use component::ComponentKey;
 use tokio::time::Instant;
+
+use crate::lock;
 
 /// The Components with a step to come, and the times from which they wait for it. The queue of the library does not
 /// report its length.
@@ -18,7 +16,7 @@ impl QueueDepth {
     /// Schedules a step after a delay. An earlier step stays.
     pub(crate) fn schedule(&self, component: &ComponentKey, delay: Duration) {
         let due = Instant::now() + delay;
-        let mut steps = self.lock();
+        let mut steps = lock(&self.0);
         match steps.get_mut(component) {
             Some(known) => *known = due.min(*known),
             None => drop(steps.insert(component.clone(), due)),
@@ -27,17 +25,13 @@ impl QueueDepth {
 
     /// Records that the step of a Component begins, or that the Component is gone.
     pub(crate) fn remove(&self, component: &ComponentKey) {
-        self.lock().remove(component);
+        lock(&self.0).remove(component);
     }
 
     /// Returns the number of Components whose step is due and has not begun.
     pub(crate) fn depth(&self) -> usize {
         let now = Instant::now();
-        self.lock().values().filter(|due| **due <= now).count()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ComponentKey, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).values().filter(|due| **due <= now).count()
     }
 }
 

@@ -1,12 +1,11 @@
 //! The readiness of a controller: every watch has listed its objects once.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Mutex};
 
 use futures::{Stream, TryStreamExt as _};
 use kube::runtime::watcher::{self, Event};
+
+use crate::lock;
 
 /// The watches that have not listed their objects yet. A controller without watches, such as one that waits for its lease,
 /// is ready.
@@ -16,17 +15,17 @@ pub struct Readiness(Mutex<BTreeSet<String>>);
 impl Readiness {
     /// Returns the kinds that have not been listed.
     pub fn missing(&self) -> Vec<String> {
-        self.lock().iter().cloned().collect()
+        lock(&self.0).iter().cloned().collect()
     }
 
     /// Waits for the first list of a watch.
     pub(crate) fn expect(&self, kind: &str) {
-        self.lock().insert(kind.to_owned());
+        lock(&self.0).insert(kind.to_owned());
     }
 
     /// Stops to wait for a watch that has listed its objects, or that has ended.
     pub(crate) fn settle(&self, kind: &str) {
-        self.lock().remove(kind);
+        lock(&self.0).remove(kind);
     }
 
     /// Records the first list of a watch.
@@ -40,9 +39,5 @@ impl Readiness {
                 self.settle(&kind);
             }
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Mutex, atomic::Ordering},
     time::Duration,
 };
 
@@ -13,7 +13,8 @@ use kube::runtime::controller::Action;
 use tokio::time::Instant;
 
 use crate::{
-    ControllerEvent, EventsReceiver, Metrics, events::EventRecorder, watched_component::WatchedComponent,
+    ControllerEvent, EventsReceiver, Metrics, events::EventRecorder, lock,
+    watched_component::WatchedComponent,
 };
 
 /// The limit of steps and conflicts before other Components have their turn.
@@ -73,21 +74,17 @@ impl StepError {
 impl AttemptCounts {
     fn of(&self, component: &WatchedComponent) -> u32 {
         let trigger = component.trigger();
-        let known = self.lock().get(&component.key()).copied();
+        let known = lock(&self.0).get(&component.key()).copied();
         known.filter(|known| known.trigger == trigger).map_or(0, |known| known.count)
     }
 
     fn record(&self, component: &WatchedComponent, count: u32) {
-        self.lock().insert(component.key(), Attempts { trigger: component.trigger(), count });
+        lock(&self.0).insert(component.key(), Attempts { trigger: component.trigger(), count });
     }
 
     /// Forgets a Component that is gone.
     pub(crate) fn forget(&self, key: &ComponentKey) {
-        self.lock().remove(key);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ComponentKey, Attempts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).remove(key);
     }
 }
 

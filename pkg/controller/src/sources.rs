@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -32,6 +32,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::{
     Readiness, Shard,
     changes::behind,
+    lock,
     watch::watch,
     watched_component::{WatchedComponent, WatchedSource},
 };
@@ -268,10 +269,6 @@ pub(crate) fn status_code(error: &watcher::Error) -> Option<u16> {
         | watcher::Error::WatchError(status) => Some(status.code),
         _ => None,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

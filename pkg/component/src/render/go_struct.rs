@@ -23,8 +23,7 @@ const METADATA: &str = r#"{"type": "object", "properties": {
 
 /// The schema of Components, with that of the metadata.
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
-    let definition = definition().into_value();
-    let mut schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
+    let mut schema = definition::SCHEMA.clone();
     schema["properties"]["metadata"] = serde_json::from_str(METADATA).unwrap_or_default();
     schema
 });

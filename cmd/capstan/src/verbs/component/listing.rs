@@ -59,8 +59,10 @@ fn unreadable(one: &UnreadableComponent) -> ListedComponent {
 /// Returns the objects that are not ready, as the last run recorded them.
 pub(super) fn blockers(component: &Component) -> Vec<Blocker> {
     let set = component.applied().unwrap_or_default();
-    let waits = set.items.into_iter().filter(|item| {
-        !matches!(item.phase, ItemPhase::Ready | ItemPhase::Completed) || item.status != "Current"
+    let waits = set.items.into_iter().filter(|item| match item.phase {
+        ItemPhase::Completed => false,
+        ItemPhase::Ready => item.status != "Current",
+        _ => true,
     });
     let blocker = |item: apply::ApplySetItem| {
         let health = match item.status.as_str() {
@@ -72,7 +74,7 @@ pub(super) fn blockers(component: &Component) -> Vec<Blocker> {
         };
         Blocker::new(item.key, Status { health, message: String::new() })
     };
-    waits.filter(|item| item.phase != ItemPhase::Completed).map(blocker).collect()
+    waits.map(blocker).collect()
 }
 
 /// Returns the table of Components.

@@ -1,5 +1,6 @@
 use api::output::ControllerRunReport;
-use controller::{Installation, InstallationPlan};
+use apply::PlannedSet;
+use controller::Installation;
 use inventory::ManagementCluster;
 use management::{DiffDetail, WaitOptions};
 
@@ -66,7 +67,7 @@ impl Install {
         &self,
         cluster: &ManagementCluster,
         session: &Session,
-    ) -> Result<(Installation, InstallationPlan), Failure> {
+    ) -> Result<(Installation, PlannedSet), Failure> {
         let settings = self.deployment.settings()?;
         let installation = Installation::new(cluster.server().clone(), &settings.namespace);
         let plan = session.block_on(async {
@@ -99,11 +100,11 @@ impl Install {
 /// Returns a plan in its printed form.
 pub(super) fn report(
     command: &str,
-    plan: &InstallationPlan,
+    plan: &PlannedSet,
     diffs: DiffDetail,
     carried_out: bool,
 ) -> ControllerRunReport {
-    let steps = management::report_steps(&plan.objects, diffs);
+    let steps = management::report_steps(plan, diffs);
     let changes = steps.iter().any(|step| step.action.is_change());
     ControllerRunReport { command: command.to_owned(), carried_out, changes, steps }
 }

@@ -1,4 +1,5 @@
-use controller::{Installation, InstallationPlan};
+use apply::PlannedSet;
+use controller::Installation;
 use inventory::ManagementCluster;
 use management::DiffDetail;
 
@@ -53,7 +54,7 @@ impl Uninstall {
         &self,
         cluster: &ManagementCluster,
         session: &Session,
-    ) -> Result<(Installation, InstallationPlan), Failure> {
+    ) -> Result<(Installation, PlannedSet), Failure> {
         let namespace = self.namespace.name()?;
         let installation = Installation::new(cluster.server().clone(), namespace);
         let plan = session
