@@ -53,7 +53,7 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Table, TableError> {
 
 /// Parses the first document of a text.
 pub(crate) fn read_json(text: &[u8]) -> Result<serde_json::Value, YamlError> {
-    read_json_text(std::str::from_utf8(text).map_err(|error| YamlError::invalid_utf8(text, error))?)
+    read_json_text(&yaml::decode(text)?)
 }
 
 /// Parses the first document of a text that is known to be UTF-8.

@@ -22,6 +22,7 @@ mod tree;
 mod write;
 
 pub use crate::limits::YamlLimits;
+pub use characters::decode;
 pub use error::{YamlError, YamlErrorKind};
 pub use lines::{line_of, value_ranges};
 

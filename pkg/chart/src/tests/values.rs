@@ -133,6 +133,16 @@ fn assignments_have_the_types_of_helm() {
 }
 
 #[test]
+fn values_in_utf_16_are_read() {
+    let mut values = Values::default();
+    let text: Vec<u8> = "\u{FEFF}a: ü\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    values.merge_file("f.yaml", &text).expect("a table");
+    let chart = super::chart(&[("templates/a.yaml", PRINT)]).expect("a chart");
+    let rendered = chart.render(&values, &super::options()).expect("a rendered chart");
+    assert_eq!(rendered.manifests[0].content, r#"v: {"a":"ü"}"#);
+}
+
+#[test]
 fn files_keep_their_bytes_and_texts_must_be_utf_8() {
     let chart = super::chart(&[
         (

@@ -1,10 +1,37 @@
-//! Rejects characters that YAML forbids everywhere.
+//! Encodings of text, and the characters that YAML forbids everywhere.
 
-use super::YamlErrorKind;
+use std::borrow::Cow;
+
 use super::error::Fault;
+use super::{YamlError, YamlErrorKind};
 
 /// The number of bytes checked together.
 const BLOCK: usize = 64;
+
+/// Returns the text of a YAML file in UTF-8, or in UTF-16 with a byte order mark, as PowerShell writes files.
+///
+/// Source: go.yaml.in/yaml/v2 2.4.3 readerc.go.
+///
+/// # Errors
+/// The position of the first invalid character.
+pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, YamlError> {
+    let unit: fn([u8; 2]) -> u16 = match bytes {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        _ => {
+            let text = str::from_utf8(bytes).map_err(|error| YamlError::invalid_utf8(bytes, error));
+            return text.map(Cow::Borrowed);
+        }
+    };
+    let (units, rest) = bytes.as_chunks::<2>();
+    let characters = char::decode_utf16(units[1..].iter().copied().map(unit)).map_while(Result::ok);
+    let text: String = characters.collect();
+    if rest.is_empty() && text.encode_utf16().count() == units.len() - 1 {
+        return Ok(Cow::Owned(text));
+    }
+    let fault = YamlErrorKind::Syntax("found invalid UTF-16".into()).at_offset(u32::MAX);
+    Err(fault.locate(&text))
+}
 
 /// Finds the first control character or noncharacter.
 ///

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use granit_parser::{ScalarStyle, StructureStyle};
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memmem, memrchr};
 
 use super::YamlErrorKind;
 use super::error::Fault;
@@ -61,19 +61,21 @@ impl<'a> TabCheck<'a> {
     /// Records the range of a scalar.
     pub(super) fn scalar(&mut self, range: &Range<usize>, style: ScalarStyle) -> Result<(), Fault> {
         let Some(text) = self.text else { return Ok(()) };
+        let previous_end = self.checked_end;
         self.check_up_to(range.start, range.end)?;
         self.plain_column = None;
         let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
         if is_quoted || self.open_flows > 0 || range.is_empty() {
             return Ok(());
         }
+        let line = line_start(text, range.start);
+        if style != ScalarStyle::Plain {
+            return check_block(text, previous_end, line, range);
+        }
         if let Some(at) = memmem::find(&text[range.clone()], b"\n\t") {
             return Err(tab(range.start + at + 1));
         }
-        if style == ScalarStyle::Plain {
-            let line = memrchr(b'\n', &text[..range.start]).map_or(0, |at| at + 1);
-            self.plain_column = Some(indicators(&text[line..range.start]));
-        }
+        self.plain_column = Some(indicators(&text[line..range.start]));
         Ok(())
     }
 
@@ -127,11 +129,36 @@ impl<'a> TabCheck<'a> {
     }
 }
 
+/// Checks the lines of a block scalar. Its header is between `previous_end` and the start of its first line. Only an
+/// explicit indent allows a tab as the first character.
+fn check_block(text: &[u8], previous_end: usize, line: usize, range: &Range<usize>) -> Result<(), Fault> {
+    if text[range.start] == b'\t' {
+        let header_end = text[..line].trim_ascii_end().len();
+        let header = &text[line_start(text, header_end).max(previous_end)..header_end];
+        let indicator = memchr2(b'|', b'>', header).map_or(0, |at| at + 1);
+        if !header[indicator..].iter().take(2).any(u8::is_ascii_digit) {
+            return Err(tab(range.start));
+        }
+    }
+    let indent = range.start - line;
+    for at in memchr_iter(b'\n', &text[range.clone()]).map(|at| range.start + at + 1) {
+        let spaces = text[at..].iter().take(indent).take_while(|byte| **byte == b' ').count();
+        if spaces < indent && text.get(at + spaces) == Some(&b'\t') {
+            return Err(tab(at + spaces));
+        }
+    }
+    Ok(())
+}
+
 /// Counts the spaces and grammar indicators at the start of a line.
 fn indicators(line: &[u8]) -> usize {
     let is_followed = |at: usize| matches!(line.get(at + 1), Some(b' ' | b'\t'));
     let is_one = |at: usize, byte: u8| byte == b' ' || matches!(byte, b'-' | b'?' | b':') && is_followed(at);
     line.iter().enumerate().take_while(|(at, byte)| is_one(*at, **byte)).count()
+}
+
+fn line_start(text: &[u8], offset: usize) -> usize {
+    memrchr(b'\n', &text[..offset]).map_or(0, |at| at + 1)
 }
 
 fn tab(offset: usize) -> Fault {

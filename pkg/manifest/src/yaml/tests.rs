@@ -176,6 +176,7 @@ fn text_accepted_by_go_is_accepted_despite_the_parser() {
         ("a:\n  b: '{\r\n  \"c\": \"d\"\n}'\n", json!({"a": {"b": "{ \"c\": \"d\" }"}})),
         ("a: \"x\"#c\nb: []#d\nc: |#e\n  y\n", json!({"a": "x", "b": [], "c": "y\n"})),
         ("a: [\n\t1,\n\t'x\n\ty'\n]\n", json!({"a": [1, "x y"]})),
+        ("a: |-2 # c\n  \tx\n  \t\nb: >2+\n\n  \t\n", json!({"a": "\tx\n\t", "b": "\n\t\n"})),
         (
             "a: \"it\\'s \\\"\\'\\\"\"\nb: \"\\\\'\"\nc: \"\\'\"\n",
             json!({"a": "it's \"'\"", "b": "\\'", "c": "'"}),
@@ -196,6 +197,9 @@ fn text_refused_by_go_is_refused_with_line_and_column() {
         "a:\n  b: 1\n  \t\nc: 2\n",
         "a: b\n\tc\n",
         "a: |\n  x\n\t\n",
+        "a: |\n  \tx\n",
+        "a|2: >-\n\n  \tx\n",
+        "a:\n- |\n   x\n  \t\n- y\n",
         "a: &b.c d\n",
         "%FOO x\n---\na: b\n",
         "%YAML 1.2\n---\na: b\n",
@@ -213,11 +217,53 @@ line 2, column 1: found a tab where only spaces are allowed
 line 3, column 3: found a tab where only spaces are allowed
 line 2, column 1: found a tab where only spaces are allowed
 line 3, column 1: found a tab where only spaces are allowed
+line 2, column 3: found a tab where only spaces are allowed
+line 3, column 3: found a tab where only spaces are allowed
+line 4, column 3: found a tab where only spaces are allowed
 line 1, column 4: an anchor name must consist of ASCII letters, digits, `_` and `-`
 line 1, column 1: found an unknown directive
 line 2, column 1: the version in `%YAML` is not 1.1
 "#]]
     );
+}
+
+// Row: D-550
+#[test]
+fn text_that_go_ignores_or_reads_as_a_key_is_refused() {
+    let cases =
+        ["{\"a\": 1}}\n", "a: 1\n%YAML 1.1\n---\nb: 2\n", "a: 1\n\u{FEFF}b: 2\n", "a:\n- \u{FEFF}b\n"];
+    let reported = cases.map(|text| read_value(text, &YamlLimits::default()).unwrap_err().to_string());
+    assert_data_eq!(
+        reported.join("\n"),
+        str![[r#"
+line 1, column 9: found a closing bracket that does not match
+line 2, column 1: missing explicit document end marker before directive
+line 2, column 1: a BOM must not appear inside a document
+line 2, column 3: a BOM must not appear inside a document
+"#]]
+    );
+    for (text, expected) in [
+        ("\u{FEFF}# c\n\u{FEFF}a: 1\n", json!({"a": 1})),
+        ("a: b\u{FEFF}\nc: '\u{FEFF}'\n", json!({"a": "b\u{FEFF}", "c": "\u{FEFF}"})),
+    ] {
+        assert_eq!(read(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn files_in_utf_16_are_decoded() {
+    let encode =
+        |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let mut text = encode("\u{FEFF}a: 1\nb: 😀", bytes);
+        assert_eq!(decode(&text).as_deref(), Ok("a: 1\nb: 😀"));
+        text.pop();
+        let error = decode(&text).unwrap_err();
+        assert_data_eq!(error.to_string(), str!["line 2, column 4: found invalid UTF-16"]);
+        assert_eq!(decode(&text[..2]).as_deref(), Ok(""));
+    }
+    assert_eq!(decode("\u{FEFF}é".as_bytes()).as_deref(), Ok("\u{FEFF}é"));
+    assert_eq!(decode(b"a\nb\xFF").unwrap_err().kind, YamlErrorKind::InvalidUtf8 { offset: 3 });
 }
 
 #[test]
