@@ -190,12 +190,14 @@ kind: C
 
 "#]]
     );
-    let run = world.run_line("chart template shop web -s templates/b.yaml --output-dir out --release-name");
+    let run = world.run_line("chart template shop web --include-crds --output-dir out --release-name");
     assert_data_eq!(
         run.to_string(),
         str![[r#"
 exit 0
 --- stdout
+wrote out/web/crds/a.yaml
+wrote out/shop/web/templates/a.yaml
 wrote out/shop/web/templates/b.yaml
 wrote out/shop/web/templates/b.yaml
 

@@ -116,7 +116,7 @@ impl Object for Files {
 
     fn entries(&self) -> Option<Map> {
         let entry = |(path, content): (&Str, &Str)| (path.clone(), Value::List(List::bytes(content.clone())));
-        Some(Map::new(Elem::Any, self.entries.iter().map(entry).collect()))
+        Some(Map::new(Elem::Bytes, self.entries.iter().map(entry).collect()))
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

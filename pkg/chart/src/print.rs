@@ -44,6 +44,8 @@ pub struct RenderedDocument<'r> {
     pub content: Cow<'r, str>,
     /// The facts of a hook.
     pub hook: Option<&'r Hook>,
+    /// True for a file in `crds/`.
+    pub is_crd: bool,
     /// The start in the output of the template, in bytes.
     pub(crate) offset: usize,
 }
@@ -113,6 +115,7 @@ impl Rendered {
             source: &crd.path,
             content: crd.content.to_str(),
             hook: None,
+            is_crd: true,
             offset: 0,
         });
         let skips_hook =
@@ -122,6 +125,7 @@ impl Rendered {
             source: &manifest.template,
             content: Cow::Borrowed(&manifest.content),
             hook: manifest.hook.as_ref(),
+            is_crd: false,
             offset: manifest.offset,
         }))
     }

@@ -55,7 +55,7 @@ impl Release {
     pub fn name_of_template(text: &str) -> Result<String, ReleaseNameError> {
         let mut templates = Templates::new("name-template", Arc::new(Functions::sprig()));
         let result = templates.parse("name-template", text).and_then(|()| {
-            templates.render("name-template", &Value::Nil, &mut Session::new(Settings::default()))
+            templates.render("name-template", &Value::Missing, &mut Session::new(Settings::default()))
         });
         let output = result.map_err(|error| ReleaseNameError::Template(error.to_string()))?;
         output.into_text().map_err(|error| ReleaseNameError::Template(error.to_string()))

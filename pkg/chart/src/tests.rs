@@ -107,6 +107,21 @@ fn files_that_yaml_cannot_hold_make_an_empty_text() {
 }
 
 #[test]
+fn a_missing_file_is_an_empty_list_of_bytes() {
+    let template = "a: x{{ .Files.Nope }} {{ index .Files \"nope\" | typeOf }} {{ .Files.Nope | quote }}";
+    let content =
+        render(&[("templates/a.yaml", template)], &[]).expect("a rendered chart").manifests.remove(0).content;
+    assert_eq!(content, "a: x[] []uint8 \"\"");
+}
+
+#[test]
+fn templates_of_release_names_have_no_data() {
+    let name = |text: &str| Release::name_of_template(text).expect("a name");
+    assert_eq!(name("{{ .X.Y | default \"web\" }}"), "web");
+    assert_eq!(name("{{ . }}"), "<no value>");
+}
+
+#[test]
 fn a_seed_repeats_random_values() {
     let chart = chart(&[("templates/a.yaml", "a: {{ randAlphaNum 20 }}")]).expect("a chart");
     let render = |seed| {

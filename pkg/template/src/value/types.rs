@@ -42,6 +42,8 @@ pub enum Elem {
     Int,
     /// `uint8`: bytes.
     Byte,
+    /// `[]uint8`: texts as bytes.
+    Bytes,
     /// `[]interface {}`.
     List,
     /// `map[string]interface {}`.
@@ -59,6 +61,7 @@ impl Elem {
             Self::String | Self::Versions => "string",
             Self::Int => "int",
             Self::Byte => "uint8",
+            Self::Bytes => "[]uint8",
             Self::List => "[]interface {}",
             Self::Map => "map[string]interface {}",
         }
@@ -71,6 +74,7 @@ impl Elem {
             Self::String | Self::Versions => Value::string(""),
             Self::Int => Value::Int(0),
             Self::Byte => Value::Uint8(0),
+            Self::Bytes => Value::List(super::List::nil(Self::Byte)),
             Self::List => Value::List(super::List::nil(Self::Any)),
             Self::Map => Value::Map(super::Map::nil()),
         }

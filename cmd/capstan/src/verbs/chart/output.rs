@@ -29,6 +29,8 @@ pub(super) struct OutputFolder {
     pub(super) path: PathBuf,
     /// The folder as the user wrote it.
     pub(super) name: String,
+    /// The folder for everything but files in `crds/`.
+    pub(super) release: Option<String>,
 }
 
 impl TemplateOutput {
@@ -46,8 +48,8 @@ impl TemplateOutput {
         if self.provenance != Provenance::Off {
             return self.write_objects(rendered.objects(options)?, rendered, session);
         }
-        if let Some(OutputFolder { path, name }) = &self.folder {
-            let lines = output_folder::write(path, name, &rendered.documents(options)?)?;
+        if let Some(folder) = &self.folder {
+            let lines = output_folder::write(folder, &rendered.documents(options)?)?;
             return session.printer().write(format!("{lines}\n"));
         }
         if self.format != OutputFormat::Json {

@@ -6,29 +6,33 @@ use std::{
 
 use chart::RenderedDocument;
 
+use super::output::OutputFolder;
 use crate::{Failure, WithContext as _, verbs::generate::print::write_objects};
 
 /// Writes documents to one file per template below a folder, as `helm template` does. Returns the lines that Helm
-/// prints. `shown` is the folder as the user wrote it.
-pub(super) fn write(
-    folder: &Path,
-    shown: &str,
-    documents: &[RenderedDocument<'_>],
-) -> Result<String, Failure> {
-    let mut files: Vec<(&str, String)> = Vec::new();
+/// prints.
+///
+/// Source: Helm 3.22 pkg/action/action.go (renderResources).
+pub(super) fn write(folder: &OutputFolder, documents: &[RenderedDocument<'_>]) -> Result<String, Failure> {
+    let OutputFolder { path: folder, name: shown, release } = folder;
+    let mut files: Vec<(String, String)> = Vec::new();
     let mut lines = String::new();
-    for RenderedDocument { source, content, .. } in documents {
+    for RenderedDocument { source, content, is_crd, .. } in documents {
         let text = format!("---\n# Source: {source}\n{content}\n");
-        match files.iter_mut().find(|(file, _)| file == source) {
-            Some((_, file)) => file.push_str(&text),
-            None => files.push((source, text)),
+        let file = match release {
+            Some(release) if !is_crd => format!("{release}/{source}"),
+            _ => (*source).to_owned(),
+        };
+        let _ = writeln!(lines, "wrote {shown}/{file}");
+        match files.iter_mut().find(|(other, _)| *other == file) {
+            Some((_, content)) => content.push_str(&text),
+            None => files.push((file, text)),
         }
-        let _ = writeln!(lines, "wrote {shown}/{source}");
     }
     let cannot = || format!("cannot write `{}`", folder.display());
     fs::create_dir_all(folder).with_context(cannot)?;
-    for (source, text) in files {
-        write_objects(&create_parents(folder, source)?, &text)?;
+    for (file, text) in files {
+        write_objects(&create_parents(folder, &file)?, &text)?;
     }
     Ok(lines)
 }

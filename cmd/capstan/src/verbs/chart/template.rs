@@ -252,12 +252,11 @@ impl PrintFlags {
             return Err(Failure::user("`--kustomization` cannot be combined with `--output-dir`")
                 .hint("redirect standard output to a file instead"));
         }
-        let name = if self.release_name {
-            format!("{}/{release}", folder.trim_end_matches('/'))
-        } else {
-            folder.to_owned()
+        let folder = OutputFolder {
+            path: environment.resolve(folder),
+            name: folder.to_owned(),
+            release: self.release_name.then(|| release.to_owned()),
         };
-        let folder = OutputFolder { path: environment.resolve(&name), name };
         Ok(TemplateOutput { kustomization, format, provenance, folder: Some(folder) })
     }
 
