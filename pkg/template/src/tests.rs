@@ -59,6 +59,17 @@ fn a_nil_path_is_named_with_similar_keys() {
     assert_eq!(problem(inside, Settings::helm()), expected);
 }
 
+// Row: D-558
+#[test]
+fn complex_numbers_are_refused() {
+    for number in ["1i", "-0x1p3i", "1.5+2i"] {
+        let Err(Error::Render(error)) = output(&format!("{{{{ {number} }}}}"), Settings::helm()) else {
+            panic!("expected an error of {number}")
+        };
+        assert!(error.to_string().ends_with(&format!("complex number {number} is not supported")), "{error}");
+    }
+}
+
 #[test]
 fn a_missing_key_in_strict_mode_names_similar_keys() {
     let strict = Settings { missing_key: crate::MissingKey::Error, ..Settings::helm() };

@@ -107,6 +107,7 @@ fn missing_dependencies_are_named_together() {
     }
 }
 
+// Row: D-556
 #[test]
 fn templates_without_end_are_refused_at_their_line() {
     let position = |template: &str| match render(&[("templates/a.yaml", template)], &[]) {
@@ -115,6 +116,8 @@ fn templates_without_end_are_refused_at_their_line() {
     };
     let looped = position("\n{{ define \"x\" }}{{ include \"x\" . }}{{ end }}{{ include \"x\" . }}");
     assert_eq!((looped.line, looped.file.as_str()), (2, "web/templates/a.yaml"));
+    let defined = position("{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}");
+    assert!(matches!(defined.problem, Problem::Limit(Limit::Depth(2_000))), "{defined:?}");
     let nested =
         position("{{ $t := \"{{ tpl .t . }}\" }}{{ tpl $t (dict \"t\" $t \"Template\" .Template) }}");
     assert!(matches!(nested.problem, Problem::Limit(Limit::Depth(_))), "{nested:?}");

@@ -84,6 +84,19 @@ fn values_that_a_schema_rejects_are_reported_for_all_charts() {
     assert_eq!(problems, [("web".to_owned(), own), ("db".to_owned(), inner)]);
 }
 
+// Row: D-557
+#[test]
+fn schemas_of_other_places_are_not_loaded() {
+    for place in
+        ["https://example.org/a.json", "http://127.0.0.1:1/a.json", "file:///etc/passwd", "other.json"]
+    {
+        let schema = serde_json::json!({"properties": {"a": {"$ref": place}}}).to_string();
+        let files = [("values.schema.json", &*schema), ("templates/a.yaml", "")];
+        let error = render(&files, &["a=1"]).expect_err("a schema of another place").to_string();
+        assert!(error.contains(&format!("{place}: schemas of other places are not fetched")), "{error}");
+    }
+}
+
 #[test]
 fn patterns_of_schemas_have_the_syntax_of_go() {
     let problems = |pattern: &str, value: &str| {

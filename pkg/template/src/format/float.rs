@@ -122,21 +122,19 @@ impl Printer<'_> {
     }
 }
 
-/// Adds the point and the zeros that `%#g` keeps.
+/// Adds the point and the zeros that `%#g` and `%#x` keep to a text with a sign.
 fn with_point(text: &str, verb: char, precision: Option<usize>) -> String {
-    let (mantissa, tail) = match text.find(['e', 'E', 'p', 'P']).filter(|_| !matches!(verb, 'f' | 'F')) {
-        Some(at) => text.split_at(at),
-        None => (text, ""),
-    };
+    let marks = if matches!(verb, 'x' | 'X') { ['p', 'P'] } else { ['e', 'E'] };
+    let (mantissa, tail) = text.split_at(text.find(marks).unwrap_or(text.len()));
     let mut out = mantissa.to_owned();
     if !out.contains('.') {
         out.push('.');
     }
-    if matches!(verb, 'g' | 'G' | 'v') {
-        let wanted = precision.map_or(6, |precision| precision.max(1));
-        let digits = out.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
-        let leading = digits.iter().take_while(|digit| **digit == b'0').count();
-        let significant = if leading == digits.len() { 1 } else { digits.len() - leading };
+    if matches!(verb, 'g' | 'G' | 'v' | 'x') {
+        let wanted = precision.unwrap_or(6);
+        // As in Go, the `x` of `0x1.8` counts.
+        let digits = mantissa.bytes().skip(1).filter(|byte| *byte != b'.');
+        let significant = digits.skip_while(|byte| *byte == b'0').count().max(1);
         out.extend(std::iter::repeat_n('0', wanted.saturating_sub(significant)));
     }
     out + tail
