@@ -129,6 +129,8 @@ fn a_chart_that_cannot_be_fetched_prints_nothing() {
         "chart template shop ./web".to_owned(),
         "chart template shop web --repo http://files.example.org/charts --username me --password pa55"
             .to_owned(),
+        "chart template shop oci://files.example.org/web --plain-http --username me --password pa55"
+            .to_owned(),
         format!("{TEMPLATE} --username me"),
         "chart template shop oci://files.example.org/none".to_owned(),
     ]);
@@ -180,7 +182,13 @@ $ capstan chart template shop web --repo http://files.example.org/charts --usern
 exit 1
 --- stderr
 error: cannot send the password: the connection is not encrypted
-hint: use a URL with `https://`
+hint: use a URL with `https://`, or a registry without `--plain-http` and `plainHttp`
+
+$ capstan chart template shop oci://files.example.org/web --plain-http --username me --password pa55
+exit 1
+--- stderr
+error: cannot send the password: the connection is not encrypted
+hint: use a URL with `https://`, or a registry without `--plain-http` and `plainHttp`
 
 $ capstan chart template shop web --repo https://files.example.org/charts --username me
 exit 1
@@ -207,6 +215,44 @@ fn a_user_and_a_password_are_sent_to_the_host_of_the_repository() {
     let sent: Vec<_> = sent.iter().filter(|request| request.method == "GET").collect();
     assert_eq!(sent.len(), 2);
     assert!(sent.iter().all(|request| request.header("authorization") == Some("Basic bWU6cGE1NQ==")));
+}
+
+// Row: D-385
+#[test]
+fn a_password_is_not_sent_to_a_registry_without_tls() {
+    let host = FakeHost::internet();
+    let world = world(&host).env("HTTP_PROXY", host.proxy_url());
+    let chart = "chart template shop oci://files.example.org/web";
+    world.run_line(&format!("{chart} --plain-http"));
+    assert!(host.received().iter().any(|request| request.host == "files.example.org" && !request.tls));
+    let requests = host.received().len();
+    world.configure("hosts: {files.example.org: {username: me, password: pa55}}");
+    for flags in ["--plain-http", "--plain-http --username me --password pa55"] {
+        let run = world.run_line(&format!("{chart} {flags}"));
+        assert!(run.stderr.starts_with("error: cannot send the password"), "{run}");
+    }
+    world.configure("hosts: {files.example.org: {plainHttp: true}}");
+    let run = world.run_line(&format!("{chart} --username me --password pa55"));
+    assert!(run.stderr.starts_with("error: cannot send the password"), "{run}");
+    assert_eq!(host.received().len(), requests);
+}
+
+// Row: D-553
+#[test]
+fn certificates_of_a_chart_are_checked_in_both_directions() {
+    let host = FakeHost::requiring_client_certificate(&["files.example.org"]);
+    let world = world(&host);
+    world.write("client.pem", &host.client_identity().certificate_pem);
+    world.write("client.key", &host.client_identity().key_pem);
+    let run = world.run_line(TEMPLATE);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    world.run_expecting_success(&format!("{TEMPLATE} --cert-file client.pem --key-file client.key"));
+
+    let host = FakeHost::self_signed(&["files.example.org"]);
+    let world = super::chart_sources::world(&host).env("SSL_CERT_FILE", "none.pem");
+    let run = world.run_line(&format!("{TEMPLATE} --insecure-skip-tls-verify"));
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(host.addresses().is_empty());
 }
 
 // Row: D-386

@@ -34,6 +34,71 @@ spec: {"f":"content","j":[1],"l":"a,b","list":["a","b"],"n":1,"replicas":"9","s"
     );
 }
 
+// Row: D-554
+#[test]
+fn flags_of_helm_without_effect_are_accepted() {
+    let world = with_chart();
+    let plain = world.run_expecting_success("chart template shop web");
+    for flags in [
+        "--atomic --create-namespace --debug --disable-openapi-validation --force=false --hide-notes --replace",
+        "--render-subchart-notes --skip-crds --take-ownership --wait --wait=true --wait-for-jobs --release-name",
+        "--timeout 5m --description text --labels a=b,c=d -l e=f --keyring k --insecure-skip-tls-verify --plain-http",
+        "--burst-limit 1 --qps 1.5 --registry-config f --repository-cache f --repository-config f --ca-file f",
+        "--kube-apiserver u --kube-as-group g --kube-as-user u --kube-ca-file f --kube-tls-server-name n",
+        "--kube-token t --kube-insecure-skip-tls-verify --kubeconfig f --kube-context c --cert-file f --key-file f",
+    ] {
+        let run = world.run_expecting_success(&format!("chart template shop web {flags}"));
+        assert_eq!(run.stdout, plain.stdout, "{flags}");
+    }
+    let global = "--debug --qps 1 --kube-token t --kubeconfig f --kube-context c -n x --registry-config f";
+    world.run_expecting_success(&format!("chart show values web --keyring k --plain-http {global}"));
+    let lint = |flags: &str| world.run_line(&format!("chart lint web {flags}")).to_string();
+    assert_eq!(lint(global), lint(""));
+}
+
+// Row: D-551
+// Row: D-552
+// Row: D-554
+// Row: D-555
+#[test]
+fn flags_of_helm_that_cannot_be_honoured_are_refused() {
+    let world = with_chart();
+    let screens = world.screens([
+        "chart template shop web --verify",
+        "chart template shop web --enable-dns",
+        "chart template shop web --validate --kube-token s3cret",
+        "chart show values web --jsonpath {.replicas}",
+    ]);
+    assert_data_eq!(
+        screens,
+        str![[r#"
+$ capstan chart template shop web --verify
+exit 1
+--- stderr
+error: `--verify` is not supported: capstan reads no provenance files
+hint: pin the digest of the chart with `capstan lock --chart URL`
+
+$ capstan chart template shop web --enable-dns
+exit 1
+--- stderr
+error: `--enable-dns` is not supported: the manifests would depend on the name server of this machine
+hint: omit the flag, and set addresses as values, such as `--set address=192.0.2.1`
+
+$ capstan chart template shop web --validate --kube-token s3cret
+exit 1
+--- stderr
+error: `--kube-…` flags are not supported: a kubeconfig must say how to connect
+hint: write the connection to a file, and use `--kubeconfig FILE`
+
+$ capstan chart show values web --jsonpath {.replicas}
+exit 1
+--- stderr
+error: unknown flag `--jsonpath`
+
+"#]]
+    );
+}
+
 #[test]
 fn a_missing_value_names_its_line_and_similar_names() {
     let world = with_chart();

@@ -20,7 +20,7 @@ mod registry;
 use bytes::Bytes;
 use chart::{VersionRange, sort_newest_first};
 use transport::{
-    AddressOrigin, Digest,
+    AddressOrigin, Digest, HostSettings, Hosts, RegistryScheme,
     address::{authority, is_loopback, percent_decode, redact_url},
     http::parse_address,
 };
@@ -183,12 +183,17 @@ impl ChartSource {
     }
 
     /// True if credentials may be sent: the connection is encrypted, or stays on this machine.
-    pub fn is_private(&self) -> bool {
+    pub fn is_private(&self, hosts: &Hosts) -> bool {
         match &self.location {
             ChartLocation::Indexed { repository: url, .. } | ChartLocation::Archive(url) => {
                 url.scheme() == "https" || is_loopback(url)
             }
-            ChartLocation::Registry(_) => true,
+            ChartLocation::Registry(chart) => {
+                let is_plain = |host: &HostSettings| host.registry_scheme == RegistryScheme::Http;
+                let url = Url::parse(&format!("https://{}/", chart.registry));
+                !hosts.registry(&chart.registry).is_some_and(is_plain)
+                    || url.is_ok_and(|url| is_loopback(&url))
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use component::{ServerLookup, server_capabilities};
 use manifest::Object;
 use tokio::{runtime::Handle, task::spawn_blocking};
 
+use super::helm_flags::HelmFlags;
 use crate::{
     Failure, WithContext as _,
     session::Session,
@@ -28,6 +29,9 @@ pub(super) struct ClusterFlags {
 
     #[command(flatten)]
     kube: KubeFlags,
+
+    #[command(flatten)]
+    helm: HelmFlags,
 }
 
 /// The cluster of a render.
@@ -50,6 +54,11 @@ impl ClusterFlags {
         };
         if !self.validate && !reads_objects {
             return Ok(None);
+        }
+        if self.helm.kube_token.is_some() {
+            let failure =
+                Failure::user("`--kube-…` flags are not supported: a kubeconfig must say how to connect");
+            return Err(failure.hint("write the connection to a file, and use `--kubeconfig FILE`"));
         }
         let cluster = settings::management_cluster(&self.kube, &PaceFlags::default(), session)?;
         let server = cluster.server().clone();

@@ -7,6 +7,7 @@ use manifest::provenance::Trace;
 
 use super::{
     folder::{read_files, read_packed},
+    helm_flags::HelmFlags,
     values::ValueFlags,
 };
 use crate::{Environment, Failure, WithContext as _, session::Session, settings::OutputFlag};
@@ -57,6 +58,12 @@ pub(crate) struct Lint {
     /// Skip the check of the rendered values against `values.schema.json`
     #[arg(long)]
     skip_schema_validation: bool,
+
+    #[command(flatten)]
+    helm: HelmFlags,
+
+    #[arg(long, hide = true, aliases = ["kubeconfig", "kube-context"])]
+    registry_config: Option<String>,
 }
 
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {

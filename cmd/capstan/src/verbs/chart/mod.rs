@@ -3,6 +3,7 @@
 mod cluster;
 mod dependencies;
 mod folder;
+mod helm_flags;
 mod lint;
 mod output;
 mod output_folder;

@@ -1,4 +1,4 @@
-use super::source::SourceFlags;
+use super::{helm_flags::HelmFlags, source::SourceFlags};
 use crate::{Failure, session::Session};
 
 /// Print a part of a chart
@@ -21,6 +21,12 @@ pub(crate) struct Show {
 
     #[command(flatten)]
     source: SourceFlags,
+
+    #[command(flatten)]
+    helm: HelmFlags,
+
+    #[arg(short, long, hide = true, aliases = ["kubeconfig", "kube-context"])]
+    namespace: Option<String>,
 }
 
 pub(super) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use chart::{Chart, VersionRange};
 use repository::{ChartSource, RepositoryContext};
-use transport::{AddressOrigin, CaBundle, Credential, Secret, Settings};
+use transport::{AddressOrigin, CaBundle, ClientCertificate, Credential, RegistryScheme, Secret, Settings};
 
 use super::{dependencies, folder};
 use crate::{Failure, WithContext as _, session::Session, settings::CHART_SOURCE};
@@ -41,11 +41,26 @@ pub(super) struct SourceFlags {
     /// File of additional trusted PEM certificates, as --ca-bundle
     #[arg(long, value_name = "FILE", hide = true)]
     ca_file: Option<String>,
+
+    #[arg(long, requires = "key_file", hide = true)]
+    cert_file: Option<String>,
+    #[arg(long, requires = "cert_file", hide = true)]
+    key_file: Option<String>,
+    #[arg(long, hide = true)]
+    plain_http: bool,
+    #[arg(long, hide = true)]
+    registry_config: Option<String>,
+    #[arg(long, hide = true)]
+    verify: bool,
 }
 
 impl SourceFlags {
     /// Loads a chart from a folder, an archive, a repository or a registry.
     pub(super) fn load(&self, chart: &str, session: &Session) -> Result<Chart, Failure> {
+        if self.verify {
+            return Err(Failure::user("`--verify` is not supported: capstan reads no provenance files")
+                .hint("pin the digest of the chart with `capstan lock --chart URL`"));
+        }
         let chart = chart.trim();
         let path = session.environment().resolve(chart);
         let is_path = Path::new(chart).is_absolute() || chart.starts_with('.');
@@ -79,21 +94,30 @@ impl SourceFlags {
                 .map(|password| Credential::Basic { user: user.clone(), password }),
             _ => None,
         };
-        if credential.is_none() && self.ca_file.is_none() {
-            return Ok(context);
-        }
-        if credential.is_some() && !source.is_private() {
-            return Err(Failure::user("cannot send the password: the connection is not encrypted")
-                .hint("use a URL with `https://`"));
-        }
+        let path = |flag: &Option<String>| {
+            let file = flag.as_deref().filter(|file| !file.is_empty())?;
+            Some(session.environment().resolve(file))
+        };
         let mut settings: Settings = context.settings().clone();
-        if let Some(file) = &self.ca_file {
-            let path = session.environment().resolve(file);
-            settings.ca_bundles.push(CaBundle { path, named_by: "--ca-file".to_owned() });
-        }
+        settings.credentials.auth_files.splice(..0, path(&self.registry_config));
+        let named_by = "--ca-file".to_owned();
+        settings.ca_bundles.extend(path(&self.ca_file).map(|path| CaBundle { path, named_by }));
         settings.hosts = settings.hosts.with_host(&source.host(), |host| {
             host.credential = credential.or(host.credential.take());
+            if let (Some(certificate), Some(key)) = (path(&self.cert_file), path(&self.key_file)) {
+                host.client_certificate = Some(ClientCertificate { certificate, key });
+            }
+            if self.plain_http {
+                host.registry_scheme = RegistryScheme::Http;
+            }
         });
+        let host = settings.hosts.registry(&source.host());
+        let sends_password = (self.password.is_some() || self.plain_http)
+            && host.is_some_and(|host| host.credential.is_some());
+        if sends_password && !source.is_private(&settings.hosts) {
+            return Err(Failure::user("cannot send the password: the connection is not encrypted")
+                .hint("use a URL with `https://`, or a registry without `--plain-http` and `plainHttp`"));
+        }
         Ok(RepositoryContext::with_release_settings(settings, context.release_settings().clone()))
     }
 }

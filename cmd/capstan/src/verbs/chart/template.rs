@@ -114,33 +114,26 @@ struct PrintFlags {
     output_dir: Option<String>,
 
     /// Write to a folder with the name of the release
-    #[arg(long, requires = "output_dir")]
+    #[arg(long)]
     release_name: bool,
 }
 
-/// Flags of `helm template` without effect on its output, for scripts.
+/// Flags of `helm template` without effect on its output, for scripts, and flags that are refused.
 #[derive(clap::Args)]
 struct IgnoredFlags {
-    #[arg(long, hide = true)]
-    debug: bool,
-    #[arg(long, hide = true)]
-    skip_crds: bool,
-    #[arg(long, hide = true)]
-    create_namespace: bool,
-    #[arg(long, hide = true)]
+    #[arg(
+        long,
+        hide = true,
+        aliases = [
+            "atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes", "render-subchart-notes",
+            "replace", "skip-crds", "take-ownership", "wait-for-jobs",
+        ]
+    )]
     wait: bool,
+    #[arg(short, long, hide = true, value_name = "VALUE", aliases = ["description", "timeout"])]
+    labels: Option<String>,
     #[arg(long, hide = true)]
-    atomic: bool,
-    #[arg(long, hide = true)]
-    hide_notes: bool,
-    #[arg(long, hide = true)]
-    render_subchart_notes: bool,
-    #[arg(long, hide = true)]
-    disable_openapi_validation: bool,
-    #[arg(long, hide = true, value_name = "TIME")]
-    timeout: Option<String>,
-    #[arg(long, hide = true, value_name = "TEXT")]
-    description: Option<String>,
+    enable_dns: bool,
     #[arg(long, hide = true, value_name = "PROGRAM")]
     post_renderer: Option<String>,
     #[arg(long, hide = true, value_name = "TEXT", allow_hyphen_values = true)]
@@ -189,6 +182,12 @@ impl Template {
                 "`--post-renderer` is not supported: capstan runs no programs on manifests",
             )
             .hint("change the objects with `--kustomization DIR`, or pipe the output to the program"));
+        }
+        if self.ignored.enable_dns {
+            return Err(Failure::user(
+                "`--enable-dns` is not supported: the manifests would depend on the name server of this machine",
+            )
+            .hint("omit the flag, and set addresses as values, such as `--set address=192.0.2.1`"));
         }
         Ok(())
     }
