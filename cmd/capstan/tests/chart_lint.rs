@@ -129,3 +129,14 @@ error: 4 chart(s) linted, 4 chart(s) failed
 "#]]
     );
 }
+
+#[test]
+fn a_checked_chart_is_neither_installed_nor_upgraded() {
+    let world = with_chart();
+    world.write(
+        "web/templates/a.yaml",
+        "kind: A\nmetadata: {name: {{ .Release.IsInstall }}_{{ .Release.IsUpgrade }}_{{ .Release.Revision }}}\n",
+    );
+    let run = world.run_line("chart lint web");
+    assert!(run.stdout.contains(": \"false_false_0\": "), "{run}");
+}

@@ -324,7 +324,7 @@ fn release(options: &RenderOptions) -> Value {
         ("Name", release.name.as_str().into()),
         ("Namespace", release.namespace.as_str().into()),
         ("IsUpgrade", release.is_upgrade.into()),
-        ("IsInstall", (!release.is_upgrade).into()),
+        ("IsInstall", (release.revision > 0 && !release.is_upgrade).into()),
         ("Revision", Value::Int(release.revision)),
         ("Service", "Helm".into()),
     ])

@@ -15,9 +15,9 @@ pub struct Release {
     pub name: String,
     /// The namespace of the release.
     pub namespace: String,
-    /// The number of the installation or upgrade, from 1.
+    /// The number of the installation or upgrade, from 1; 0 for a chart that is only checked.
     pub revision: i64,
-    /// True for an upgrade, false for an installation.
+    /// True for an upgrade.
     pub is_upgrade: bool,
 }
 

@@ -103,7 +103,7 @@ impl Lint {
             skips_schema: self.skip_schema_validation,
             now: Timestamp::now(),
             zone: TimeZone::UTC,
-            ..RenderOptions::new(Release::new(RELEASE, namespace))
+            ..RenderOptions::new(Release { revision: 0, ..Release::new(RELEASE, namespace) })
         })
     }
 
