@@ -48,6 +48,7 @@ fn encrypted_files_are_decrypted_to_the_recorded_text_or_refused() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
+// Row: CMP-52
 #[test]
 fn variables_are_substituted_to_the_recorded_text_or_refused() {
     let differing = differing("substitute", is_recorded_text);

@@ -95,7 +95,7 @@ fn get(port: u16, path: &str) -> String {
     answer
 }
 
-// Row: CMP-02, D-461
+// Row: CMP-02, ENG-82, ENG-83, D-461
 #[tokio::test(flavor = "multi_thread")]
 async fn a_controller_reconciles_until_it_is_stopped() {
     let lab = Management::start(Fixture::builder()).await;
@@ -108,7 +108,9 @@ async fn a_controller_reconciles_until_it_is_stopped() {
     assert_eq!((&line["component"], &line["state"]), (&"shop/web".into(), &"Ready".into()));
     let map = lab.fixture.get(support::kind::CONFIG_MAP, "shop/web").await.unwrap();
     assert_eq!((&map["data"]["colour"], &map["data"]["version"]), (&"blue".into(), &"1".into()));
-    assert!(get(controller.probes, "/readyz").starts_with("HTTP/1.1 200"));
+    for probe in ["/healthz", "/readyz"] {
+        assert!(get(controller.probes, probe).starts_with("HTTP/1.1 200"), "{probe}");
+    }
     let metrics = get(controller.metrics, "/metrics");
     assert!(metrics.contains("component_operator_runtime_component_state{state=\"Ready\"} 1\n"), "{metrics}");
     assert_eq!(controller.terminate(), Some(0));
@@ -116,6 +118,7 @@ async fn a_controller_reconciles_until_it_is_stopped() {
     assert_eq!(list["components"][0]["ready"], true);
 }
 
+// Row: ENG-83
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_controller_waits_for_the_first() {
     let lab = Management::start(Fixture::builder()).await;

@@ -179,7 +179,7 @@ async fn are_gone(lab: &Lab) -> bool {
     lab.components().await.is_empty()
 }
 
-// Row: CMP-02, CMP-19, ENG-24
+// Row: CMP-02, CMP-19, CMP-76, ENG-24
 #[tokio::test]
 async fn components_become_ready_follow_their_source_and_go() {
     let lab = Lab::start().await;

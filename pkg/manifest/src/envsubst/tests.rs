@@ -513,6 +513,29 @@ fn a_marked_text_has_a_mark_for_each_outermost_substitution() {
     assert_eq!(marked, "a: <A>\nb: x<B>y<C><E>\n$${F} $G <H> ".replace("$${F}", "${F}"));
 }
 
+// Row: CMP-52
+#[test]
+fn components_have_all_functions() {
+    use super::Dialect;
+    for (text, expected) in [
+        ("${WORD^} ${WORD^^} ${WORD,} ${WORD,,}", "Straße STRAßE straße straße"),
+        ("${#WORD} ${FILE:5} ${FILE:5:3}", "7 pki/ca.tar.gz pki"),
+        ("${NONE=a} ${NONE:=b} ${NONE:-${TWO}} ${EMPTY:-c} ${TWO:-d}", "a b 2 c 2"),
+        ("${FILE#*/} ${FILE##*/}", "etc/pki/ca.tar.gz ca.tar.gz"),
+        ("${FILE%.*} ${FILE%%.*}", "/etc/pki/ca.tar /etc/pki/ca"),
+        ("${HOST/e/E} ${HOST//e/E}", "rEgistry.example.com rEgistry.ExamplE.com"),
+        ("${HOST/#registry/r} ${HOST/%com/org}", "r.example.com registry.example.org"),
+        ("${NONE} $$${TWO} $${TWO} $TWO", " $2 ${TWO} $TWO"),
+    ] {
+        let template = Template::parse_in(text, Dialect::Components).unwrap();
+        let result = template.render(&mut |name| Some(value(name).unwrap_or_default().into()));
+        assert_eq!(result.as_deref(), Ok(expected), "{text}");
+    }
+    for text in ["${TWO-a}", "${TWO+a}", "${", "${}"] {
+        assert!(Template::parse_in(text, Dialect::Components).is_err(), "{text}");
+    }
+}
+
 #[test]
 fn components_escape_backslashes_and_have_no_spaced_names() {
     use super::Dialect;

@@ -91,6 +91,7 @@ fn deep_nesting_is_refused_in_every_format() {
     }
 }
 
+// Row: CMP-50
 #[test]
 fn only_cloud_keys_are_refused_with_their_names() {
     let text = "a: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\nsops:\n    kms:\n        - arn: arn:aws:kms:x\n          enc: x\n    lastmodified: \"2026-01-02T03:04:05Z\"\n    mac: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n    version: 3.9.0\n";
