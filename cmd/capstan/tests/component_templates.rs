@@ -2,6 +2,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::world;
 
+// Row: ENG-19
 #[test]
 fn a_template_is_printed_with_the_values_of_all_files() {
     let world = world();
@@ -29,6 +30,7 @@ fn a_failing_template_prints_nothing_and_names_its_line() {
     assert!(run.stderr.contains("map.yaml:2") && run.stderr.contains("host must be set"), "{run}");
 }
 
+// Row: CMP-04, CMP-37, CMP-39
 #[test]
 fn a_component_is_rendered_with_its_values_and_those_of_files() {
     let world = world();

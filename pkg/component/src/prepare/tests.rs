@@ -11,6 +11,10 @@ use crate::{
 /// A Secret of SOPS for a key of this test only.
 const ENCRYPTED: &str = include_str!("tests/secret.yaml");
 
+/// The same Secret for a PGP key of this test only.
+const ENCRYPTED_FOR_PGP: &str = include_str!("tests/pgp.yaml");
+const PGP_KEY: &str = include_str!("tests/pgp-key.asc");
+
 /// Secrets of a Component: values, variables and the key of `ENCRYPTED`.
 const SECRETS: &str = "
 apiVersion: v1
@@ -40,6 +44,17 @@ fn read(text: &str) -> Vec<Object> {
     read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects
 }
 
+/// Returns the objects of `SECRETS`, and a Secret with keys of both kinds and another file.
+fn secrets() -> Vec<Object> {
+    let mut secrets = read(SECRETS);
+    let mut keys = secrets.iter().find(|secret| secret.name() == "keys").unwrap().clone();
+    keys.as_map_mut()["metadata"]["name"] = "both-keys".into();
+    keys.as_map_mut()["stringData"]["b.asc"] = PGP_KEY.into();
+    keys.as_map_mut()["stringData"]["known_hosts"] = "no key".into();
+    secrets.push(keys);
+    secrets
+}
+
 fn component(spec: &str) -> Component {
     let text = format!(
         "apiVersion: core.cs.sap.com/v1alpha1\nkind: Component\nmetadata: {{name: web, namespace: shop}}\nspec:\n  sourceRef: {{fluxGitRepository: {{name: repo}}}}\n{spec}"
@@ -56,7 +71,7 @@ fn given(files: &[(&str, &str)]) -> Preparation {
 }
 
 async fn prepare(preparation: &Preparation, spec: &str) -> Result<RenderedComponent, String> {
-    let hub = LocalObjects::new(read(SECRETS), "shop");
+    let hub = LocalObjects::new(secrets(), "shop");
     let resolved = preparation.resolve(component(spec), &hub).await;
     let rendered = match resolved {
         Ok(resolved) => preparation.render(resolved, TemplateCluster::default()).await,
@@ -94,6 +109,21 @@ type: Opaque
     );
 }
 
+// Row: CMP-47, CMP-49
+#[tokio::test]
+async fn the_names_of_keys_tell_age_from_pgp() {
+    let by = async |keys: &str, file| {
+        let spec = format!("  decryption: {{secretRef: {{name: {keys}}}}}\n");
+        prepare(&given(&[("/secret.yaml", file)]), &spec).await
+    };
+    for file in [ENCRYPTED, ENCRYPTED_FOR_PGP] {
+        let objects = by("both-keys", file).await.unwrap().objects;
+        assert_eq!(objects[0].get(&["stringData", "password"]), Some(&"${GREETING}".into()));
+    }
+    let no_key = by("keys", ENCRYPTED_FOR_PGP).await.unwrap_err();
+    assert!(no_key.contains("74239D816BF92B536107EFA158DAAA3A59ECAE9A"), "{no_key}");
+}
+
 // Row: D-418
 #[tokio::test]
 async fn an_encrypted_file_without_its_key_is_an_error() {
@@ -114,12 +144,44 @@ spec.decryption.secretRef: error loading secret shop/gone: secrets "gone" not fo
     );
 }
 
+// Row: CMP-45
 #[tokio::test]
-async fn given_values_override_those_of_the_component() {
-    let mut preparation = given(&[("/a.yaml", "{kind: A, metadata: {name: '{{ .who }}-{{ .kept }}'}}")]);
+async fn templates_see_values_of_secrets_of_the_component_and_given_ones() {
+    let text = "{kind: A, metadata: {name: '{{ .who }}-{{ .kept }}-{{ .inline }}'}}";
+    let mut preparation = given(&[("/a.yaml", text)]);
     preparation.values.insert("who".to_owned(), "me".into());
-    let rendered = prepare(&preparation, "  valuesFrom: [{name: values}]\n  values: {who: you}\n").await;
-    assert_eq!(rendered.unwrap().objects[0].name(), "me-1");
+    let spec = "  valuesFrom: [{name: values}]\n  values: {who: you, inline: 2}\n";
+    assert_eq!(prepare(&preparation, spec).await.unwrap().objects[0].name(), "me-1-2");
+}
+
+// Row: CMP-11, CMP-12, ENG-11, ENG-13
+#[tokio::test]
+async fn templates_see_the_name_and_the_namespace_of_the_deployment() {
+    let kustomization = [("/a.yaml", "{kind: A, metadata: {name: '{{ namespace }}.{{ name }}'}}")];
+    let chart = [
+        ("/Chart.yaml", "{apiVersion: v2, name: demo, version: 1.0.0}"),
+        ("/templates/a.yaml", "{kind: A, metadata: {name: '{{ .Release.Namespace }}.{{ .Release.Name }}'}}"),
+    ];
+    for files in [&kustomization[..], &chart] {
+        for (spec, expected) in [
+            ("", "shop.web"),
+            ("  name: other\n", "shop.other"),
+            ("  name: other\n  namespace: target\n", "target.other"),
+        ] {
+            let rendered = prepare(&given(files), spec).await.unwrap();
+            assert_eq!(rendered.objects[0].name(), expected, "{spec}");
+        }
+    }
+}
+
+// Row: ENG-04
+#[tokio::test]
+async fn templates_cannot_change_their_component() {
+    let text = "{{ $_ := set . \"who\" \"me\" }}{{ $_ := set .deep \"who\" .who }}{kind: A, metadata: {name: '{{ .who }}-{{ .deep.who }}'}}";
+    let spec = "  values: {who: you, deep: {who: you}}\n";
+    let rendered = prepare(&given(&[("/a.yaml", text)]), spec).await.unwrap();
+    assert_eq!(rendered.objects[0].name(), "me-me");
+    assert_eq!(rendered.component, component(spec));
 }
 
 // Row: CMP-33, CMP-34
@@ -171,6 +233,7 @@ async fn any_change_of_what_a_component_refers_to_changes_its_digest() {
     assert_eq!(digests.iter().collect::<std::collections::BTreeSet<_>>().len(), digests.len());
 }
 
+// Row: ENG-20
 #[tokio::test]
 async fn templates_see_the_cluster() {
     let fixture = Fixture::start().await;

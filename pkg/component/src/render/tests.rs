@@ -68,6 +68,79 @@ fn a_path_stays_in_the_source() {
     }
 }
 
+// Row: CMP-04, CMP-08, ENG-21
+#[test]
+fn a_folder_is_a_chart_if_it_has_a_chart_yaml() {
+    let text = map("{{ with .Values }}chart-{{ .who }}{{ else }}kustomization-{{ .who }}{{ end }}");
+    let (text, beside) = (text.as_str(), map("beside"));
+    let files = [("templates/a.yaml", text), ("beside.yaml", &beside), ("Chart.yaml", "name: demo")];
+    let values = json!({"who": "me"});
+    assert_eq!(rendered_names(&files, values.clone()), ["chart-me"]);
+    assert_eq!(rendered_names(&files[..2], values), ["beside", "kustomization-me"]);
+}
+
+// Row: CMP-06
+#[test]
+fn a_kustomization_becomes_the_objects_of_kustomize() {
+    let kustomization = "
+namePrefix: test-
+resources: [base]
+configMapGenerator: [{name: settings, literals: [port=80]}]
+patches: [{target: {kind: Pod}, patch: '- {op: add, path: /spec/hostname, value: web}'}]
+";
+    let pod = "
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers: [{name: web, image: nginx, envFrom: [{configMapRef: {name: settings}}]}]
+";
+    let files = [
+        ("kustomization.yaml", kustomization),
+        ("base/kustomization.yaml", "resources: [pod.yaml]"),
+        ("base/pod.yaml", pod),
+    ];
+    let objects = rendered(&files, json!({})).expect("objects");
+    // Source: `kustomize build` v5, which sorts the objects.
+    let expected = json!([
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "test-web"},
+            "spec": {
+                "hostname": "web",
+                "containers": [{
+                    "name": "web",
+                    "image": "nginx",
+                    "envFrom": [{"configMapRef": {"name": "test-settings-t257hhhf6t"}}],
+                }],
+            },
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "test-settings-t257hhhf6t"},
+            "data": {"port": "80"},
+        },
+    ]);
+    assert_eq!(Value::Array(objects), expected);
+}
+
+// Row: CMP-04, CMP-07
+#[test]
+fn all_files_of_a_kustomization_are_templates() {
+    let map =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {tier: {{ include \"tier\" .tier }}}";
+    let files = [
+        ("kustomization.yaml", "{namePrefix: '{{ .stage }}-', resources: [map.yaml]}"),
+        ("helpers.txt", "{{ define \"tier\" }}{{ . | upper | quote }}{{ end }}"),
+        ("map.yaml", map),
+    ];
+    let objects = rendered(&files, json!({"stage": "test", "tier": "front"})).expect("objects");
+    assert_eq!(names(&objects), ["test-web"]);
+    assert_eq!(objects[0]["data"]["tier"], "FRONT");
+}
+
 // Row: D-411
 #[test]
 fn a_value_replaces_a_table_of_the_defaults() {

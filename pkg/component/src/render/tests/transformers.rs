@@ -22,6 +22,24 @@ fn substitution_leaves_out_objects_that_disable_it() {
     assert_eq!(substitution.transform(objects(&broken)).expect_err("two problems").problems.len(), 2);
 }
 
+// Row: CMP-55
+#[test]
+fn variables_with_invalid_names_are_ignored() {
+    let pairs = [("N", "web"), ("a-b", "x"), ("a.b", "x"), ("a b", "x")];
+    let variables = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let substitution = Substitution { variables: &variables, sources: &variables };
+    let text = "{kind: A, metadata: {name: '${N}'}, data: {a: 'a-b a.b a b $a-b'}}";
+    let changed = substitution.transform(objects(&[text])).expect("an object");
+    assert_eq!(
+        (changed[0].name(), changed[0].get(&["data", "a"])),
+        ("web", Some(&json!("a-b a.b a b $a-b")))
+    );
+    for name in ["a-b", "a.b", "a b"] {
+        let text = format!("{{kind: A, metadata: {{name: '${{{name}}}'}}}}");
+        assert!(substitution.transform(objects(&[&text])).is_err(), "{name}");
+    }
+}
+
 #[test]
 fn a_failed_substitution_does_not_show_a_secret() {
     let variables = [("N".to_owned(), "hidden: [".to_owned())].into();
