@@ -1,10 +1,27 @@
 use apply::StepAction;
 use manifest::{Value, YamlLimits, read_stream};
+use serde_json::json;
 use snapbox::{assert_data_eq, str};
-use support::fixture::Fixture;
+use support::{
+    fixture::Fixture,
+    kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, Kind},
+    request_counter::RequestCounter,
+};
 
 use super::*;
 use crate::{ArtifactReference, State, check_component, definition, testing::connect};
+
+/// A definition of the kind Toy.
+const TOYS: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.x.io}
+spec:
+  group: x.io
+  names: {kind: Toy, plural: toys}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+";
 
 /// A sandbox with a Component store.
 struct Lab {
@@ -15,7 +32,10 @@ struct Lab {
 
 impl Lab {
     async fn start() -> Self {
-        let fixture = Fixture::start().await;
+        Self::on(Fixture::start().await).await
+    }
+
+    async fn on(fixture: Fixture) -> Self {
         let server = connect(&fixture).await;
         Self { fixture, targets: Targets::new(server.clone()), server }
     }
@@ -74,6 +94,15 @@ impl Lab {
         self.runs(&store).delete(&mut plan, Duration::from_secs(5)).await
     }
 
+    /// Creates the ConfigMap `shop/a` as a manager, and adds a field of another manager.
+    async fn write_as(&self, manager: &str) {
+        self.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
+        let kind = self.server.kind(&apply::GroupKind::new("", "ConfigMap")).await.unwrap();
+        let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}, data: {key: '0', stale: '1'}}";
+        self.server.create(&kind, &read(map)[0], manager, apply::WriteMode::Real).await.unwrap();
+        self.fixture.merge(CONFIG_MAP, "shop/a", &json!({"data": {"foreign": "1"}})).await;
+    }
+
     /// Returns the ConfigMaps of a namespace by name.
     async fn maps(&self, namespace: &str) -> Vec<String> {
         let kind = self.server.kind(&apply::GroupKind::new("", "ConfigMap")).await.unwrap();
@@ -92,7 +121,7 @@ fn maps(names: &[&str]) -> String {
     names.iter().map(map).collect::<Vec<_>>().join("\n---\n")
 }
 
-// Row: CMP-03, CMP-12, CMP-13, CMP-56, CMP-68, CMP-80, ENG-02, ENG-05, ENG-10
+// Row: CMP-03, CMP-12, CMP-13, CMP-56, CMP-68, CMP-80, ENG-02, ENG-05, ENG-10, ENG-11
 #[tokio::test]
 async fn a_component_is_applied_changed_and_deleted() {
     for lab in [Lab::start().await, Lab::with_definition().await] {
@@ -146,6 +175,104 @@ ConfigMap shop/b belongs to `other`
     let action = |plan: ComponentPlan| plan.objects.plan.steps[0].action;
     assert_eq!(action(lab.plan("", &maps(&["a"])).await.unwrap()), StepAction::Adopt);
     assert_eq!(action(lab.plan(", adoptionPolicy: Always", &maps(&["b"])).await.unwrap()), StepAction::Adopt);
+}
+
+// Row: CMP-62, CMP-63, CMP-64, CMP-65, CMP-66
+#[tokio::test]
+async fn objects_are_updated_by_the_policy_of_their_component() {
+    let merged = json!({"key": "1", "stale": "1", "foreign": "1"});
+    let taken_over = json!({"key": "1", "foreign": "1"});
+    for (spec, requests, operation, data) in [
+        (", updatePolicy: Replace", "update", "Update", json!({"key": "1"})),
+        (", updatePolicy: Recreate", "delete create", "Update", json!({"key": "1"})),
+        (", updatePolicy: SsaMerge", "patch", "Apply", merged),
+        (", updatePolicy: SsaOverride", "patch", "Apply", taken_over.clone()),
+        ("", "patch", "Apply", taken_over),
+    ] {
+        for manager in ["kubectl-create", "helm"] {
+            let lab = Lab::start().await;
+            lab.write_as(manager).await;
+            let before = lab.fixture.get(CONFIG_MAP, "shop/a").await.unwrap();
+            let counter = RequestCounter::start(lab.fixture.sandbox());
+            lab.apply(spec, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: '1'}}")
+                .await
+                .unwrap();
+            let mut verbs: Vec<_> = counter
+                .requests()
+                .into_iter()
+                .filter(|it| it.resource == "configmaps")
+                .map(|it| it.verb)
+                .collect();
+            verbs.retain(|verb| !["get", "list", "watch"].contains(&&**verb));
+            verbs.dedup();
+            let after = lab.fixture.get(CONFIG_MAP, "shop/a").await.unwrap();
+            assert_eq!((verbs.join(" ").as_str(), &after["data"]), (requests, &data), "{spec} {manager}");
+            let is_same = before["metadata"]["uid"] == after["metadata"]["uid"];
+            assert_eq!(is_same, requests != "delete create", "{spec}");
+            let fields = after["metadata"]["managedFields"].as_array().unwrap();
+            let own = fields.iter().find(|entry| entry["manager"] == crate::RECONCILER).unwrap();
+            assert_eq!(own["operation"], operation, "{spec} {manager}");
+        }
+    }
+}
+
+// Row: CMP-61, CMP-67, CMP-71
+#[tokio::test]
+async fn annotations_of_an_object_override_the_policies_of_its_component() {
+    let map = |policies: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a, annotations: {{{policies}}}}}, data: {{key: '1'}}}}")
+            .replace("own/", "component-operator.cs.sap.com/")
+    };
+    let lab = Lab::start().await;
+    lab.write_as("other").await;
+    let never = lab.plan(", adoptionPolicy: Always", &map("own/adoption-policy: never")).await;
+    assert!(matches!(never, Err(RunError::Plan { .. })), "{never:?}");
+    let policies = map("own/adoption-policy: if-unowned, own/update-policy: ssa-merge");
+    lab.apply(", adoptionPolicy: Never, updatePolicy: Replace", &policies).await.unwrap();
+    let live = lab.fixture.get(CONFIG_MAP, "shop/a").await.unwrap();
+    assert_eq!(live["data"], json!({"key": "1", "stale": "1", "foreign": "1"}));
+    for (spec, policy, left) in
+        [("", "own/delete-policy: orphan", "a"), (", deletePolicy: Orphan", "own/delete-policy: delete", "b")]
+    {
+        let lab = Lab::start().await;
+        lab.apply(spec, &format!("{}\n---\n{}", map(policy), maps(&["b"]))).await.unwrap();
+        lab.delete().await.unwrap();
+        assert_eq!(lab.maps("shop").await, [left], "{spec}");
+    }
+}
+
+// Row: ENG-01
+#[tokio::test]
+async fn an_operator_with_its_definition_and_objects_follows_its_component() {
+    let toy = Kind::new("x.io", "v1", "Toy", "toys");
+    let with_workloads = Fixture::builder().options(|options| options.controllers.workloads = true);
+    let lab = Lab::on(with_workloads.start().await).await;
+    let operator = |version: &str| {
+        format!(
+            "{TOYS}apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: operator}}
+spec:
+  selector: {{matchLabels: {{app: operator}}}}
+  template:
+    metadata: {{labels: {{app: operator}}}}
+    spec: {{containers: [{{name: operator, image: 'operator:{version}'}}]}}
+---
+{{apiVersion: x.io/v1, kind: Toy, metadata: {{name: t, labels: {{version: {version}}}}}}}
+"
+        )
+    };
+    for version in ["v1", "v2"] {
+        let component = lab.apply("", &operator(version)).await.unwrap();
+        assert_eq!((component.status.state, component.status.inventory.len()), (Some(State::Ready), 3));
+        let deployment = lab.fixture.get(DEPLOYMENT, "shop/operator").await.unwrap();
+        let containers = &deployment["spec"]["template"]["spec"]["containers"];
+        assert_eq!(containers[0]["image"], format!("operator:{version}"));
+        assert_eq!(lab.fixture.get(toy, "shop/t").await.unwrap()["metadata"]["labels"]["version"], version);
+    }
+    lab.delete().await.unwrap();
+    assert!(lab.fixture.get(DEPLOYMENT, "shop/operator").await.is_none());
+    assert!(lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, "toys.x.io").await.is_none());
 }
 
 // Row: CMP-22, CMP-23, ENG-42
@@ -241,17 +368,7 @@ cannot read Component `shop/old`: Secret `capstan.component.old` has no key `com
 #[tokio::test]
 async fn instances_of_others_block_a_deletion_and_nothing_is_deleted() {
     let lab = Lab::start().await;
-    let crd = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: toys.x.io}
-spec:
-  group: x.io
-  names: {kind: Toy, plural: toys}
-  scope: Namespaced
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-";
-    lab.apply("", &format!("{crd}{}", maps(&["a"]))).await.unwrap();
+    lab.apply("", &format!("{TOYS}{}", maps(&["a"]))).await.unwrap();
     lab.fixture.apply("{apiVersion: x.io/v1, kind: Toy, metadata: {name: t, namespace: shop}}").await;
     let error = lab.delete().await.unwrap_err();
     assert!(
