@@ -95,7 +95,7 @@ metadata: {name: web}
 data: {port: '{{ (mustLookup "v1" "ConfigMap" "shop" "db").data.port }}'}
 "#;
 
-// Row: CMP-03, CMP-72, CMP-74
+// Row: CMP-03, CMP-72, CMP-74, ENG-81
 #[tokio::test]
 async fn a_component_sees_the_objects_of_its_dependencies() {
     for lab in [Lab::start().await, Lab::with_definition().await] {
@@ -109,6 +109,10 @@ async fn a_component_sees_the_objects_of_its_dependencies() {
         assert_eq!(order, ["db", "web"]);
         let ready = Some(State::Ready);
         assert_eq!(lab.states().await, [("db".to_owned(), ready), ("web".to_owned(), ready)]);
+        for component in lab.store.list().await.unwrap().components {
+            let items = component.applied().unwrap().items.into_iter().map(|item| item.key.name);
+            assert_eq!(items.collect::<Vec<_>>(), [component.name()]);
+        }
         // Another port of the database reaches the web server in the same run.
         let other = DB.replace("5432", "5433");
         lab.apply(&texts, &[("/db/a.yaml", &other), ("/web/a.yaml", WEB)]).await.unwrap();

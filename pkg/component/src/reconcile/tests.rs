@@ -180,7 +180,7 @@ impl Lab {
     }
 }
 
-// Row: CMP-24, CMP-33, CMP-34, CMP-36, CMP-79, ENG-24
+// Row: CMP-24, CMP-33, CMP-34, CMP-36, CMP-79, ENG-03, ENG-24
 #[tokio::test]
 async fn changes_sources_and_pins_give_the_states_of_the_peer() {
     let mut lab = Lab::start().await;
@@ -316,7 +316,7 @@ notready gen=1/1 state=Pending Ready=Unknown reason=Retrying msg=Source not read
     );
 }
 
-// Row: CMP-22, CMP-23, CMP-24
+// Row: CMP-22, CMP-23, CMP-24, ENG-43
 #[tokio::test]
 async fn objects_that_are_not_ready_in_time_are_an_error() {
     let mut lab = Lab::start().await;
@@ -327,9 +327,14 @@ async fn objects_that_are_not_ready_in_time_are_an_error() {
     lab.note("a change restarts the timeout");
     lab.apply("slow", "timeout: 4s, values: {maps: [a, b], hint: conditions=Done}").await;
     lab.settle("slow").await;
-    lab.note("released after the timeout");
     lab.seconds = 8;
     lab.settle("slow").await;
+    lab.note("new manifests restart the timeout");
+    lab.publish("main@sha1:2", "True").await;
+    lab.settle("slow").await;
+    lab.seconds = 12;
+    lab.settle("slow").await;
+    lab.note("released after the timeout");
     lab.apply("slow", "timeout: 4s, values: {maps: [a, b]}").await;
     lab.settle("slow").await;
     lab.delete("slow").await;
@@ -343,8 +348,12 @@ slow gen=1/1 state=Error Ready=False reason=Timeout msg=Reconcilation of depende
 ## a change restarts the timeout
 slow gen=2/2 state=Processing Ready=Unknown reason=Restarting msg=Restarting processing due to component changes
 slow gen=2/2 state=Processing Ready=Unknown reason=Processing msg=Reconcilation of dependent resources triggered; waiting until all dependent resources are ready
-## released after the timeout
 slow gen=2/2 state=Error Ready=False reason=Timeout msg=Reconcilation of dependent resources timed out
+## new manifests restart the timeout
+slow gen=2/2 state=Processing Ready=Unknown reason=Restarting msg=Restarting processing due to component changes
+slow gen=2/2 state=Processing Ready=Unknown reason=Processing msg=Reconcilation of dependent resources triggered; waiting until all dependent resources are ready
+slow gen=2/2 state=Error Ready=False reason=Timeout msg=Reconcilation of dependent resources timed out
+## released after the timeout
 slow gen=3/3 state=Processing Ready=Unknown reason=Restarting msg=Restarting processing due to component changes
 slow gen=3/3 state=Processing Ready=Unknown reason=Processing msg=Reconcilation of dependent resources triggered; waiting until all dependent resources are ready
 slow gen=3/3 state=Ready Ready=True reason=Ready msg=Dependent resources successfully reconciled

@@ -51,10 +51,10 @@ fn retry(message: &str, after: Option<Duration>) -> Outcome {
     Outcome::Retry { message: message.to_owned(), after }
 }
 
-// Row: CMP-19, ENG-08, ENG-09
+// Row: CMP-19, ENG-08, ENG-09, ENG-39, ENG-41
 #[test]
 fn a_component_goes_through_the_states_of_the_peer() {
-    let mut lab = Lab::new("10m");
+    let mut lab = Lab::new("9m");
     lab.run(&Outcome::FirstSeen);
     lab.run(&Outcome::Processing);
     lab.run(&Outcome::Ready);
@@ -74,12 +74,12 @@ fn a_component_goes_through_the_states_of_the_peer() {
 gen=1/1 state=Pending Ready=Unknown reason=FirstSeen msg=First seen next=1ms
 gen=1/1 state=Processing Ready=Unknown reason=Processing msg=Reconcilation of dependent resources triggered; waiting until all dependent resources are ready next=50ms
 gen=1/1 state=Ready Ready=True reason=Ready msg=Dependent resources successfully reconciled next=1ms
-gen=1/1 state=Ready Ready=True reason=Ready msg=Dependent resources successfully reconciled next=600s
+gen=1/1 state=Ready Ready=True reason=Ready msg=Dependent resources successfully reconciled next=540s
 gen=2/2 state=Processing Ready=Unknown reason=Restarting msg=Restarting processing due to component changes next=1ms
 gen=2/2 state=Pending Ready=Unknown reason=Retrying msg=Source revision (a) does not match specified revision (b) next=10s
 gen=2/2 state=Error Ready=False reason=Error msg=Error reconciling dependent resources: boom next=5ms
 gen=2/2 state=Pending Ready=Unknown reason=Suspended msg=Reconciliation is suspended next=50ms
-gen=2/2 state=DeletionPending Ready=Unknown reason=DeletionRetrying msg=Deletion blocked by depending component ns/dep next=600s
+gen=2/2 state=DeletionPending Ready=Unknown reason=DeletionRetrying msg=Deletion blocked by depending component ns/dep next=540s
 gen=2/2 state=Deleting Ready=Unknown reason=DeletionBlocked msg=Deletion blocked: crd x is still in use next=1.05s
 gen=2/2 state=Deleting Ready=Unknown reason=DeletionProcessing msg=Deletion of dependent resources triggered; waiting until dependent resources are deleted next=50ms
 
@@ -116,7 +116,7 @@ fn the_timeout_turns_processing_into_an_error_until_the_objects_are_ready() {
     );
 }
 
-// Row: CMP-20, CMP-21, ENG-40
+// Row: CMP-20, CMP-21, ENG-40, ENG-41, ENG-84
 #[test]
 fn intervals_fall_back_to_the_requeue_interval() {
     let mut spec = ComponentSpec::default();
