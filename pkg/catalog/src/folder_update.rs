@@ -15,6 +15,8 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
+use crate::file_reading::{FolderWalk, LinkPolicy, WalkError, WalkedEntry};
+
 /// The name of a file until its rename.
 const NEW_FILE: &str = "new";
 
@@ -56,6 +58,12 @@ pub(crate) struct FolderUpdateError {
     pub(crate) source: io::Error,
 }
 
+impl From<WalkError> for FolderUpdateError {
+    fn from(WalkError { path, error }: WalkError) -> Self {
+        Self { action: "read", path, source: error }
+    }
+}
+
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderUpdateError {
     let path = path.to_owned();
     move |source| FolderUpdateError { action, path, source }
@@ -72,35 +80,28 @@ impl<'a> WantedFolder<'a> {
 
     /// Adds copies of all files of a folder. Links are followed.
     pub(crate) fn add_copy(&mut self, folder: &Path) -> Result<(), FolderUpdateError> {
-        self.add_tree(folder, Path::new(""), &Path::is_dir, WantedEntry::CopyOf)
+        self.add_tree(folder, LinkPolicy::Follow, WantedEntry::CopyOf)
     }
 
     /// Adds all files and links of a folder, which lose their present place.
     pub(crate) fn add_moved(&mut self, folder: &Path) -> Result<(), FolderUpdateError> {
-        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        self.add_tree(folder, Path::new(""), &is_folder, WantedEntry::Moved)
+        self.add_tree(folder, LinkPolicy::Keep, WantedEntry::Moved)
     }
 
     fn add_tree(
         &mut self,
         folder: &Path,
-        prefix: &Path,
-        is_folder: &dyn Fn(&Path) -> bool,
-        entry: fn(PathBuf) -> WantedEntry<'a>,
+        links: LinkPolicy,
+        content: fn(PathBuf) -> WantedEntry<'a>,
     ) -> Result<(), FolderUpdateError> {
-        for name in names(folder)? {
-            let (from, to) = (folder.join(&name), prefix.join(&name));
+        for entry in FolderWalk::new(folder, links, &|_| true)? {
+            let WalkedEntry { relative, path, is_folder } = entry?;
             let is_known_folder = |known: &WantedEntry<'_>| matches!(known, WantedEntry::Folder);
-            let known = self.entries.get(&to).map(is_known_folder);
-            if known.is_some_and(|known| known != is_folder(&from)) {
-                return Err(failed("copy", &from)(io::Error::other("it is a folder and a file")));
+            let known = self.entries.get(&relative).map(is_known_folder);
+            if known.is_some_and(|known| known != is_folder) {
+                return Err(failed("copy", &path)(io::Error::other("it is a folder and a file")));
             }
-            if is_folder(&from) {
-                self.add(to.clone(), WantedEntry::Folder);
-                self.add_tree(&from, &to, is_folder, entry)?;
-            } else {
-                self.add(to, entry(from));
-            }
+            self.add(relative, if is_folder { WantedEntry::Folder } else { content(path) });
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! | `component` | one component without a cluster |
 //! | `cookiecutter` | templates of whole folders |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
-//! | `file_reading` | reads of files, with a limit |
+//! | `file_reading` | reads of files and walks through folders, with limits |
 //! | `folder_update` | folders that are changed to a wanted content |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `jsonnet` | programs: imports, external variables, native functions |
@@ -54,7 +54,7 @@ pub mod yaml;
 
 pub use cookiecutter::CookiecutterError;
 pub use error::CatalogError;
-pub use file_reading::{MAX_FILE_BYTES, read_file};
+pub use file_reading::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, WalkError, WalkedEntry, read_file};
 pub use jsonnet::EvaluationControl;
 pub use step::{Step, StepSink};
 pub use working_folder::{CLUSTER_TARGET, WorkingFolder};

@@ -1,18 +1,16 @@
 //! The manifests of a compiled catalog: files, their objects, and the references to secrets in them.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use bytes::Bytes;
 use manifest::{Object, StreamError, Value, YamlLimits, read_stream};
 
 use crate::error::CatalogError;
-use crate::file_reading::read_file;
+use crate::file_reading::{FolderWalk, LinkPolicy, WalkError, WalkedEntry, read_file};
 use crate::references::references_in;
 
-/// The deepest nesting of folders.
-const MAX_DEPTH: usize = 64;
 /// The maximum size of a file, and of all files together.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 const MAX_BYTES: u64 = 1 << 30;
@@ -45,9 +43,7 @@ impl Manifests {
     pub fn read_folder(folder: &Path) -> Result<Self, CatalogError> {
         let inside = folder.join("manifests");
         let folder = if inside.is_dir() { &inside } else { folder };
-        let mut files = BTreeMap::new();
-        collect(folder, "", &mut Remaining { depth: MAX_DEPTH, bytes: MAX_BYTES }, &mut files)?;
-        Self::from_files(files)
+        Self::from_files(read_files(folder)?)
     }
 
     /// Reads files, by their paths.
@@ -109,45 +105,26 @@ impl Manifests {
     }
 }
 
-struct Remaining {
-    depth: usize,
-    bytes: u64,
-}
-
-/// Reads the files of a folder and of its subfolders. Hidden files are no manifests.
-fn collect(
-    folder: &Path,
-    prefix: &str,
-    left: &mut Remaining,
-    files: &mut BTreeMap<String, Bytes>,
-) -> Result<(), CatalogError> {
-    let unreadable = |error| CatalogError::disk("read", folder, error);
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-        if name.starts_with('.') {
+/// Reads the files of a folder and of its subfolders. Hidden files are no manifests. Links are followed.
+fn read_files(folder: &Path) -> Result<BTreeMap<String, Bytes>, CatalogError> {
+    let is_wanted = |entry: &WalkedEntry| {
+        let name = entry.path.file_name().unwrap_or_default();
+        !name.to_string_lossy().starts_with('.')
+    };
+    let failed = |WalkError { path, error }| CatalogError::disk("read", &path, error);
+    let (mut files, mut remaining) = (BTreeMap::new(), MAX_BYTES);
+    for entry in FolderWalk::new(folder, LinkPolicy::Follow, &is_wanted).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.is_folder {
             continue;
         }
-        let failed = |error| CatalogError::disk("read", &path, error);
-        let metadata = fs::metadata(&path).map_err(failed)?;
-        let name = format!("{prefix}{name}");
-        if metadata.is_dir() {
-            left.depth = left
-                .depth
-                .checked_sub(1)
-                .ok_or_else(|| failed(io::Error::other("folders are nested too deeply")))?;
-            collect(&path, &format!("{name}/"), left, files)?;
-            left.depth += 1;
-        } else {
-            let bytes = read_file(&path, MAX_FILE_BYTES).map_err(failed)?;
-            left.bytes = left
-                .bytes
-                .checked_sub(bytes.len() as u64)
-                .ok_or_else(|| failed(io::Error::other("the manifests are too large")))?;
-            files.insert(name, bytes.into());
-        }
+        let failed = |error| CatalogError::disk("read", &entry.path, error);
+        let bytes = read_file(&entry.path, MAX_FILE_BYTES).map_err(failed)?;
+        let too_large = || failed(io::Error::other("the manifests are too large"));
+        remaining = remaining.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
+        files.insert(entry.name(), bytes.into());
     }
-    Ok(())
+    Ok(files)
 }
 
 /// Returns the objects of a file. None if it has content that is no object.

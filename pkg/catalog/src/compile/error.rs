@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::file_reading::WalkError;
 use crate::folder_update::FolderUpdateError;
 use crate::jsonnet::JsonnetError;
 use crate::references::ReferenceError;
@@ -163,6 +164,12 @@ pub enum InputError {
         /// The reason.
         error: io::Error,
     },
+}
+
+impl From<WalkError> for InputError {
+    fn from(WalkError { path, error }: WalkError) -> Self {
+        Self::Io { verb: "read", path, error }
+    }
 }
 
 impl InputError {

@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::file_reading::{MAX_FILE_BYTES, read_file};
+use crate::file_reading::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, read_file};
 use crate::folder_update::mode_of;
 use crate::reclass::{KeyOrders, Node};
 
-/// The deepest nesting of a tree.
-const MAX_DEPTH: usize = 64;
 /// The digest of a missing file, parameter or target.
 const MISSING: &str = "missing";
 
@@ -170,29 +168,35 @@ pub(super) fn names_digest(entries: &io::Result<Vec<(String, bool)>>) -> String 
 /// Returns the digest of all files below a folder, or of a file.
 pub(super) fn tree_digest(path: &Path) -> String {
     let mut hash = Sha256::new();
-    match add_tree(path, MAX_DEPTH, &mut hash) {
+    match add_tree(path, &mut hash) {
         Ok(()) => HEXLOWER.encode(&hash.finalize()),
         Err(error) => format!("{MISSING}: {:?}", error.kind()),
     }
 }
 
-fn add_tree(path: &Path, depth: usize, hash: &mut Sha256) -> io::Result<()> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_dir() {
-        add(hash, &read_file(path, MAX_FILE_BYTES)?);
-        add(hash, &mode_of(&metadata).to_le_bytes());
-        return Ok(());
+fn add_tree(path: &Path, hash: &mut Sha256) -> io::Result<()> {
+    if !fs::metadata(path)?.is_dir() {
+        return add_file(path, hash);
     }
-    let depth = depth.checked_sub(1).ok_or_else(|| io::Error::other("folders are nested too deeply"))?;
-    for (name, is_folder) in entries(path)? {
-        add(hash, name.as_bytes());
-        add(hash, if is_folder { b"folder" } else { b"file" });
+    for entry in FolderWalk::new(path, LinkPolicy::Follow, &|_| true).map_err(|failed| failed.error)? {
+        let entry = entry.map_err(|failed| failed.error)?;
+        add(hash, entry.name().as_bytes());
+        add(hash, if entry.is_folder { b"folder" } else { b"file" });
+        if entry.is_folder {
+            continue;
+        }
         // A link to nothing has no content.
-        match add_tree(&path.join(name), depth, hash) {
+        match add_file(&entry.path, hash) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => add(hash, MISSING.as_bytes()),
             added => added?,
         }
     }
+    Ok(())
+}
+
+fn add_file(path: &Path, hash: &mut Sha256) -> io::Result<()> {
+    add(hash, &read_file(path, MAX_FILE_BYTES)?);
+    add(hash, &mode_of(&fs::metadata(path)?).to_le_bytes());
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use catalog::{MAX_FILE_BYTES, WorkingFolder, read_file};
+use catalog::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, WalkedEntry, WorkingFolder, read_file};
 
 use super::compilation::Compilation;
 use crate::{
@@ -17,8 +17,6 @@ use crate::{
 
 /// The interval between two looks at the files. Changes that follow each other faster are one change.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// The deepest nesting of watched folders.
-const MAX_DEPTH: usize = 32;
 /// The maximum number of instances in a line.
 const MAX_NAMED: usize = 8;
 
@@ -116,7 +114,7 @@ impl WatchedFiles {
     fn update(&mut self) -> bool {
         let mut found = BTreeMap::new();
         for root in &self.roots {
-            self.collect(root, MAX_DEPTH, &mut found);
+            self.collect(root, &mut found);
         }
         let contents = |files: &BTreeMap<PathBuf, FileState>| -> Vec<(PathBuf, u64)> {
             files.iter().map(|(path, state)| (path.clone(), state.content)).collect()
@@ -126,18 +124,16 @@ impl WatchedFiles {
         has_changed
     }
 
-    /// Adds the files below a folder, except for hidden ones. Links are followed.
-    fn collect(&self, folder: &Path, depth: usize, found: &mut BTreeMap<PathBuf, FileState>) {
-        let Some(depth) = depth.checked_sub(1) else { return };
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+    /// Adds the files below a folder, except for hidden ones. Links are followed, and loops of links are left out.
+    fn collect(&self, folder: &Path, found: &mut BTreeMap<PathBuf, FileState>) {
+        let is_wanted = |entry: &WalkedEntry| {
+            let name = entry.path.file_name().unwrap_or_default();
+            !name.to_string_lossy().starts_with('.') && !self.skipped.contains(&entry.path)
+        };
+        let entries = FolderWalk::new(folder, LinkPolicy::Follow, &is_wanted);
+        for WalkedEntry { path, .. } in entries.into_iter().flatten().flatten() {
             let Ok(metadata) = fs::metadata(&path) else { continue };
-            if is_hidden || self.skipped.contains(&path) {
-                continue;
-            }
             if metadata.is_dir() {
-                self.collect(&path, depth, found);
                 continue;
             }
             let (modified, length) = (metadata.modified().ok(), metadata.len());

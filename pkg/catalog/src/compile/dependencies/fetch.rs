@@ -1,6 +1,5 @@
 //! The fetch of one dependency.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -12,12 +11,11 @@ use transport::AddressOrigin;
 use super::error::DependencyError;
 use super::pinned::PinnedDependency;
 use super::settings::Source;
-use super::unpack::unpack;
+use super::unpack::{MAX_BYTES, too_large, unpack};
+use crate::file_reading::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, WalkError, WalkedEntry, read_file};
 
 /// The folder for files of commits inside a clone.
 const TREES_FOLDER: &str = "trees";
-/// The deepest nesting of folders in a repository.
-const MAX_DEPTH: usize = 64;
 
 /// The files of a folder, by their paths in it.
 type Tree = Vec<(String, Vec<u8>)>;
@@ -141,28 +139,26 @@ async fn read_commit(name: &str, remote: &GitRemote, commit: &GitCommit) -> Resu
         .worktree(commit, &folder, LocalChangesPolicy::Discard)
         .await
         .map_err(|source| DependencyError::Fetch { name: name.to_owned(), source: Box::new(source) })?;
-    let mut files = Vec::new();
-    read_tree(&folder, "", MAX_DEPTH, &mut files)
-        .map_err(|error| DependencyError::Content { name: name.to_owned(), reason: error.to_string() })?;
-    Ok(files)
+    read_tree(&folder).map_err(|WalkError { path, error }| {
+        let path = path.strip_prefix(&folder).unwrap_or(&path).display();
+        DependencyError::Content { name: name.to_owned(), reason: format!("cannot read `{path}`: {error}") }
+    })
 }
 
-/// Reads the files of a worktree, without those of Git.
-fn read_tree(folder: &Path, prefix: &str, depth: usize, files: &mut Tree) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+/// Reads the files of a worktree, without those of Git. Links are followed.
+fn read_tree(folder: &Path) -> Result<Tree, WalkError> {
+    let is_wanted = |entry: &WalkedEntry| entry.relative != Path::new(".git");
+    let (mut files, mut remaining) = (Vec::new(), MAX_BYTES);
+    for entry in FolderWalk::new(folder, LinkPolicy::Follow, &is_wanted)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = format!("{prefix}{name}");
-        if path == ".git" {
+        if entry.is_folder || !entry.path.is_file() {
             continue;
         }
-        if entry.path().is_dir() {
-            let depth =
-                depth.checked_sub(1).ok_or_else(|| io::Error::other("folders are nested too deeply"))?;
-            read_tree(&entry.path(), &format!("{path}/"), depth, files)?;
-        } else if entry.path().is_file() {
-            files.push((path, fs::read(entry.path())?));
-        }
+        let failed = |error| WalkError { path: entry.path.clone(), error };
+        let content = read_file(&entry.path, MAX_FILE_BYTES).map_err(failed)?;
+        let too_large = || WalkError { path: folder.to_owned(), error: io::Error::other(too_large()) };
+        remaining = remaining.checked_sub(content.len() as u64).ok_or_else(too_large)?;
+        files.push((entry.name(), content));
     }
-    Ok(())
+    Ok(files)
 }

@@ -78,6 +78,30 @@ async fn folders_of_repositories_are_written_for_all_targets() {
 }
 
 // Row: D-453
+#[cfg(unix)]
+#[tokio::test]
+async fn loops_of_links_in_a_repository_are_refused() {
+    let (forge, folder) = (GitForge::new(), TempDir::new().unwrap());
+    forge.commit("lib", &[("a.yaml", "a")]);
+    for name in ["one", "two"] {
+        std::os::unix::fs::symlink(".", forge.repository("lib").join(name)).unwrap();
+    }
+    forge.commit("lib", &[]);
+    let url = forge.repository("lib").display().to_string();
+    let entry = json!({"type": "git", "source": url, "ref": "main", "output_path": "out"});
+    let parameters = json!({"kapitan": {"dependencies": [entry]}});
+    let nodes = BTreeMap::from([("all".to_owned(), Node { parameters, ..Node::default() })]);
+    let git = GitSettings { variables: forge.variables(), ..GitSettings::default() };
+    let releases = ReleaseSettings { git, ..ReleaseSettings::default() };
+    let context = RepositoryContext::with_release_settings(transport::Settings::default(), releases);
+    let failed = fetch_dependencies(&nodes, &["all".to_owned()], folder.path(), &context).await;
+    let expected =
+        format!("cannot fetch main of {url}: cannot read `one`: it is a link to a folder that contains it");
+    assert_eq!(failed.unwrap_err().to_string(), expected);
+    assert!(!folder.path().join("out").exists());
+}
+
+// Row: D-453
 #[tokio::test]
 async fn submodules_are_fetched_if_an_entry_asks_for_them() {
     let (forge, folder) = (GitForge::new(), TempDir::new().unwrap());

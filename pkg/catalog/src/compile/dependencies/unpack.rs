@@ -9,8 +9,8 @@ use memchr::memmem;
 use tar::Archive;
 use zip::ZipArchive;
 
-/// The maximum size of all files of an archive.
-const MAX_BYTES: u64 = 256 << 20;
+/// The maximum size of all files of an archive or repository.
+pub(super) const MAX_BYTES: u64 = 256 << 20;
 /// The maximum number of entries of a zip archive. Each one uses several times its bytes in memory.
 const MAX_ZIP_ENTRIES: usize = 100_000;
 /// The first bytes of a gzipped file.
@@ -97,8 +97,8 @@ fn unpack_zip(bytes: &[u8], max_bytes: u64) -> Result<Files, String> {
     }
 }
 
-fn too_large() -> String {
-    format!("the archive has more than {} MiB", MAX_BYTES >> 20)
+pub(super) fn too_large() -> String {
+    format!("it has more than {} MiB", MAX_BYTES >> 20)
 }
 
 /// Returns the path of a file without a leading `.`.
@@ -218,6 +218,6 @@ mod tests {
         let zeros = vec![0; 5_000];
         let large = zip(&[("a", 0o644, &zeros), ("b", 0o644, &zeros), ("c", 0o644, b"x")]);
         assert_eq!(unpack_zip(&large, 10_001).unwrap().len(), 3);
-        assert_eq!(unpack_zip(&large, 10_000).unwrap_err(), "the archive has more than 256 MiB");
+        assert_eq!(unpack_zip(&large, 10_000).unwrap_err(), "it has more than 256 MiB");
     }
 }

@@ -5,34 +5,25 @@ use std::path::Path;
 
 use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
-use crate::file_reading::{MAX_FILE_BYTES, read_file};
-
-/// The deepest nesting of copied folders.
-const MAX_DEPTH: usize = 64;
+use crate::file_reading::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, read_file};
 
 /// Copies a file, or the content of a folder, to the output folder.
 pub(in crate::compile) fn compile(path: &Path, output: &OutputTree) -> Result<(), InputError> {
     if path.is_dir() {
-        return copy_folder(path, output, MAX_DEPTH);
+        return copy_folder(path, output);
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     copy_file(path, &name, output)
 }
 
-pub(super) fn copy_folder(folder: &Path, output: &OutputTree, depth: usize) -> Result<(), InputError> {
+pub(super) fn copy_folder(folder: &Path, output: &OutputTree) -> Result<(), InputError> {
     output.create()?;
-    let failed = || InputError::read(folder);
-    for entry in fs::read_dir(folder).map_err(failed())? {
-        let entry = entry.map_err(failed())?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = entry.path();
-        if path.is_dir() {
-            let depth = depth.checked_sub(1).ok_or_else(|| {
-                InputError::read(&path)(std::io::Error::other("folders are nested too deeply"))
-            })?;
-            copy_folder(&path, &output.folder(&name)?, depth)?;
+    for entry in FolderWalk::new(folder, LinkPolicy::Follow, &|_| true)? {
+        let entry = entry?;
+        if entry.is_folder {
+            output.folder(&entry.name())?.create()?;
         } else {
-            copy_file(&path, &name, output)?;
+            copy_file(&entry.path, &entry.name(), output)?;
         }
     }
     Ok(())

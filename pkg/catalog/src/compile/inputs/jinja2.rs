@@ -1,8 +1,7 @@
 //! Templates: each file becomes a file of the same name.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value};
@@ -12,11 +11,9 @@ use crate::compile::context::TargetContext;
 use crate::compile::error::InputError;
 use crate::compile::output_tree::OutputTree;
 use crate::compile::settings::Input;
+use crate::file_reading::{FolderWalk, LinkPolicy};
 use crate::jinja;
 use crate::reclass::{KeyOrder, Node, Ordered};
-
-/// The deepest nesting of template folders.
-const MAX_DEPTH: usize = 64;
 
 /// Renders a file, or all files in a folder except hidden ones.
 pub(in crate::compile) fn compile(
@@ -27,7 +24,15 @@ pub(in crate::compile) fn compile(
 ) -> Result<(), InputError> {
     let mut templates = Vec::new();
     if path.is_dir() {
-        collect(path, "", MAX_DEPTH, &mut templates)?;
+        for entry in FolderWalk::new(path, LinkPolicy::Follow, &|_| true)? {
+            let entry = entry?;
+            let is_hidden =
+                entry.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if !entry.is_folder && !is_hidden {
+                templates.push((entry.name(), entry.path));
+            }
+        }
+        templates.sort();
     } else {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         templates.push((name, path.to_owned()));
@@ -41,26 +46,6 @@ pub(in crate::compile) fn compile(
         let written = output.write(name, text.as_bytes())?;
         copy_mode(&file, &written)?;
     }
-    Ok(())
-}
-
-fn collect(
-    folder: &Path,
-    prefix: &str,
-    depth: usize,
-    templates: &mut Vec<(String, PathBuf)>,
-) -> Result<(), InputError> {
-    let failed = || InputError::read(folder);
-    for entry in fs::read_dir(folder).map_err(failed())? {
-        let entry = entry.map_err(failed())?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() && depth > 0 {
-            collect(&entry.path(), &format!("{prefix}{name}/"), depth - 1, templates)?;
-        } else if !name.starts_with('.') {
-            templates.push((format!("{prefix}{name}"), entry.path()));
-        }
-    }
-    templates.sort();
     Ok(())
 }
 

@@ -14,9 +14,6 @@ use crate::compile::settings::Input;
 use crate::compile::tools::{KustomizationOutput, ToolError};
 use crate::yaml::{YamlStyle, read_documents, write_document};
 
-/// The deepest nesting of a kustomization's folder.
-const MAX_DEPTH: usize = 64;
-
 /// Builds a copy of a kustomization, with the namespace and the patches of the input.
 pub(in crate::compile) fn compile(
     context: &TargetContext<'_>,
@@ -34,7 +31,7 @@ pub(in crate::compile) fn compile(
     let temporary = temporary.map_err(InputError::write(parent))?;
     let overlay = OutputTree::new(temporary.path().to_owned());
     let name = path.file_name().map_or_else(|| "base".to_owned(), |name| name.to_string_lossy().into_owned());
-    copy_folder(path, &overlay.folder(&name)?, MAX_DEPTH)?;
+    copy_folder(path, &overlay.folder(&name)?)?;
     let kustomization = kustomization(input, path, &name, &overlay)?;
     overlay.write("kustomization.yaml", kustomization.to_string().as_bytes())?;
     let built = context.tools.build_kustomization(temporary.path()).map_err(fail)?;
