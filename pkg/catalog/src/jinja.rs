@@ -17,4 +17,5 @@ mod rewrite;
 mod tests;
 
 pub(crate) use error::TemplateError;
+pub(crate) use filters::check_indent;
 pub(crate) use render::{environment, render};

@@ -78,10 +78,11 @@ fn syntax(variables: &OrderedMap) -> Result<SyntaxConfig, CookiecutterError> {
 fn jsonify(value: &Value, indent: Option<usize>, options: Kwargs) -> Result<String, Error> {
     let indent = indent.map_or_else(|| options.get::<Option<usize>>("indent"), |indent| Ok(Some(indent)))?;
     options.assert_all_used()?;
+    jinja::check_indent(indent)?;
     let invalid =
         |error: serde_json::Error| Error::new(minijinja::ErrorKind::InvalidOperation, error.to_string());
     let value = serde_json::to_value(value).map_err(invalid)?;
-    let spaces = " ".repeat(indent.unwrap_or(4).min(16));
+    let spaces = " ".repeat(indent.unwrap_or(4));
     let mut out = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
     serde::Serialize::serialize(&value, &mut serde_json::Serializer::with_formatter(&mut out, format))

@@ -19,6 +19,9 @@ use crate::yaml::{YamlStyle, write_document};
 /// The format of dates without a format.
 const DATE_TIME: &str = "%Y-%m-%d %H:%M:%S";
 
+/// The widest indent of JSON.
+const MAX_INDENT: usize = 16;
+
 /// Adds the filters to an engine.
 pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
     let (globbed, timed) = (Arc::clone(reads), Arc::clone(reads));
@@ -31,6 +34,7 @@ pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
     environment.add_filter("tojson", |value: &Value, options: Kwargs| {
         let indent = options.get::<Option<usize>>("indent")?;
         options.assert_all_used()?;
+        check_indent(indent)?;
         Ok::<_, Error>(python::json(&to_json(value)?, indent))
     });
     environment.add_filter("yaml", to_yaml);
@@ -58,6 +62,14 @@ pub(super) fn add(environment: &mut Environment<'_>, reads: &Arc<Reads>) {
 
 fn invalid(reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, reason.into())
+}
+
+/// Fails if an indent of JSON would make a small value large.
+pub(crate) fn check_indent(indent: Option<usize>) -> Result<(), Error> {
+    if indent.is_some_and(|indent| indent > MAX_INDENT) {
+        return Err(invalid(format!("the indent is larger than {MAX_INDENT}")));
+    }
+    Ok(())
 }
 
 fn to_json(value: &Value) -> Result<serde_json::Value, Error> {

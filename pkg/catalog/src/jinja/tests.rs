@@ -103,7 +103,7 @@ fn texts_are_formatted_as_in_python() {
     assert_eq!(rendered(text, &json!({})).as_deref(), Ok("['%}', '}}', '{{']"));
 }
 
-// Row: D-452
+// Row: D-451, D-452
 #[test]
 fn filters_convert_values() {
     let cases = [
@@ -113,6 +113,9 @@ fn filters_convert_values() {
         ("{'a': 1} | toml", "a = 1\n"),
         ("{'b': 1.0, 'a': [true, none, '<é']} | tojson", r#"{"a": [true, null, "\u003c\u00e9"], "b": 1.0}"#),
         ("{'a': [1, {}]} | tojson(indent=1)", "{\n \"a\": [\n  1,\n  {}\n ]\n}"),
+        ("[0] | tojson(indent=16)", "[\n                0\n]"),
+        ("[[0]] | tojson(indent=17)", "the indent is larger than 16, at t.txt:1"),
+        ("[[0]] | tojson(indent=9223372036854775808)", "the indent is larger than 16, at t.txt:1"),
         ("{'b': 1, 'a': 2}", "{'b': 1, 'a': 2}"),
         ("'yes' | bool", "True"),
         ("none | bool", "None"),
