@@ -370,13 +370,11 @@ fn unusable_dynamic_facts_are_reported_and_the_folder_is_selected() {
             .read("work/inventory/classes/params/cluster.yml")
             .contains("dynamic_facts:\n    b:\n      c: \"1\"\n")
     );
-    let output = lab.world.run_expecting_success("catalog clean -d work").stdout;
+    let world = lab.world.env("COMMODORE_WORKING_DIR", "work");
+    let output = world.run_expecting_success("catalog clean").stdout;
     assert_eq!(output, "Cleaning working tree\n");
     assert!(
-        lab.world
-            .files()
-            .iter()
-            .all(|file| !file.contains("work/inventory") && !file.contains("work/catalog/"))
+        world.files().iter().all(|file| !file.contains("work/inventory") && !file.contains("work/catalog/"))
     );
 }
 

@@ -28,7 +28,10 @@ const TABLE: [(&str, &str); 50] = [
         "configuration of its identity provider; `--oidc-discovery-url` overrides it",
     ),
     ("COMMODORE_REQUEST_TIMEOUT", "seconds that a login waits for the identity provider; default 5"),
-    ("COMMODORE_WORKING_DIR", "working folder of `catalog compile`; `--working-dir` overrides it"),
+    (
+        "COMMODORE_WORKING_DIR",
+        "working folder of the `catalog` commands with `--working-dir`, which overrides it",
+    ),
     ("COMMODORE_PROCESSES", "number of targets that `catalog compile` compiles at once"),
     ("COMMODORE_PUSH", "same as `--push` of `catalog compile`; each of its flags has such a variable"),
     (

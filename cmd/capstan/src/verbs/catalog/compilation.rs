@@ -13,7 +13,10 @@ use catalog::{CLUSTER_TARGET, CatalogError, EvaluationControl, Step, WorkingFold
 use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
-use super::{evaluation_control::evaluation_control, lieutenant::LieutenantFlags, tools::SessionTools};
+use super::{
+    evaluation_control::evaluation_control, lieutenant::LieutenantFlags, tools::SessionTools,
+    working_dir_flag::WorkingDirFlag,
+};
 use crate::{Environment, Failure, session::Session, ui::format_count, verbs::path_lock::take_turn};
 
 /// The words for a working folder that another run changes.
@@ -22,9 +25,8 @@ pub(super) const WORKING_FOLDER: &str = "in the working folder";
 /// The flags that select a working folder and the source of a cluster.
 #[derive(clap::Args)]
 pub(super) struct SourceFlags {
-    /// Working folder [default: the current folder]
-    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
-    working_dir: Option<PathBuf>,
+    #[command(flatten)]
+    working_dir: WorkingDirFlag,
 
     #[command(flatten)]
     pub(super) api: LieutenantFlags,
@@ -119,10 +121,6 @@ impl<'a> Compilation<'a> {
         session: &Session,
     ) -> Result<Self, Failure> {
         let environment = session.environment();
-        let root = flags
-            .working_dir
-            .clone()
-            .or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
         let local = is_set(flags.local, "COMMODORE_LOCAL", environment);
         let mut notices = Vec::new();
         let mut options = compile_flags.options(local, flags, environment, &mut notices)?;
@@ -130,7 +128,7 @@ impl<'a> Compilation<'a> {
         Ok(Self {
             cluster,
             flags,
-            folder: WorkingFolder::new(environment.resolve(root.unwrap_or_default())),
+            folder: flags.working_dir.folder(environment),
             local,
             options,
             notices,

@@ -27,6 +27,7 @@ mod temporary_folder;
 mod tools;
 mod update_flags;
 mod watch;
+mod working_dir_flag;
 
 use crate::{Failure, session::Session};
 

@@ -9,6 +9,7 @@ use repository::git::GitAuthor;
 
 use super::{
     compile::Lines, program::ProgramRunner, temporary_folder::temporary_folder, tools::SessionHooks,
+    working_dir_flag::WorkingDirFlag,
 };
 use crate::{Environment, Failure, session::Session};
 
@@ -28,9 +29,8 @@ pub(super) struct TemplateFlags {
     #[arg(long, value_name = "FOLDER")]
     output_dir: Option<PathBuf>,
 
-    /// Working folder [default: the current folder]
-    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
-    working_dir: Option<PathBuf>,
+    #[command(flatten)]
+    working_dir: WorkingDirFlag,
 
     /// User or organization on GitHub [default: projectsyn]
     #[arg(long, value_name = "NAME")]
@@ -207,9 +207,7 @@ impl TemplateFlags {
         // Git remotes are absolute paths or URLs.
         let local = environment.resolve(&url);
         let url = if local.is_dir() { local.display().to_string() } else { url };
-        let root =
-            self.working_dir.clone().or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
-        let folder = WorkingFolder::new(environment.resolve(root.unwrap_or_default()));
+        let folder = self.working_dir.folder(environment);
         let temporary = temporary_folder(session)?;
         let temporary_paths = WorkingFolder::new(temporary.path());
         let author = author(session);

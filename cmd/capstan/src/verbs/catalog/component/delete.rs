@@ -1,9 +1,9 @@
-use std::path::PathBuf;
-
 use catalog::WorkingFolder;
 use catalog::scaffold::{ScaffoldRun, find_component};
 
-use crate::verbs::catalog::{compile::Lines, temporary_folder::temporary_folder};
+use crate::verbs::catalog::{
+    compile::Lines, temporary_folder::temporary_folder, working_dir_flag::WorkingDirFlag,
+};
 use crate::{Failure, session::Session, ui::confirm};
 
 /// Delete the checkout of a component
@@ -19,9 +19,8 @@ pub(crate) struct Delete {
     #[arg(value_name = "SLUG")]
     slug: String,
 
-    /// Working folder [default: the current folder]
-    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
-    working_dir: Option<PathBuf>,
+    #[command(flatten)]
+    working_dir: WorkingDirFlag,
 
     /// Delete without a question
     #[arg(long, overrides_with = "no_force")]
@@ -32,10 +31,7 @@ pub(crate) struct Delete {
 }
 
 pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
-    let environment = session.environment();
-    let root =
-        args.working_dir.clone().or_else(|| environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from));
-    let folder = WorkingFolder::new(environment.resolve(root.unwrap_or_default()));
+    let folder = args.working_dir.folder(session.environment());
     let temporary = temporary_folder(session)?;
     let temporary = WorkingFolder::new(temporary.path());
     let context = session.repositories()?;
