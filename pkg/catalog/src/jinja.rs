@@ -18,4 +18,5 @@ mod tests;
 
 pub(crate) use error::TemplateError;
 pub(crate) use filters::check_indent;
+pub(crate) use python::quoted;
 pub(crate) use render::{environment, render};

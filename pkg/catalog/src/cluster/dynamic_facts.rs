@@ -2,6 +2,8 @@
 
 use manifest::{Map, Value};
 
+use crate::jinja::quoted;
+
 /// Facts, and notices about words that are not used. The notices are those of Commodore.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DynamicFacts {
@@ -95,12 +97,13 @@ fn python_literal(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("'{text}'"),
+        Value::String(text) => quoted(text),
         Value::Array(items) => {
             format!("[{}]", items.iter().map(python_literal).collect::<Vec<_>>().join(", "))
         }
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(key, value)| format!("'{key}': {}", python_literal(value)));
+            let fields =
+                fields.iter().map(|(key, value)| format!("{}: {}", quoted(key), python_literal(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
     }
@@ -133,7 +136,7 @@ fn python_error(text: &str, error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use snapbox::{assert_data_eq, str};
+    use snapbox::{IntoData as _, assert_data_eq, str};
 
     use super::*;
 
@@ -152,6 +155,8 @@ mod tests {
             "d.e.f=json:[1, true]",
             "d.e=json:{\"g\": null}",
             "d.e.h=x=y",
+            r#"q=json:{"it's": ["it's", "\"", "'\""]}"#,
+            "q=1",
         ]);
         assert_data_eq!(
             parsed.notices.join("\n"),
@@ -164,11 +169,13 @@ Ignoring dynamic fact novalue which is not in format key=value
 Ignoring malformed dynamic fact 'e=' with no value. Please specify empty string value as 'json:""'
 Ignoring malformed dynamic fact '=f' with no key.
 Overwriting dynamic fact 'd.e={'f': [1, True]}' with '{'g': None}'
+Overwriting dynamic fact 'q={"it's": ["it's", '"', '\'"']}' with '1'
 "#]]
+            .raw()
         );
         assert_eq!(
             Value::Object(parsed.facts),
-            serde_json::json!({"a": "3", "d": {"e": {"g": null, "h": "x=y"}}})
+            serde_json::json!({"a": "3", "d": {"e": {"g": null, "h": "x=y"}}, "q": "1"})
         );
     }
 }

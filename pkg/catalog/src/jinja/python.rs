@@ -58,7 +58,8 @@ fn number(value: &Value) -> String {
     f64::try_from(value.clone()).map_or_else(|_| value.to_string(), float_text)
 }
 
-fn quoted(text: &str) -> String {
+/// Returns a text as it is written in Python.
+pub(crate) fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for character in text.chars() {
