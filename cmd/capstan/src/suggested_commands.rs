@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Completes suggested commands in messages, so that each can be pasted. Adds the program name, and the flags of this
-/// run for clusters, configuration and lock.
+/// run for clusters, catalogs, configuration and lock.
 ///
 /// Messages contain suggestions in backticks that start with `capstan` or `kubectl`, with their specific flags. A
 /// flag of this run is added if the command accepts the flag and does not set it.
@@ -31,8 +31,8 @@ pub(crate) struct SuggestedCommands {
     /// flags.
     source: KubeFlags,
     target: KubeFlags,
-    /// The flags for the configuration and the lock.
-    files: Vec<(&'static str, String)>,
+    /// The flags for the catalog, the configuration and the lock.
+    others: Vec<(&'static str, String)>,
 }
 
 /// The placeholder for a kubeconfig that only the user knows.
@@ -46,9 +46,9 @@ impl SuggestedCommands {
         environment: Environment,
         source: KubeFlags,
         target: KubeFlags,
-        files: Vec<(&'static str, String)>,
+        others: Vec<(&'static str, String)>,
     ) -> Self {
-        Self { program, tree: Some(tree), environment, source, target, files }
+        Self { program, tree: Some(tree), environment, source, target, others }
     }
 
     /// Returns the completion of suggestions for a run with unknown flags.
@@ -85,7 +85,7 @@ impl SuggestedCommands {
 
     fn complete_own_command(&self, words: &str) -> String {
         let mut command = format!("{} {}", self.program.name(), self.resolve_clusters(words));
-        if !self.source.is_given() && !self.target.is_given() && self.files.is_empty() {
+        if !self.source.is_given() && !self.target.is_given() && self.others.is_empty() {
             return command;
         }
         let taken = self.accepted_flags(words);
@@ -96,7 +96,7 @@ impl SuggestedCommands {
                 self.add_flags(&cluster_flags(kube, prefix), &taken, &mut command);
             }
         }
-        for (flag, value) in self.files.iter().filter(|(flag, _)| !words.contains(flag)) {
+        for (flag, value) in self.others.iter().filter(|(flag, _)| !words.contains(flag)) {
             self.add_flags(&[((*flag).to_owned(), value.clone())], &taken, &mut command);
         }
         command
@@ -247,8 +247,8 @@ mod tests {
 
     fn of(source: KubeFlags, target: KubeFlags, config: Option<&str>) -> SuggestedCommands {
         let environment = Environment::new([("HOME", "/home/me")], "/");
-        let files = config.map(|path| ("--config", path.to_owned())).into_iter().collect();
-        SuggestedCommands::new(Program::Capstan, crate::cli::tree_of, environment, source, target, files)
+        let others = config.map(|path| ("--config", path.to_owned())).into_iter().collect();
+        SuggestedCommands::new(Program::Capstan, crate::cli::tree_of, environment, source, target, others)
     }
 
     fn sandbox(name: &str) -> KubeFlags {

@@ -99,6 +99,7 @@ fn targets_are_printed_and_parameters_explained() {
             "catalog inventory prod -o yaml",
             "catalog explain prod app:replicas",
             "catalog explain prod app:size",
+            "catalog explain prod app:size -d inventory",
             "catalog inventory bad -o json",
             "catalog inventory prd",
             "catalog inventory prod -d elsewhere",
@@ -144,6 +145,12 @@ exit 1
 --- stderr
 error: cannot explain parameter `app:size`: target `prod` has no such parameter
 hint: list the parameters with `capstan catalog inventory prod`
+
+$ capstan catalog explain prod app:size -d inventory
+exit 1
+--- stderr
+error: cannot explain parameter `app:size`: target `prod` has no such parameter
+hint: list the parameters with `capstan catalog inventory prod --directory inventory`
 
 $ capstan catalog inventory bad -o json
 exit 1

@@ -165,6 +165,9 @@ hint: log in with `capstan catalog login`, or pass a token or its file with `--a
 
 "#]]
     );
+    let refused = lab.world.run_line("catalog list --api-url https://api.syn.example.org").stderr;
+    let hint = "log in with `capstan catalog login --api-url https://api.syn.example.org`, or";
+    assert!(refused.contains(hint), "{refused}");
     assert_eq!(lab.forms().len(), 1, "an expired refresh token is not sent");
 }
 

@@ -37,13 +37,15 @@ pub(crate) struct ParsedArgs {
     pub(crate) globals: Globals,
     source: KubeFlags,
     target: KubeFlags,
+    /// The flags for the folder and the API of a catalog.
+    catalog: Vec<(&'static str, String)>,
     pub(crate) invocation: Invocation,
 }
 
 impl From<Invocation> for ParsedArgs {
     fn from(invocation: Invocation) -> Self {
-        let (globals, source, target) = Default::default();
-        Self { globals, source, target, invocation }
+        let (globals, source, target, catalog) = Default::default();
+        Self { globals, source, target, catalog, invocation }
     }
 }
 
@@ -57,14 +59,15 @@ impl ParsedArgs {
         let Globals { config, lock, .. } = &self.globals;
         let files = [("--config", config), ("--lock", lock)];
         let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.clone()?)));
-        let files = given.filter(|(_, path)| !path.is_empty()).collect();
+        let given = given.filter(|(_, path)| !path.is_empty());
+        let flags = given.chain(self.catalog.iter().cloned()).collect();
         SuggestedCommands::new(
             program,
             command_for_program,
             environment.clone(),
             self.source.clone(),
             self.target.clone(),
-            files,
+            flags,
         )
     }
 }
@@ -89,7 +92,8 @@ fn parse_with(tree: &Command, argv: &[OsString]) -> Result<ParsedArgs, Failure> 
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, tree))?;
     let named = InnermostCommand::of(tree, &matches);
     let (source, target) = (named.cluster_flags(""), named.cluster_flags("to_"));
-    let done = |invocation| ParsedArgs { globals, source, target, invocation };
+    let catalog = named.catalog_flags();
+    let done = |invocation| ParsedArgs { globals, source, target, catalog, invocation };
     let is_group = is_group(named.command);
     if let Some(word) = named.surplus().filter(|_| is_group) {
         return Err(usage_error::unknown_verb(&named.path, named.command, word));
@@ -146,17 +150,28 @@ impl<'a> InnermostCommand<'a> {
 
     /// Returns the cluster flags of the command, or those whose ids start with `prefix`.
     fn cluster_flags(&self, prefix: &str) -> KubeFlags {
-        fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, id: &str) -> Option<T> {
-            matches.try_get_one::<T>(id).ok().flatten().cloned()
-        }
         let id = |name| format!("{prefix}{name}");
         KubeFlags {
-            kubeconfig: one::<PathBuf>(self.matches, &id("kubeconfig"))
-                .filter(|path| !path.as_os_str().is_empty()),
-            kubeconfig_context: one::<String>(self.matches, &id("kubeconfig_context"))
-                .filter(|name| !name.is_empty()),
-            sandbox: one(self.matches, &id("sandbox")),
+            kubeconfig: self.one::<PathBuf>(&id("kubeconfig")).filter(|path| !path.as_os_str().is_empty()),
+            kubeconfig_context: self.one::<String>(&id("kubeconfig_context")).filter(|name| !name.is_empty()),
+            sandbox: self.one(&id("sandbox")),
         }
+    }
+
+    /// Returns the flags that select the folder and the API of a catalog. Addresses that may have a password are left out.
+    fn catalog_flags(&self) -> Vec<(&'static str, String)> {
+        let folder = |id| Some(self.one::<PathBuf>(id)?.display().to_string());
+        let address = self.one::<String>("api_url").filter(|address| !address.contains(['@', '?']));
+        let flags = [
+            ("--working-dir", folder("working_dir")),
+            ("--directory", folder("directory")),
+            ("--api-url", address),
+        ];
+        flags.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
+    }
+
+    fn one<T: Clone + Send + Sync + 'static>(&self, id: &str) -> Option<T> {
+        self.matches.try_get_one::<T>(id).ok().flatten().cloned()
     }
 
     fn surplus(&self) -> Option<&str> {
