@@ -22,8 +22,9 @@ const FORMS: [(&str, &str); 10] = [
 ];
 
 static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let compiled =
-        |(pattern, words)| (Regex::new(pattern).expect("the pattern is constant and valid"), words);
+    let compiled = |(pattern, words)| {
+        (Regex::new(pattern).expect("invariant: the pattern is constant and valid"), words)
+    };
     FORMS.map(compiled).into()
 });
 

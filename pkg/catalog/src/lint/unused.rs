@@ -37,7 +37,7 @@ const PROGRAMS: [&str; 3] = ["jsonnet", "libjsonnet", "libsonnet"];
 /// A program passes all parameters of its component to a function, or merges them.
 static PASSED_ON: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"([A-Za-z_][\w.]*)\(\s*params\s*[,)]|[,+:]\s*params\s*[,;})]")
-        .expect("the pattern is constant and valid")
+        .expect("invariant: the pattern is constant and valid")
 });
 /// The functions that read one field.
 const FIELD_FUNCTIONS: [&str; 3] = ["std.get", "std.objectHas", "std.objectHasAll"];

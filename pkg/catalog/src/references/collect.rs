@@ -16,7 +16,7 @@ const VAULT: &str = "vaultkv";
 
 /// A reference in a text. Kapitan accepts more than the form that it replaces.
 static REFERENCE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\?\{([^}]+)\}").expect("the pattern is constant and valid"));
+    LazyLock::new(|| Regex::new(r"\?\{([^}]+)\}").expect("invariant: the pattern is constant and valid"));
 
 /// A file in the folder `refs`.
 #[derive(Clone, Debug, PartialEq, Eq)]

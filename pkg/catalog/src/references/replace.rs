@@ -18,7 +18,7 @@ const HASH_DIGITS: usize = 8;
 
 pub(super) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\?\{(\w+):([\w\-.@=/]+)(?::[\w\-.@=/:]*)?(?:\|[^}]*)?=*\}")
-        .expect("the pattern is constant and valid")
+        .expect("invariant: the pattern is constant and valid")
 });
 
 /// The replacement of references in compiled files.
