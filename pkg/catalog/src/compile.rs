@@ -14,7 +14,6 @@ mod documents;
 mod error;
 mod hints;
 mod inputs;
-mod json;
 mod natives;
 mod output_tree;
 mod prune;

@@ -10,6 +10,7 @@
 //! | `file_reading` | reads of files and walks through folders, with limits |
 //! | `folder_update` | folders that are changed to a wanted content |
 //! | `jinja` | templates, with the filters of Kapitan |
+//! | `json` | JSON as Python prints it |
 //! | `jsonnet` | programs: imports, external variables, native functions |
 //! | `libraries` | the libraries that every component may import |
 //! | `lint` | findings in the files of a hierarchy |
@@ -35,6 +36,7 @@ mod file_reading;
 mod folder_update;
 mod hints;
 mod jinja;
+mod json;
 mod jsonnet;
 mod libraries;
 pub mod lint;

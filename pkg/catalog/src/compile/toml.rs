@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::json;
+use crate::json;
 use crate::yaml::number_text;
 
 /// Prints a mapping: its own values first, then a section for each mapping in it.
@@ -99,7 +99,7 @@ fn quoted(text: &str) -> String {
         let (other, ascii) = part.split_at(part.len() - ascii);
         out.push_str(other);
         let mut escaped = String::new();
-        json::push_text(&mut escaped, ascii);
+        json::push_text(&mut escaped, ascii, false);
         out.push_str(&escaped[1..escaped.len() - 1]);
     }
     out.push('"');

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use minijinja::value::ValueKind;
 use minijinja::{Error, Output, State, Value};
 
+use crate::json::{JsonForm, write};
 use crate::yaml::float_text;
 
 /// Prints a value into a template. An `if` without `else` has an undefined value, which is empty; the engine refuses other
@@ -81,70 +82,9 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Returns a value as the filter `tojson` prints it: with sorted keys, and without the characters of HTML.
 pub(super) fn json(value: &serde_json::Value, indent: Option<usize>) -> String {
-    let mut out = String::new();
-    push_json(&mut out, value, indent, 0);
-    out
-}
-
-fn push_json(out: &mut String, value: &serde_json::Value, indent: Option<usize>, depth: usize) {
-    let line = |out: &mut String, depth: usize| {
-        if let Some(width) = indent {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', width * depth));
-        }
+    let number = |number: &serde_json::Number| match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => float_text(float),
+        None => number.to_string(),
     };
-    let separator = if indent.is_some() { "," } else { ", " };
-    match value {
-        serde_json::Value::String(text) => push_json_text(out, text),
-        serde_json::Value::Number(number) if number.is_f64() => {
-            out.push_str(&float_text(number.as_f64().unwrap_or_default()));
-        }
-        serde_json::Value::Array(items) if !items.is_empty() => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                out.push_str(if index > 0 { separator } else { "" });
-                line(out, depth + 1);
-                push_json(out, item, indent, depth + 1);
-            }
-            line(out, depth);
-            out.push(']');
-        }
-        serde_json::Value::Object(fields) if !fields.is_empty() => {
-            out.push('{');
-            for (index, (key, field)) in fields.iter().enumerate() {
-                out.push_str(if index > 0 { separator } else { "" });
-                line(out, depth + 1);
-                push_json_text(out, key);
-                out.push_str(": ");
-                push_json(out, field, indent, depth + 1);
-            }
-            line(out, depth);
-            out.push('}');
-        }
-        other => out.push_str(&other.to_string()),
-    }
-}
-
-fn push_json_text(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\'' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            ' '..='~' => out.push(character),
-            _ => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-        }
-    }
-    out.push('"');
+    write(value, JsonForm { indent, number, is_html_safe: true })
 }
