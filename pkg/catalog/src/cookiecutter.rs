@@ -11,7 +11,6 @@ mod engine;
 mod error;
 mod files;
 mod ordered;
-mod pattern;
 #[cfg(test)]
 mod tests;
 mod variables;

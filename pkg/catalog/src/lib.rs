@@ -8,6 +8,7 @@
 //! | `cookiecutter` | templates of whole folders |
 //! | `dependencies` | components, instances, packages and Jsonnet libraries |
 //! | `file_reading` | reads of files and walks through folders, with limits |
+//! | `fnmatch` | patterns as Python's `fnmatch` reads them |
 //! | `folder_update` | folders that are changed to a wanted content |
 //! | `jinja` | templates, with the filters of Kapitan |
 //! | `json` | JSON as Python prints it |
@@ -33,6 +34,7 @@ mod cookiecutter;
 pub mod dependencies;
 mod error;
 mod file_reading;
+mod fnmatch;
 mod folder_update;
 mod hints;
 mod jinja;

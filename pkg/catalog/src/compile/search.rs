@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::InputError;
+use crate::fnmatch;
 use crate::results::Reads;
 
 /// The characters that make a path a pattern.
@@ -66,28 +67,7 @@ pub(super) struct Glob {
 
 impl Glob {
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
-        let mut source = String::from("(?s)^");
-        let mut rest = pattern;
-        while let Some(first) = rest.chars().next() {
-            rest = &rest[first.len_utf8()..];
-            match first {
-                '*' => source.push_str(".*"),
-                '?' => source.push('.'),
-                '[' => match rest.get(1..).and_then(|body| body.find(']')) {
-                    Some(end) => {
-                        let (set, after) = rest.split_at(end + 1);
-                        let (negation, set) = set.strip_prefix('!').map_or(("", set), |set| ("^", set));
-                        let set = set.replace('\\', "\\\\").replace('[', "\\[").replace('^', "\\^");
-                        source.extend(["[", negation, &set, "]"]);
-                        rest = &after[1..];
-                    }
-                    None => source.push_str("\\["),
-                },
-                other => source.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
-            }
-        }
-        source.push('$');
-        let expression = regex::Regex::new(&source).map_err(|error| error.to_string())?;
+        let expression = fnmatch::expression(pattern).map_err(|error| error.to_string())?;
         Ok(Self { expression, hidden: pattern.starts_with('.') })
     }
 

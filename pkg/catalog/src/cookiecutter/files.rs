@@ -9,8 +9,8 @@ use repository::git::NewFile;
 use serde_json::Value;
 
 use super::engine::Engine;
-use super::pattern::expression;
 use super::{CookiecutterError, OrderedMap};
+use crate::fnmatch::expression;
 
 /// The maximum size of all files of a template in bytes, before and after rendering.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
@@ -132,12 +132,17 @@ fn template_folder(folder: &Path) -> Result<PathBuf, CookiecutterError> {
 
 fn copied_patterns(variables: &OrderedMap) -> Vec<Regex> {
     let patterns = variables.get("_copy_without_render").and_then(Value::as_array);
-    patterns.into_iter().flatten().filter_map(Value::as_str).filter_map(expression).collect()
+    patterns
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter_map(|pattern| expression(pattern).ok())
+        .collect()
 }
 
 /// True if one of some patterns matches a path or a folder around it.
 pub(crate) fn matches_path(patterns: &[String], path: &str) -> bool {
-    patterns.iter().filter_map(|pattern| expression(pattern)).any(|pattern| is_below(&pattern, path))
+    patterns.iter().filter_map(|pattern| expression(pattern).ok()).any(|pattern| is_below(&pattern, path))
 }
 
 /// True if a pattern matches a path or one of the folders around it.
