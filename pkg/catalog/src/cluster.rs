@@ -10,14 +10,12 @@ pub use dynamic_facts::{DynamicFacts, parse_dynamic_facts};
 pub use lieutenant::{Lieutenant, LieutenantError};
 pub(crate) use target::{TargetInstance, parameters_text, target_text};
 
+use crate::dependencies::{RESERVED_NAMES, is_folder_name};
 use crate::error::CatalogError;
 use crate::yaml::is_empty;
 
 /// The facts that every cluster must have.
 const REQUIRED_FACTS: [&str; 2] = ["distribution", "cloud"];
-
-/// Names of folders in the hierarchy that Commodore uses itself.
-const RESERVED_TENANTS: [&str; 4] = ["components", "defaults", "global", "params"];
 
 /// A cluster and its tenant, as the API describes them.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +56,7 @@ impl Cluster {
         if text(cluster, "tenant").as_ref() != Some(&tenant_id) {
             problems.push("Tenant ID mismatch".to_owned());
         }
-        if RESERVED_TENANTS.contains(&tenant_id.as_str()) || !is_folder_name(&tenant_id) {
+        if RESERVED_NAMES.contains(&tenant_id.as_str()) || !is_folder_name(&tenant_id) {
             problems.push(format!("Can't use '{tenant_id}' as tenant id"));
         }
         let mut require = |value: Option<String>, problem: String| {
@@ -104,11 +102,6 @@ impl Cluster {
         }
         Err(CatalogError::Rules { cluster: read.id, problems })
     }
-}
-
-/// True if a name can be that of a folder.
-fn is_folder_name(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\'])
 }
 
 fn text(value: &Value, field: &str) -> Option<String> {

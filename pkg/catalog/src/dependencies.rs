@@ -21,7 +21,7 @@ pub(crate) use checks::{
     deprecation_notices,
 };
 pub(crate) use discover::{
-    Applications, RESERVED_NAMES, discover_components, discover_packages, split_alias,
+    Applications, RESERVED_NAMES, discover_components, discover_packages, is_folder_name, split_alias,
 };
 pub(crate) use fetch::{FetchRequest, Fetcher, commit_id, fetch_all, unknown_version};
 pub(crate) use jsonnetfile::render_jsonnetfile;

@@ -18,6 +18,24 @@ pub(crate) struct TargetInstance<'a> {
     pub(crate) folder: &'a Path,
 }
 
+impl TargetInstance<'_> {
+    /// Returns the parameters of the target.
+    pub(crate) fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = Map::new();
+        parameters.insert("_instance".to_owned(), self.name.into());
+        parameters.insert("_base_directory".to_owned(), self.folder.display().to_string().into());
+        parameters.insert("_kustomize_wrapper".to_owned(), KUSTOMIZE_WRAPPER.into());
+        parameters.insert("_python3".to_owned(), "python3".into());
+        parameters.insert("kapitan".to_owned(), json!({"vars": {"target": self.name}}));
+        if self.name != self.component {
+            let key = parameters_key(self.name);
+            parameters.insert(parameters_key(self.component), format!("${{{key}}}").into());
+            parameters.insert(key, json!({}));
+        }
+        parameters
+    }
+}
+
 /// Returns the text of the class that describes a cluster.
 pub(crate) fn parameters_text(cluster: &Cluster, dynamic_facts: &Value) -> String {
     yaml::write(&json!({"parameters": {
@@ -39,22 +57,9 @@ pub(crate) fn target_text(defaults: &[String], instance: Option<&TargetInstance<
     let mut classes = vec![format!("params.{CLUSTER_TARGET}")];
     classes.extend(defaults.iter().map(|name| format!("defaults.{name}")));
     classes.push("global.commodore".to_owned());
-    let mut parameters = Map::new();
-    let name = instance.map_or(CLUSTER_TARGET, |instance| instance.name);
-    parameters.insert("_instance".to_owned(), name.into());
-    if let Some(instance) = instance {
-        classes.push(format!("components.{}", instance.name));
-        let folder = instance.folder.display().to_string();
-        parameters.insert("_base_directory".to_owned(), folder.into());
-        parameters.insert("_kustomize_wrapper".to_owned(), KUSTOMIZE_WRAPPER.into());
-        parameters.insert("_python3".to_owned(), "python3".into());
-        parameters.insert("kapitan".to_owned(), json!({"vars": {"target": instance.name}}));
-        if instance.name != instance.component {
-            let key = parameters_key(instance.name);
-            parameters.insert(parameters_key(instance.component), format!("${{{key}}}").into());
-            parameters.insert(key, Value::Object(Map::new()));
-        }
-    }
+    classes.extend(instance.map(|instance| format!("components.{}", instance.name)));
+    let of_cluster = || Map::from_iter([("_instance".to_owned(), CLUSTER_TARGET.into())]);
+    let parameters = instance.map_or_else(of_cluster, TargetInstance::parameters);
     yaml::write(&json!({"classes": classes, "parameters": parameters}))
 }
 

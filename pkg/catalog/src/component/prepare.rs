@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::error::ComponentError;
 use super::target::{ARGOCD_LIBRARY, parameters_text, target_text};
+use crate::cluster::TargetInstance;
 use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies};
 use crate::dependencies::{
     BundlerRequest, Dependency, Fetcher, check_instances, component_parameters, install_aliases,
@@ -141,7 +142,8 @@ fn write_inventory(
         values.push(stem.to_owned());
     }
     write_file(&folder.parameters_file(), &parameters_text(name, instance))?;
-    let target = target_text(name, instance, &component.folder(), &values);
+    let target = TargetInstance { name: instance, component: name, folder: &component.folder() };
+    let target = target_text(&target, &values);
     write_file(&folder.target_file(instance), &target)?;
     write_file(&folder.libraries().join("argocd.libjsonnet"), ARGOCD_LIBRARY)
 }

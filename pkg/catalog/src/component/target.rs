@@ -1,12 +1,9 @@
 //! The target of a component, and the class with the facts of an invented cluster.
 
-use std::path::Path;
-
-use manifest::{Map, yaml};
+use manifest::yaml;
 use serde_json::json;
 
-use crate::compile::KUSTOMIZE_WRAPPER;
-use crate::dependencies::parameters_key;
+use crate::cluster::TargetInstance;
 use crate::working_folder::CLUSTER_TARGET;
 
 /// A library that stands for that of the component argocd, which most components import.
@@ -37,23 +34,12 @@ pub(super) fn parameters_text(component: &str, instance: &str) -> String {
 }
 
 /// Returns the target of an instance. `values` has the names of additional classes.
-pub(super) fn target_text(component: &str, instance: &str, folder: &Path, values: &[String]) -> String {
+pub(super) fn target_text(instance: &TargetInstance<'_>, values: &[String]) -> String {
     let own = [
         format!("params.{CLUSTER_TARGET}"),
-        format!("defaults.{component}"),
-        format!("components.{component}"),
+        format!("defaults.{}", instance.component),
+        format!("components.{}", instance.component),
     ];
     let classes: Vec<_> = own.iter().chain(values).collect();
-    let mut parameters = Map::new();
-    parameters.insert("_instance".to_owned(), instance.into());
-    parameters.insert("_base_directory".to_owned(), folder.display().to_string().into());
-    parameters.insert("_kustomize_wrapper".to_owned(), KUSTOMIZE_WRAPPER.into());
-    parameters.insert("_python3".to_owned(), "python3".into());
-    parameters.insert("kapitan".to_owned(), json!({"vars": {"target": instance}}));
-    if component != instance {
-        let key = parameters_key(instance);
-        parameters.insert(parameters_key(component), format!("${{{key}}}").into());
-        parameters.insert(key, json!({}));
-    }
-    yaml::write(&json!({"classes": classes, "parameters": parameters}))
+    yaml::write(&json!({"classes": classes, "parameters": instance.parameters()}))
 }

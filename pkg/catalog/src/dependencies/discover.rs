@@ -38,7 +38,7 @@ pub(crate) fn discover_packages(applications: &[String]) -> Result<BTreeSet<Stri
                 format!("rename the package `{name}`"),
             ));
         }
-        if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+        if !is_folder_name(name) {
             return Err(CatalogError::rule(format!("Can't use '{name}' as package name.")));
         }
         packages.insert(name.to_owned());
@@ -107,10 +107,18 @@ pub(crate) fn split_alias(entry: &str) -> (&str, &str) {
     }
 }
 
+/// True if a name can be that of a folder in the hierarchy.
+pub(crate) fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\'])
+}
+
 /// Rejects names that lead out of the folder of dependencies.
 fn check_name(name: &str) -> Result<(), CatalogError> {
-    let is_plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
-    if is_plain { Ok(()) } else { Err(CatalogError::rule(format!("Can't use '{name}' as component name."))) }
+    if is_folder_name(name) {
+        Ok(())
+    } else {
+        Err(CatalogError::rule(format!("Can't use '{name}' as component name.")))
+    }
 }
 
 #[cfg(test)]
