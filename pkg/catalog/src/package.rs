@@ -6,16 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use manifest::yaml;
 use serde_json::json;
 
-use crate::CLUSTER_TARGET;
-use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies};
-use crate::component::{ARGOCD_LIBRARY, ComponentError};
-use crate::dependencies::{Dependency, discover_packages, link};
+use crate::component::ARGOCD_LIBRARY;
+use crate::dependencies::{discover_packages, link};
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedFolder};
-use crate::references::{References, collect};
-use crate::run::{CompileRun, Prepared, components_of_instances};
+use crate::run::{CompileRun, Workspace};
 use crate::step::Step;
-use crate::working_folder::write_file;
+use crate::working_folder::{CLUSTER_TARGET, write_file};
 
 /// The tenant of an invented cluster, whose classes are the additional ones.
 const TENANT: &str = "t-fake";
@@ -33,22 +30,12 @@ pub struct PackageRequest<'a> {
     pub local: bool,
 }
 
-/// The components of a package.
-#[derive(Debug)]
-pub struct PackageWorkspace {
-    components: BTreeMap<String, Dependency>,
-    instances: BTreeMap<String, Dependency>,
-}
-
 impl CompileRun<'_> {
     /// Writes the hierarchy of an invented cluster that includes a package, and fetches its components.
     ///
     /// # Errors
     /// The class does not exist, or a component cannot be fetched.
-    pub async fn set_up_package(
-        &self,
-        request: &PackageRequest<'_>,
-    ) -> Result<PackageWorkspace, CatalogError> {
+    pub async fn set_up_package(&self, request: &PackageRequest<'_>) -> Result<Workspace, CatalogError> {
         if !request.local {
             self.report(Step::CleanWorkingTree);
             self.folder.clean_inventory()?;
@@ -56,13 +43,13 @@ impl CompileRun<'_> {
         self.folder.create_folders()?;
         self.write_hierarchy(request)?;
         self.write_target(&BTreeMap::new(), None)?;
-        let (components, instances) =
+        let workspace =
             if request.local { self.register_components()? } else { self.fetch_components().await? };
-        self.write_target(&components, None)?;
-        for instance in instances.values() {
-            self.write_target(&components, Some(instance))?;
+        self.write_target(&workspace.components, None)?;
+        for instance in workspace.instances.values() {
+            self.write_target(&workspace.components, Some(instance))?;
         }
-        Ok(PackageWorkspace { components, instances })
+        Ok(workspace)
     }
 
     fn write_hierarchy(&self, request: &PackageRequest<'_>) -> Result<(), CatalogError> {
@@ -92,73 +79,18 @@ impl CompileRun<'_> {
         link(request.package, &self.folder.classes(), &name)
     }
 
-    /// Renders the targets of a package, and installs what their programs import.
+    /// Copies the compiled files into `compiled` of the package.
     ///
     /// # Errors
-    /// Parameters cannot be rendered, a rule is broken, or a library cannot be installed.
-    pub async fn prepare_package(&self, workspace: &PackageWorkspace) -> Result<Prepared, CatalogError> {
-        self.prepare_instances(&workspace.components, &workspace.instances).await
-    }
-
-    /// Fetches charts and files that the targets of a package need.
-    ///
-    /// # Errors
-    /// Something cannot be fetched.
-    pub async fn fetch_package(
-        &self,
-        workspace: &PackageWorkspace,
-        prepared: &Prepared,
-    ) -> Result<(), ComponentError> {
-        if self.options.fetch_dependencies {
-            let targets: Vec<String> = workspace.instances.keys().cloned().collect();
-            fetch_dependencies(&prepared.nodes, &targets, self.folder.root(), self.context).await?;
+    /// A file cannot be written.
+    pub fn copy_package(&self, request: &PackageRequest<'_>) -> Result<(), CatalogError> {
+        let compiled = self.folder.compiled();
+        if compiled.is_dir() {
+            let mut wanted = WantedFolder::default();
+            wanted.add_copy(&compiled)?;
+            wanted.update(&request.package.join("compiled"), request.package, UnlistedPolicy::Keep)?;
         }
         Ok(())
-    }
-
-    /// Compiles the instances of a package, runs their filters, and copies the files into `compiled` of the package.
-    /// Returns the messages of the targets.
-    ///
-    /// # Errors
-    /// An input or a filter fails, or a file cannot be written. The package is not changed then.
-    pub fn compile_package(
-        &self,
-        request: &PackageRequest<'_>,
-        workspace: &PackageWorkspace,
-        prepared: &Prepared,
-        tools: &dyn Tools,
-    ) -> Result<Vec<String>, ComponentError> {
-        let folder = self.folder;
-        self.report(Step::UpdateReferences);
-        let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
-        let components = components_of_instances(&workspace.instances);
-        let references = collect(&parameters, &components, CLUSTER_TARGET)?;
-        self.write_references(&references)?;
-        self.report(Step::Compile);
-        let targets: Vec<String> = workspace.instances.keys().cloned().collect();
-        let compiled = compile(&CompileRequest {
-            nodes: &prepared.nodes,
-            key_orders: &prepared.key_orders,
-            targets: &targets,
-            search_paths: &[folder.vendor(), folder.root().to_owned()],
-            output: folder.root(),
-            references: References::Hashed { folder: folder.references() },
-            control: &self.options.control,
-            threads: 1,
-            tools,
-            results: None,
-        })?;
-        self.postprocess_instances(&workspace.instances, prepared)?;
-        if folder.compiled().is_dir() {
-            let mut wanted = WantedFolder::default();
-            wanted.add_copy(&folder.compiled()).map_err(CatalogError::from)?;
-            let to = request.package.join("compiled");
-            wanted.update(&to, request.package, UnlistedPolicy::Keep).map_err(CatalogError::from)?;
-        }
-        let messages = compiled.messages.into_iter();
-        Ok(messages
-            .flat_map(|(target, all)| all.into_iter().map(move |text| format!("{target}: {text}")))
-            .collect())
     }
 }
 

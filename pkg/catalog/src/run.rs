@@ -22,16 +22,18 @@ use repository::git::GitAuthor;
 pub use notices::notices_text;
 pub(crate) use render::{key_orders, render_all};
 
+use crate::compile::{CompileRequest, DependencyError, StoredResults, Tools, compile, fetch_dependencies};
+use crate::component::ComponentError;
 use crate::dependencies::{Dependency, Fetcher};
 use crate::error::CatalogError;
 use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
 use crate::jsonnet::EvaluationControl;
-use crate::postprocess::{PostprocessError, PostprocessRequest, postprocess};
+use crate::postprocess::{PostprocessRequest, postprocess};
 use crate::reclass::{KeyOrders, Node};
-use crate::references::ReferenceFile;
+use crate::references::{ReferenceFile, References, collect};
 use crate::repository::{CatalogCheckout, CompileReport, ConfigCheckout};
 use crate::step::{Step, StepSink};
-use crate::working_folder::WorkingFolder;
+use crate::working_folder::{CLUSTER_TARGET, WorkingFolder};
 
 /// The choices of a compilation.
 #[derive(Clone, Debug, Default)]
@@ -67,8 +69,8 @@ pub struct CompileRun<'a> {
     pub report: StepSink<'a>,
 }
 
-/// The fetched repositories and dependencies of a cluster.
-#[derive(Debug)]
+/// The fetched repositories and dependencies of a cluster or package.
+#[derive(Debug, Default)]
 pub struct Workspace {
     /// The components. Each is checked out, also if only its aliases are instances.
     pub components: BTreeMap<String, Dependency>,
@@ -82,8 +84,18 @@ pub struct Workspace {
     tenant: Option<ConfigCheckout>,
 }
 
-/// The checked-out components, and the checked-out instances.
-pub(crate) type ComponentsAndInstances = (BTreeMap<String, Dependency>, BTreeMap<String, Dependency>);
+/// The means of a compilation.
+#[derive(Clone, Copy)]
+pub struct Compiler<'a> {
+    /// The maximum number of instances that are compiled at once.
+    pub threads: usize,
+    /// The work that the binary does for instances.
+    pub tools: &'a dyn Tools,
+    /// The results of earlier runs. None to compile all instances.
+    pub results: Option<StoredResults<'a>>,
+    /// The receiver of messages of the inputs.
+    pub warn: &'a dyn Fn(String),
+}
 
 /// The parameters of all targets, after all checks.
 #[derive(Debug)]
@@ -98,8 +110,9 @@ pub struct Prepared {
 
 impl Workspace {
     /// Returns the component of each instance.
-    pub fn components_of_instances(&self) -> BTreeMap<String, String> {
-        components_of_instances(&self.instances)
+    fn components_of_instances(&self) -> BTreeMap<String, String> {
+        let components = self.instances.iter();
+        components.map(|(name, instance)| (name.clone(), instance.component.clone())).collect()
     }
 
     /// Returns the commits of the compilation. The time has the form of RFC 3339 with milliseconds.
@@ -114,11 +127,6 @@ impl Workspace {
     }
 }
 
-/// Returns the component of each instance.
-pub(crate) fn components_of_instances(instances: &BTreeMap<String, Dependency>) -> BTreeMap<String, String> {
-    instances.iter().map(|(name, instance)| (name.clone(), instance.component.clone())).collect()
-}
-
 impl<'a> CompileRun<'a> {
     /// Reports that the catalog gets new manifests. They change at the end, and only where they differ.
     pub fn report_catalog(&self, workspace: &Workspace) {
@@ -131,11 +139,23 @@ impl<'a> CompileRun<'a> {
         }
     }
 
-    /// Replaces the files of references to secrets in the catalog.
+    /// Replaces the files of references to secrets in the catalog, and returns them.
     ///
     /// # Errors
-    /// A file cannot be written.
-    pub fn write_references(&self, files: &[ReferenceFile]) -> Result<(), CatalogError> {
+    /// A reference cannot be stored.
+    pub fn update_references(
+        &self,
+        workspace: &Workspace,
+        prepared: &Prepared,
+    ) -> Result<Vec<ReferenceFile>, ComponentError> {
+        self.report(Step::UpdateReferences);
+        let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
+        let references = collect(&parameters, &workspace.components_of_instances(), CLUSTER_TARGET)?;
+        self.write_references(&references)?;
+        Ok(references)
+    }
+
+    fn write_references(&self, files: &[ReferenceFile]) -> Result<(), CatalogError> {
         let mut wanted = WantedFolder::default();
         for file in files {
             wanted.add(PathBuf::from(&file.path), WantedEntry::Content(file.content.as_bytes(), None));
@@ -157,21 +177,54 @@ impl<'a> CompileRun<'a> {
         self.write_references(references)
     }
 
-    /// Runs the filters of all instances on their compiled files.
+    /// Fetches charts and files that the instances need.
     ///
     /// # Errors
-    /// A filter fails.
-    pub fn postprocess(&self, workspace: &Workspace, prepared: &Prepared) -> Result<(), PostprocessError> {
-        self.postprocess_instances(&workspace.instances, prepared)
+    /// Something cannot be fetched.
+    pub async fn fetch_inputs(
+        &self,
+        workspace: &Workspace,
+        prepared: &Prepared,
+    ) -> Result<(), DependencyError> {
+        if self.options.fetch_dependencies {
+            let targets: Vec<String> = workspace.instances.keys().cloned().collect();
+            fetch_dependencies(&prepared.nodes, &targets, self.folder.root(), self.context).await?;
+        }
+        Ok(())
     }
 
-    pub(crate) fn postprocess_instances(
+    /// Compiles all instances into the folder `compiled`, and runs their filters. Returns the instances without a result
+    /// of an earlier run.
+    ///
+    /// # Errors
+    /// An input or a filter fails, or a file cannot be written.
+    pub fn compile_instances(
         &self,
-        instances: &BTreeMap<String, Dependency>,
+        workspace: &Workspace,
         prepared: &Prepared,
-    ) -> Result<(), PostprocessError> {
+        compiler: Compiler<'_>,
+    ) -> Result<Vec<String>, ComponentError> {
+        self.report(Step::Compile);
+        let targets: Vec<String> = workspace.instances.keys().cloned().collect();
+        let compiled = compile(&CompileRequest {
+            nodes: &prepared.nodes,
+            key_orders: &prepared.key_orders,
+            targets: &targets,
+            search_paths: &[self.folder.vendor(), self.folder.root().to_owned()],
+            output: self.folder.root(),
+            references: References::Hashed { folder: self.folder.references() },
+            control: &self.options.control,
+            threads: compiler.threads,
+            tools: compiler.tools,
+            results: compiler.results,
+        })?;
+        for (target, messages) in compiled.messages {
+            for message in messages {
+                (compiler.warn)(format!("{target}: {message}"));
+            }
+        }
         self.report(Step::Postprocess);
-        for (name, instance) in instances {
+        for (name, instance) in &workspace.instances {
             let Some(node) = prepared.nodes.get(name) else { continue };
             let notices = postprocess(&PostprocessRequest {
                 instance: name,
@@ -186,7 +239,7 @@ impl<'a> CompileRun<'a> {
                 self.report(Step::Text(notice.text));
             }
         }
-        Ok(())
+        Ok(compiled.rendered)
     }
 
     /// Copies the compiled files of all instances into the catalog.

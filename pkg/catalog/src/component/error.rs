@@ -7,7 +7,7 @@ use crate::compile::{CompileError, DependencyError};
 use crate::postprocess::PostprocessError;
 use crate::references::ReferenceError;
 
-/// A component or package that cannot be compiled.
+/// A component, package or catalog that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComponentError {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use manifest::{Value, YamlLimits, yaml};
 
-use super::{CompileRun, ComponentsAndInstances, Workspace};
+use super::{CompileRun, Workspace};
 use crate::dependencies::{
     Dependency, DependencySpec, discover_components, discover_packages, link_instance, link_libraries,
     link_package, read_components, read_packages,
@@ -57,11 +57,11 @@ impl CompileRun<'_> {
         self.report(Step::CreateBootstrapTarget);
         self.write_target(&BTreeMap::new(), None)?;
         let packages = self.register_packages()?;
-        let (components, instances) = self.register_components()?;
-        for instance in instances.values() {
-            self.write_target(&components, Some(instance))?;
+        let workspace = self.register_components()?;
+        for instance in workspace.instances.values() {
+            self.write_target(&workspace.components, Some(instance))?;
         }
-        self.write_target(&components, None)?;
+        self.write_target(&workspace.components, None)?;
         self.report(Step::ConfigureCatalog);
         let catalog = CatalogCheckout::local(
             self.fetcher(),
@@ -70,7 +70,7 @@ impl CompileRun<'_> {
             self.report,
         )
         .await?;
-        Ok(Workspace { components, instances, packages, catalog, global: None, tenant: None })
+        Ok(Workspace { packages, catalog, ..workspace })
     }
 
     /// Reads the parameters of the cluster. Those of a given file take the place of those of the last run.
@@ -122,7 +122,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    pub(crate) fn register_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
+    pub(crate) fn register_components(&self) -> Result<Workspace, CatalogError> {
         self.report(Step::DiscoverIncludedComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;
@@ -164,7 +164,7 @@ impl CompileRun<'_> {
             };
             instances.insert(alias.clone(), instance);
         }
-        Ok((components, instances))
+        Ok(Workspace { components, instances, ..Workspace::default() })
     }
 
     /// Finds the checkout of an instance, or else that of its component, if both have the same version.

@@ -1,11 +1,9 @@
 //! Renders the parameters of all targets, checks the rules that need them, and installs Jsonnet libraries.
 
-use std::collections::BTreeMap;
-
-use super::{CompileRun, Prepared, Workspace, components_of_instances, key_orders, render_all};
+use super::{CompileRun, Prepared, Workspace, key_orders, render_all};
 use crate::dependencies::{
-    BundlerRequest, Dependency, check_component_versions, check_instances, check_version_overrides,
-    component_parameters, deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
+    BundlerRequest, check_component_versions, check_instances, check_version_overrides, component_parameters,
+    deprecation_notices, install_aliases, install_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
 use crate::lint::check_removed_references;
@@ -19,14 +17,7 @@ impl CompileRun<'_> {
     /// # Errors
     /// Parameters cannot be rendered, a rule is broken, or a library cannot be installed.
     pub async fn prepare(&self, workspace: &Workspace) -> Result<Prepared, CatalogError> {
-        self.prepare_instances(&workspace.components, &workspace.instances).await
-    }
-
-    pub(crate) async fn prepare_instances(
-        &self,
-        components: &BTreeMap<String, Dependency>,
-        instances: &BTreeMap<String, Dependency>,
-    ) -> Result<Prepared, CatalogError> {
+        let components = &workspace.components;
         let files = components.values().flat_map(|component| {
             let classes = component.folder().join("class");
             [classes.join("defaults.yml"), classes.join(format!("{}.yml", component.name))]
@@ -34,10 +25,10 @@ impl CompileRun<'_> {
         check_removed_references("enabled components", &files.collect::<Vec<_>>(), self.report)?;
         let inventory = Inventory::read(&self.folder.inventory())?.with_paths_from(self.folder.root());
         let targets: Vec<String> =
-            std::iter::once(CLUSTER_TARGET.to_owned()).chain(instances.keys().cloned()).collect();
+            std::iter::once(CLUSTER_TARGET.to_owned()).chain(workspace.instances.keys().cloned()).collect();
         let nodes = render_all(&inventory, &targets)?;
         let parameters = &nodes[CLUSTER_TARGET].parameters;
-        let instances = components_of_instances(instances);
+        let instances = workspace.components_of_instances();
         check_component_versions(parameters)?;
         self.report(Step::InstallLibraryAliases);
         install_aliases(self.folder, components, parameters, self.report)?;

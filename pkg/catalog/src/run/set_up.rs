@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use manifest::Value;
 
-use super::{CompileRun, ComponentsAndInstances, Workspace};
+use super::{CompileRun, Workspace};
 use crate::cluster::{Cluster, TargetInstance, parameters_text, target_text};
 use crate::dependencies::{
     Applications, ComponentSpecs, Dependency, FetchRequest, discover_components, discover_packages,
@@ -52,17 +52,17 @@ impl CompileRun<'_> {
         .await?;
         self.check_removed_references(&cluster.tenant)?;
         let packages = self.fetch_packages().await?;
-        let (components, instances) = self.fetch_components().await?;
-        self.write_target(&components, None)?;
-        for instance in instances.values() {
-            self.write_target(&components, Some(instance))?;
+        let workspace = self.fetch_components().await?;
+        self.write_target(&workspace.components, None)?;
+        for instance in workspace.instances.values() {
+            self.write_target(&workspace.components, Some(instance))?;
         }
         self.report(Step::UpdateCatalog);
         let catalog =
             CatalogCheckout::open(self.fetcher(), &cluster.catalog_url, options.author.clone(), self.report)
                 .await?;
-        let catalog = Some(catalog);
-        Ok(Workspace { components, instances, packages, catalog, global: Some(global), tenant: Some(tenant) })
+        let (global, tenant) = (Some(global), Some(tenant));
+        Ok(Workspace { packages, catalog: Some(catalog), global, tenant, ..workspace })
     }
 
     async fn check_local_changes(&self, cluster: &Cluster) -> Result<(), CatalogError> {
@@ -123,7 +123,7 @@ impl CompileRun<'_> {
         Ok(packages)
     }
 
-    pub(crate) async fn fetch_components(&self) -> Result<ComponentsAndInstances, CatalogError> {
+    pub(crate) async fn fetch_components(&self) -> Result<Workspace, CatalogError> {
         self.report(Step::DiscoverComponents);
         let node = self.render_cluster(MissingClasses::Rejected)?;
         let applications = discover_components(&node.applications)?;
@@ -146,7 +146,7 @@ impl CompileRun<'_> {
         let components: BTreeMap<String, Dependency> =
             components.into_iter().map(|component| (component.name.clone(), component)).collect();
         let instances = self.fetch_instances(&applications, &specs, &components).await?;
-        Ok((components, instances))
+        Ok(Workspace { components, instances, ..Workspace::default() })
     }
 
     async fn fetch_instances(

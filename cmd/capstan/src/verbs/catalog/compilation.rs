@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use catalog::cluster::{Cluster, parse_dynamic_facts};
-use catalog::compile::{CompileRequest, StoredResults, compile, fetch_dependencies};
-use catalog::references::References;
-use catalog::run::{CompileOptions, CompileRun, Prepared, Workspace};
-use catalog::{CLUSTER_TARGET, CatalogError, EvaluationControl, Step, WorkingFolder};
+use catalog::compile::StoredResults;
+use catalog::run::{CompileOptions, CompileRun, Compiler, Prepared, Workspace};
+use catalog::{CatalogError, EvaluationControl, Step, WorkingFolder};
 use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
@@ -166,43 +165,23 @@ impl<'a> Compilation<'a> {
         prepared: &Prepared,
         session: &Session,
     ) -> Result<Vec<String>, Failure> {
-        let (folder, instances) = (&self.folder, workspace.components_of_instances());
-        (run.report)(Step::UpdateReferences);
-        let parameters = prepared.nodes.iter().map(|(name, node)| (name.clone(), &node.parameters)).collect();
-        let references = catalog::references::collect(&parameters, &instances, CLUSTER_TARGET)?;
-        run.write_references(&references)?;
+        let references = run.update_references(workspace, prepared)?;
         run.report_catalog(workspace);
-        (run.report)(Step::Compile);
-        let targets: Vec<String> = instances.keys().cloned().collect();
-        if self.options.fetch_dependencies {
-            let fetch = fetch_dependencies(&prepared.nodes, &targets, folder.root(), run.context);
-            session.block_on(fetch)?;
-        }
+        session.block_on(run.fetch_inputs(workspace, prepared))?;
         let store = run.context.store().filter(|_| !self.flags.no_cache);
         let program = program_identity();
-        let program_folder = self.flags.allow_external.then(|| folder.root());
-        let compiled = compile(&CompileRequest {
-            nodes: &prepared.nodes,
-            key_orders: &prepared.key_orders,
-            targets: &targets,
-            search_paths: &[folder.vendor(), folder.root().to_owned()],
-            output: folder.root(),
-            references: References::Hashed { folder: folder.references() },
-            control: &self.options.control,
+        let program_folder = self.flags.allow_external.then(|| self.folder.root());
+        let compiler = Compiler {
             threads: self.threads,
             tools: &SessionTools::new(session, program_folder)?,
             results: store.map(|store| StoredResults { store, cluster: self.cluster, program: &program }),
-        })?;
-        for (target, messages) in compiled.messages {
-            for message in messages {
-                session.messages().warning(format!("{target}: {message}"));
-            }
-        }
-        let (count, all) = (compiled.rendered.len(), format_count(targets.len(), "instance"));
-        session.messages().log(1, format!("compiled {count} of {all}: {}", compiled.rendered.join(", ")));
-        run.postprocess(workspace, prepared)?;
+            warn: &|message| session.messages().warning(message),
+        };
+        let rendered = run.compile_instances(workspace, prepared, compiler)?;
+        let (count, all) = (rendered.len(), format_count(workspace.instances.len(), "instance"));
+        session.messages().log(1, format!("compiled {count} of {all}: {}", rendered.join(", ")));
         session.block_on(run.check_out_catalog(workspace, &references))?;
-        Ok(compiled.rendered)
+        Ok(rendered)
     }
 
     /// Fetches and compiles the catalog into the folder `catalog/manifests`. Steps are logged.

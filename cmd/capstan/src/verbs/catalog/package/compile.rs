@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use catalog::WorkingFolder;
 use catalog::package::PackageRequest;
-use catalog::run::{CompileOptions, CompileRun};
+use catalog::run::{CompileOptions, CompileRun, Compiler};
 
 use crate::verbs::{
     catalog::{
@@ -120,11 +120,15 @@ fn compile_package(
     let report = |step| lines.add(&step);
     let run = CompileRun { folder, context: &context, options: &options, report: &report };
     let workspace = session.block_on(run.set_up_package(request))?;
-    let prepared = session.block_on(run.prepare_package(&workspace))?;
-    session.block_on(run.fetch_package(&workspace, &prepared))?;
+    let prepared = session.block_on(run.prepare(&workspace))?;
+    session.block_on(run.fetch_inputs(&workspace, &prepared))?;
     let tools = SessionTools::new(session, args.allow_external.then(|| folder.root()))?;
-    for message in run.compile_package(request, &workspace, &prepared, &tools)? {
-        session.messages().warning(message);
-    }
-    Ok(())
+    let warn = |message| session.messages().warning(message);
+    run.update_references(&workspace, &prepared)?;
+    run.compile_instances(
+        &workspace,
+        &prepared,
+        Compiler { threads: 1, tools: &tools, results: None, warn: &warn },
+    )?;
+    Ok(run.copy_package(request)?)
 }
