@@ -29,9 +29,11 @@ mod tools;
 mod writable;
 
 pub use crate::jsonnet::{JsonnetError, SourcePosition, TracePoint};
-pub use dependencies::{DependencyError, fetch_dependencies};
+pub use dependencies::DependencyError;
+pub(crate) use dependencies::fetch_dependencies;
 pub use error::{CompileError, InputError, TargetError};
-pub use run::{CompileReport, CompileRequest, StoredResults, compile};
+pub use run::StoredResults;
+pub(crate) use run::{CompileRequest, compile};
 pub use tools::{KustomizationOutput, ProgramCall, ToolError, Tools};
 
 pub(crate) use context::node_value;
@@ -41,4 +43,4 @@ pub(crate) use toml::write as write_toml;
 
 /// The value of `_kustomize_wrapper`: an input of type `external` with this path builds the kustomization in
 /// `INPUT_DIR` into the folder of its first argument.
-pub const KUSTOMIZE_WRAPPER: &str = "/capstan/kustomize";
+pub(crate) const KUSTOMIZE_WRAPPER: &str = "/capstan/kustomize";

@@ -65,7 +65,7 @@ impl Dependency {
 }
 
 /// Returns the key of the parameters of a component or instance.
-pub fn parameters_key(name: &str) -> String {
+pub(crate) fn parameters_key(name: &str) -> String {
     name.replace('-', "_")
 }
 

@@ -9,13 +9,11 @@
 mod builtin;
 mod definition;
 mod error;
-mod notice;
 mod output;
 mod program;
 mod run;
 #[cfg(test)]
 mod tests;
 
-pub use error::PostprocessError;
-pub use notice::Notice;
-pub use run::{PostprocessRequest, postprocess};
+pub(crate) use error::PostprocessError;
+pub(crate) use run::{PostprocessRequest, postprocess};

@@ -5,18 +5,6 @@
 //! inventory/targets/**.yml ─► Class ─┴─► walk: depth first ─► merged fields ─► resolve references ─► Node
 //! ```
 //!
-//! ```
-//! use catalog::reclass::Inventory;
-//!
-//! let mut inventory = Inventory::default();
-//! inventory.add_class("defaults", "parameters: {replicas: 1, image: 'web:${version}', version: v1}")?;
-//! inventory.add_target("prod", "classes: [defaults]\nparameters: {replicas: 3}")?;
-//! let node = inventory.render("prod")?;
-//! assert_eq!(node.parameters["replicas"], 3);
-//! assert_eq!(node.parameters["image"], "web:v1");
-//! # Ok::<_, Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! | module | content |
 //! |---|---|
 //! | `document`, `scalar` | YAML 1.2 with positions |
@@ -52,7 +40,8 @@ mod tree;
 mod walk;
 
 pub use error::{ClassError, InventoryError, RenderError, TargetProblem};
-pub use inventory::{Inventory, MissingClasses, Node};
+pub(crate) use inventory::MissingClasses;
+pub use inventory::{Inventory, Node};
 pub(crate) use order::Ordered;
 pub use order::{KeyOrder, KeyOrders};
 pub use problem::{Location, ParameterProblem, ProblemKind};

@@ -14,7 +14,8 @@ mod replace;
 #[cfg(test)]
 mod tests;
 
-pub use collect::{ReferenceFile, collect};
-pub use error::ReferenceError;
+pub(crate) use collect::ReferenceFile;
+pub(crate) use collect::collect;
+pub(crate) use error::ReferenceError;
 pub(crate) use find::references_in;
-pub use replace::References;
+pub(crate) use replace::References;

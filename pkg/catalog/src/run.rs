@@ -236,7 +236,7 @@ impl<'a> CompileRun<'a> {
                 output: self.folder.root(),
             })?;
             for notice in notices {
-                self.report(Step::Text(notice.text));
+                self.report(Step::Text(notice));
             }
         }
         Ok(compiled.rendered)

@@ -17,7 +17,8 @@ mod update;
 pub use create::{CreatedDependency, NewDependency, create};
 pub use delete::{DeletableComponent, find_component};
 pub use hooks::{HookCall, HookRunner};
-pub use kind::{DependencyKind, check_slug};
+pub use kind::DependencyKind;
+pub(crate) use kind::check_slug;
 pub use sync::{SyncRequest, SyncResult, read_repositories, sync};
 pub use update::{DependencyUpdate, ListChange, UpdateOutcome, ValueChanges, update};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::CatalogError;
 
 /// The target that describes the cluster as a whole.
-pub const CLUSTER_TARGET: &str = "cluster";
+pub(crate) const CLUSTER_TARGET: &str = "cluster";
 
 /// The paths in a working folder.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl WorkingFolder {
     }
 
     /// The file of a target.
-    pub fn target_file(&self, target: &str) -> PathBuf {
+    pub(crate) fn target_file(&self, target: &str) -> PathBuf {
         self.targets().join(format!("{target}.yml"))
     }
 
@@ -53,12 +53,12 @@ impl WorkingFolder {
     }
 
     /// The classes of all clusters.
-    pub fn global_config(&self) -> PathBuf {
+    pub(crate) fn global_config(&self) -> PathBuf {
         self.classes().join("global")
     }
 
     /// The classes of a tenant.
-    pub fn tenant_config(&self, tenant: &str) -> PathBuf {
+    pub(crate) fn tenant_config(&self, tenant: &str) -> PathBuf {
         self.classes().join(tenant)
     }
 
@@ -78,7 +78,7 @@ impl WorkingFolder {
     }
 
     /// The bare clones of all dependencies.
-    pub fn clones(&self) -> PathBuf {
+    pub(crate) fn clones(&self) -> PathBuf {
         self.dependencies().join(".repos")
     }
 

@@ -16,10 +16,10 @@ mod scalar;
 mod text;
 mod write;
 
-pub use read::{YamlError, read_documents};
-pub use write::{ListIndent, MultiLine, YamlStyle, write_document, write_documents};
-
 pub(crate) use number::{float_text, json_text as number_text};
+pub(crate) use read::YamlError;
+pub(crate) use read::read_documents;
+pub(crate) use write::{YamlStyle, write_document, write_documents};
 
 /// True for the values that Python counts as false: null, false, zero, and empty texts, lists and mappings.
 pub(crate) fn is_empty(value: &Value) -> bool {

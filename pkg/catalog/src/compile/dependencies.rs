@@ -37,7 +37,7 @@ const MAX_CONCURRENT: usize = 8;
 ///
 /// # Errors
 /// Invalid settings of a target; the first failed fetch.
-pub async fn fetch_dependencies(
+pub(crate) async fn fetch_dependencies(
     nodes: &BTreeMap<String, Node>,
     targets: &[String],
     output: &Path,

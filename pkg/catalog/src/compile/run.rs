@@ -25,27 +25,27 @@ const COMPILED: &str = "compiled";
 const STACK_BYTES: usize = 64 << 20;
 
 /// Targets to compile.
-pub struct CompileRequest<'a> {
+pub(crate) struct CompileRequest<'a> {
     /// The rendered targets of the inventory.
-    pub nodes: &'a BTreeMap<String, Node>,
+    pub(crate) nodes: &'a BTreeMap<String, Node>,
     /// The orders of the keys of their parameters, for templates.
-    pub key_orders: &'a KeyOrders,
+    pub(crate) key_orders: &'a KeyOrders,
     /// The names of the targets to compile.
-    pub targets: &'a [String],
+    pub(crate) targets: &'a [String],
     /// The folders of input files and imports, in the order of their priority.
-    pub search_paths: &'a [PathBuf],
+    pub(crate) search_paths: &'a [PathBuf],
     /// The folder that gets `compiled/TARGET`.
-    pub output: &'a Path,
+    pub(crate) output: &'a Path,
     /// The replacement of references to secrets.
-    pub references: References,
+    pub(crate) references: References,
     /// The maximum number of targets that are compiled at once.
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// The work that the binary does for targets.
-    pub tools: &'a dyn Tools,
+    pub(crate) tools: &'a dyn Tools,
     /// The limits of programs.
-    pub control: &'a EvaluationControl,
+    pub(crate) control: &'a EvaluationControl,
     /// The results of earlier runs. None to compile all targets.
-    pub results: Option<StoredResults<'a>>,
+    pub(crate) results: Option<StoredResults<'a>>,
 }
 
 /// The results of earlier runs for one cluster.
@@ -61,18 +61,18 @@ pub struct StoredResults<'a> {
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CompileReport {
+pub(crate) struct CompileReport {
     /// The messages of each target: failed inputs without which it is complete, and traces of programs.
-    pub messages: Vec<(String, Vec<String>)>,
+    pub(crate) messages: Vec<(String, Vec<String>)>,
     /// The targets that were compiled. All others have the files of an earlier run.
-    pub rendered: Vec<String>,
+    pub(crate) rendered: Vec<String>,
 }
 
 /// Compiles targets. A target whose inputs did not change gets the files of an earlier run.
 ///
 /// # Errors
 /// All targets that failed. Then nothing is written.
-pub fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileError> {
+pub(crate) fn compile(request: &CompileRequest<'_>) -> Result<CompileReport, CompileError> {
     fs::create_dir_all(request.output).map_err(output_error(request.output))?;
     let temporary = tempfile::Builder::new().prefix(".compiling-").tempdir_in(request.output);
     let temporary = temporary.map_err(output_error(request.output))?;

@@ -210,7 +210,7 @@ impl PreparedComponent<'_> {
             output,
         })?;
         for notice in notices {
-            report(Step::Text(notice.text));
+            report(Step::Text(notice));
         }
         Ok(())
     }

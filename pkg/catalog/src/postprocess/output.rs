@@ -6,14 +6,13 @@ use std::path::{Component, Path};
 use serde_json::{Map, Value};
 
 use super::error::PostprocessError;
-use super::notice::Notice;
 use crate::yaml::{YamlStyle, write_document, write_documents};
 
 /// Writes a file for each field. A list becomes several documents.
 pub(super) fn write_files(
     folder: &Path,
     files: &Map<String, Value>,
-    notices: &mut Vec<Notice>,
+    notices: &mut Vec<String>,
 ) -> Result<(), PostprocessError> {
     for (name, value) in files {
         let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
@@ -22,7 +21,7 @@ pub(super) fn write_files(
         }
         let path = folder.join(format!("{name}.yaml"));
         if !path.exists() {
-            notices.push(Notice::info(format!("   > {} doesn't exist, creating...", path.display())));
+            notices.push(format!("   > {} doesn't exist, creating...", path.display()));
         }
         let text = match value {
             Value::Array(documents) => write_documents(documents, YamlStyle::CATALOG),

@@ -6,32 +6,31 @@ use serde_json::Value;
 
 use super::definition::{Filter, FilterFolders, FilterType, python_text};
 use super::error::PostprocessError;
-use super::notice::Notice;
 use super::output::write_files;
 use super::{builtin, program};
 use crate::jsonnet::EvaluationControl;
 use crate::reclass::{KeyOrder, KeyOrders, Node};
 
 /// An instance whose files are processed.
-pub struct PostprocessRequest<'a> {
+pub(crate) struct PostprocessRequest<'a> {
     /// The name of the instance.
-    pub instance: &'a str,
+    pub(crate) instance: &'a str,
     /// The name of its component.
-    pub component: &'a str,
+    pub(crate) component: &'a str,
     /// The folder of the component, for the files of filters.
-    pub component_folder: &'a Path,
+    pub(crate) component_folder: &'a Path,
     /// The rendered target of the instance.
-    pub node: &'a Node,
+    pub(crate) node: &'a Node,
     /// The orders of the keys of all targets, for notices.
-    pub key_orders: &'a KeyOrders,
+    pub(crate) key_orders: &'a KeyOrders,
     /// The limits of programs.
-    pub control: &'a EvaluationControl,
+    pub(crate) control: &'a EvaluationControl,
     /// The folder with `compiled` and `vendor`.
-    pub output: &'a Path,
+    pub(crate) output: &'a Path,
 }
 
 /// Runs the filters of an instance, in order. Invalid and disabled filters are skipped with a notice.
-pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, PostprocessError> {
+pub(crate) fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<String>, PostprocessError> {
     let definitions = request.node.parameters.pointer("/commodore/postprocess/filters");
     let compiled = request.output.join("compiled").join(request.instance);
     let folders = FilterFolders { compiled: &compiled, component: request.component_folder };
@@ -48,7 +47,7 @@ pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, Post
     for filter in &filters {
         if !filter.enabled {
             let text = format!(" > Skipping disabled filter {} on path {}", filter.name, shown(filter.path));
-            notices.push(Notice::info(text));
+            notices.push(text);
             continue;
         }
         let folder = compiled.join(normal(filter.path)?);
@@ -61,13 +60,13 @@ pub fn postprocess(request: &PostprocessRequest<'_>) -> Result<Vec<Notice>, Post
     Ok(notices)
 }
 
-fn skipped(definition: &Value, order: &KeyOrder, reason: &str) -> Notice {
+fn skipped(definition: &Value, order: &KeyOrder, reason: &str) -> String {
     let name = definition.get("filter").map_or_else(
         || "<unknown>".to_owned(),
         |name| name.as_str().map_or_else(|| python_text(name, &KeyOrder::None), str::to_owned),
     );
     let definition = python_text(definition, order);
-    Notice::warning(format!(" > Skipping filter '{name}' with invalid definition {definition}: {reason}"))
+    format!(" > Skipping filter '{name}' with invalid definition {definition}: {reason}")
 }
 
 /// Removes empty steps and `.` from a path.

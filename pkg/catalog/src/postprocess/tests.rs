@@ -47,7 +47,7 @@ impl Compiled {
             output: self.folder.path(),
         };
         let text = match postprocess(&request) {
-            Ok(notices) => notices.iter().flat_map(|notice| [notice.text.as_str(), "\n"]).collect(),
+            Ok(notices) => notices.iter().flat_map(|notice| [notice.as_str(), "\n"]).collect(),
             Err(error) => error.to_string(),
         };
         text.replace(&self.folder.path().display().to_string(), "[OUT]")

@@ -33,7 +33,7 @@ pub struct Inventory {
 
 /// The treatment of classes that no file defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingClasses {
+pub(crate) enum MissingClasses {
     /// A missing class is an error.
     #[default]
     Rejected,
@@ -98,22 +98,6 @@ impl Inventory {
         self
     }
 
-    /// Adds a class with a name such as `a.b`.
-    ///
-    /// # Errors
-    /// The inventory has the class already.
-    pub fn add_class(&mut self, name: &str, text: &str) -> Result<(), InventoryError> {
-        self.add(FileKind::Class, name, text)
-    }
-
-    /// Adds a target.
-    ///
-    /// # Errors
-    /// The inventory has the target already.
-    pub fn add_target(&mut self, name: &str, text: &str) -> Result<(), InventoryError> {
-        self.add(FileKind::Target, name, text)
-    }
-
     /// Returns the names of the targets, in order.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.targets.keys().map(String::as_str)
@@ -136,7 +120,7 @@ impl Inventory {
     ///
     /// # Errors
     /// The target does not exist, or it has problems; all are reported.
-    pub fn render_with(&self, target: &str, missing: MissingClasses) -> Result<Node, RenderError> {
+    pub(crate) fn render_with(&self, target: &str, missing: MissingClasses) -> Result<Node, RenderError> {
         let file = self.target_file(target)?;
         let failed = |problems| RenderError::Problems { target: target.to_owned(), problems };
         let walk = Walk::of(self, file, missing).map_err(failed)?;
@@ -181,24 +165,6 @@ impl Inventory {
         Location { class: file.name.clone(), file: path.to_owned(), line: origin.line }
     }
 
-    fn add(&mut self, kind: FileKind, name: &str, text: &str) -> Result<(), InventoryError> {
-        let (kind_name, folder, known) = match kind {
-            FileKind::Class => ("class", "classes", self.classes.get(name)),
-            FileKind::Target => ("node", "targets", self.targets.get(name)),
-        };
-        let path = |name: &str| Path::new(folder).join(name.replace('.', "/")).with_extension("yml");
-        if let Some(&known) = known {
-            let (first, second) = (self.files[known].path.clone(), path(name));
-            return Err(InventoryError::Collision { kind: kind_name, name: name.to_owned(), first, second });
-        }
-        let parent = match (kind, name.rsplit_once('.')) {
-            (FileKind::Class, Some((parent, _))) => parent.split('.').map(str::to_owned).collect(),
-            _ => Vec::new(),
-        };
-        self.insert(kind, SourceFile::new(name.to_owned(), path(name), parent, Some(text.to_owned())));
-        Ok(())
-    }
-
     fn insert(&mut self, kind: FileKind, file: SourceFile) {
         let name = file.name.clone();
         let number = self.files.len();
@@ -238,4 +204,34 @@ fn read_text(path: &Path) -> Result<String, FileProblem> {
 /// Returns candidates that are similar to a name.
 pub(super) fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     api::similar_names(name, candidates).into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+impl Inventory {
+    /// Adds a class with a name such as `a.b`.
+    pub(super) fn add_class(&mut self, name: &str, text: &str) -> Result<(), InventoryError> {
+        self.add(FileKind::Class, name, text)
+    }
+
+    pub(super) fn add_target(&mut self, name: &str, text: &str) -> Result<(), InventoryError> {
+        self.add(FileKind::Target, name, text)
+    }
+
+    fn add(&mut self, kind: FileKind, name: &str, text: &str) -> Result<(), InventoryError> {
+        let (kind_name, folder, known) = match kind {
+            FileKind::Class => ("class", "classes", self.classes.get(name)),
+            FileKind::Target => ("node", "targets", self.targets.get(name)),
+        };
+        let path = |name: &str| Path::new(folder).join(name.replace('.', "/")).with_extension("yml");
+        if let Some(&known) = known {
+            let (first, second) = (self.files[known].path.clone(), path(name));
+            return Err(InventoryError::Collision { kind: kind_name, name: name.to_owned(), first, second });
+        }
+        let parent = match (kind, name.rsplit_once('.')) {
+            (FileKind::Class, Some((parent, _))) => parent.split('.').map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        self.insert(kind, SourceFile::new(name.to_owned(), path(name), parent, Some(text.to_owned())));
+        Ok(())
+    }
 }

@@ -34,7 +34,7 @@ pub struct ReferenceFile {
 ///
 /// # Errors
 /// A reference of an unsupported type, and parameters that do not tell how to reach Vault.
-pub fn collect(
+pub(crate) fn collect(
     parameters: &BTreeMap<String, &Value>,
     instances: &BTreeMap<String, String>,
     cluster: &str,

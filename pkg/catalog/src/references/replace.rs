@@ -23,7 +23,7 @@ pub(super) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The replacement of references in compiled files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum References {
+pub(crate) enum References {
     /// A reference gets the hash of its file in a folder.
     Hashed {
         /// The folder with the files of references.

@@ -53,7 +53,7 @@ impl DependencyKind {
 ///
 /// # Errors
 /// The name has other characters than lower-case letters, digits and dashes, starts with the kind, or is reserved.
-pub fn check_slug(kind: DependencyKind, slug: &str) -> Result<(), CatalogError> {
+pub(crate) fn check_slug(kind: DependencyKind, slug: &str) -> Result<(), CatalogError> {
     let word = kind.word();
     if slug.starts_with(&format!("{word}-")) {
         return Err(CatalogError::rule(format!("The {word} slug may not start with '{word}-'")));

@@ -68,7 +68,7 @@ pub enum YamlError {
 }
 
 /// Reads all documents of a text. A text without documents gives none.
-pub fn read_documents(text: &str) -> Result<Vec<Value>, YamlError> {
+pub(crate) fn read_documents(text: &str) -> Result<Vec<Value>, YamlError> {
     if text.len() > MAX_BYTES {
         return Err(YamlError::TooLarge { limit: MAX_BYTES, unit: "bytes" });
     }

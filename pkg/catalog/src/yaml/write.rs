@@ -17,18 +17,18 @@ const MAX_SIMPLE_KEY: usize = 122;
 
 /// The choices of a printed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct YamlStyle {
+pub(crate) struct YamlStyle {
     /// The position of the items of a list in a mapping.
-    pub list_indent: ListIndent,
+    pub(crate) list_indent: ListIndent,
     /// The style of texts with several lines.
-    pub multi_line: MultiLine,
+    pub(crate) multi_line: MultiLine,
     /// Prints a float without fraction as an integer.
-    pub whole_floats_as_integers: bool,
+    pub(crate) whole_floats_as_integers: bool,
 }
 
 /// The position of the items of a list in a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListIndent {
+pub(crate) enum ListIndent {
     /// Two columns behind the key.
     Indented,
     /// The column of the key.
@@ -37,7 +37,7 @@ pub enum ListIndent {
 
 /// The style of texts with several lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MultiLine {
+pub(crate) enum MultiLine {
     /// A literal block, if the text allows it.
     Literal,
     /// Quotes.
@@ -46,13 +46,13 @@ pub enum MultiLine {
 
 impl YamlStyle {
     /// The style of the files of a catalog.
-    pub const CATALOG: Self = Self {
+    pub(crate) const CATALOG: Self = Self {
         list_indent: ListIndent::Indented,
         multi_line: MultiLine::Literal,
         whole_floats_as_integers: true,
     };
     /// The style of texts inside of files, such as a value of a ConfigMap.
-    pub const EMBEDDED: Self = Self {
+    pub(crate) const EMBEDDED: Self = Self {
         list_indent: ListIndent::AtKey,
         multi_line: MultiLine::Quoted,
         whole_floats_as_integers: false,
@@ -60,12 +60,12 @@ impl YamlStyle {
 }
 
 /// Prints one document.
-pub fn write_document(value: &Value, style: YamlStyle) -> String {
+pub(crate) fn write_document(value: &Value, style: YamlStyle) -> String {
     write_documents([value], style)
 }
 
 /// Prints documents, separated by `---`.
-pub fn write_documents<'a>(values: impl IntoIterator<Item = &'a Value>, style: YamlStyle) -> String {
+pub(crate) fn write_documents<'a>(values: impl IntoIterator<Item = &'a Value>, style: YamlStyle) -> String {
     let mut writer = Writer { layout: Layout::new(), style };
     for (index, value) in values.into_iter().enumerate() {
         if index > 0 {
