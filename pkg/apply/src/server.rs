@@ -22,7 +22,6 @@ mod pages;
 mod read;
 mod redact;
 mod response;
-mod send;
 mod shared;
 mod throttle;
 mod watch;

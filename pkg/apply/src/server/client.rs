@@ -12,9 +12,8 @@ use tower::BoxError;
 
 use super::{
     Server,
-    call::ApiCall,
+    call::{ApiCall, collect, request_context},
     response::retry_after,
-    send::{collect, request_context},
     shared::NumberedConnection,
 };
 use crate::{ApiError, RequestEffect};

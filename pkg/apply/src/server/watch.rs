@@ -12,7 +12,10 @@ use tokio::time::{Instant, timeout};
 
 use self::{cache::WatchCache, lines::Lines};
 use super::{
-    ListQuery, Server, WatchEvent, call::ApiCall, read, send::request_context, shared::NumberedConnection,
+    ListQuery, Server, WatchEvent,
+    call::{ApiCall, request_context},
+    read,
+    shared::NumberedConnection,
 };
 use crate::{ApiError, ApiKind, NetworkError, retry::RetryState};
 

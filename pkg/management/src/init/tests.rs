@@ -116,8 +116,7 @@ async fn a_plan_lists_the_changes_and_writes_nothing() {
             .providers
             .iter()
             .map(|it| {
-                let new =
-                    it.objects.plan.steps.iter().filter(|step| step.action == apply::StepAction::Create);
+                let new = it.objects.plan.steps.iter().filter(|step| step.action == StepAction::Create);
                 (it.id.clone(), it.from.clone(), it.to.as_deref(), new.count())
             })
             .collect();

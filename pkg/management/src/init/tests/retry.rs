@@ -109,7 +109,7 @@ async fn unlabelled_objects_are_detected_by_dry_run_and_write() {
                 infrastructure-docker-manager}, rules: []}";
     fixture.apply(role).await;
     let cluster = cluster(&fixture).await;
-    for (server_dry_run, expected) in [(false, apply::StepAction::Create), (true, apply::StepAction::Adopt)] {
+    for (server_dry_run, expected) in [(false, StepAction::Create), (true, StepAction::Adopt)] {
         let request = InitRequest { server_dry_run, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
         let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
