@@ -9,6 +9,7 @@ mod catalog_apply;
 mod catalog_authors;
 mod catalog_cluster;
 mod catalog_component;
+mod catalog_delete;
 mod catalog_hierarchies;
 mod catalog_hooks;
 mod catalog_lint;

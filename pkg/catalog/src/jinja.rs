@@ -13,6 +13,7 @@ mod python;
 mod regular_expressions;
 mod render;
 mod rewrite;
+mod standard_filters;
 #[cfg(test)]
 mod tests;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::error::TemplateError;
 use super::rewrite::rewrite;
-use super::{filters, methods, mutable, percent, python};
+use super::{filters, methods, mutable, percent, python, standard_filters};
 use crate::file_reading::read_text;
 use crate::results::Reads;
 
@@ -46,7 +46,7 @@ fn kapitan_environment(folders: Vec<PathBuf>, reads: &Arc<Reads>) -> Environment
         environment.set_syntax(syntax);
     }
     minijinja_contrib::add_to_environment(&mut environment);
-    methods::add(&mut environment);
+    standard_filters::add(&mut environment);
     filters::add(&mut environment, reads);
     environment
 }

@@ -1,4 +1,5 @@
 mod kinds;
+mod machine_kinds;
 
 use manifest::{YamlLimits, read_stream, write_stream};
 use snapbox::{assert_data_eq, str};
