@@ -13,7 +13,6 @@
 //! Deliberately absent: audit annotations, admission policies, and version conversion beyond `apiVersion`.
 
 mod call;
-mod match_conditions;
 mod matching;
 mod review;
 mod webhook;

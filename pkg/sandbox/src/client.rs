@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{Kinds, ResourceType},
-    meta,
-    object_ref::ObjectRef,
+    meta::{self, ObjectRef},
     request::options::{DeleteOptions, PropagationPolicy},
     server::Server,
     status::Status,
@@ -16,7 +15,7 @@ use crate::{
     verbs::{
         self, Call, object,
         patch::{Patch, PatchType},
-        write_result::WriteResult,
+        response::WriteResult,
     },
 };
 

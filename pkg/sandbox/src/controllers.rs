@@ -14,7 +14,7 @@ mod workloads;
 use std::sync::Arc;
 
 pub(crate) use self::controller::{Controller, Reconciliation, Requeue};
-pub(crate) use crate::object_ref::{ObjectRef, group_of};
+pub(crate) use crate::meta::{ObjectRef, group_of};
 use crate::options::ControllerSwitches;
 
 pub(crate) fn controllers(switches: &ControllerSwitches) -> Vec<Arc<dyn Controller>> {

@@ -20,7 +20,6 @@ mod scale;
 mod served_resources;
 #[cfg(test)]
 mod tests;
-mod visit_values;
 
 use serde_json::{Map, Value, json};
 

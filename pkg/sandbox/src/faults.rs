@@ -1,7 +1,6 @@
 //! Faults that a running server injects into requests.
 
 mod parse;
-mod print;
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},

@@ -11,7 +11,6 @@
 //! another version is therefore read with the schema of that version and the unchanged object.
 
 mod compare;
-mod conflict;
 mod empty;
 mod last_applied;
 mod managed;
@@ -219,11 +218,11 @@ fn apply_checked(
                 .unwrap_or_default();
             conflicts.retain(|(_, path)| !allowed.contains(path));
             if !conflicts.is_empty() {
-                return Err(conflict::status(&conflicts));
+                return Err(ownership::conflict_status(&conflicts));
             }
             *managers = before;
             ownership::apply(live, configuration, managers, versions, &id, true)
-                .map_err(|conflicts| conflict::status(&conflicts))?
+                .map_err(|conflicts| ownership::conflict_status(&conflicts))?
         }
     };
     if let Some(owned) = managers.get_mut(&id) {

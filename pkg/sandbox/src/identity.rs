@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -12,6 +15,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The only user, as objects and reviews name it.
 pub(crate) const USER: &str = "admin";
@@ -120,6 +124,25 @@ fn server_params() -> Result<CertificateParams, rcgen::Error> {
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params.use_authority_key_identifier_extension = true;
     Ok(params)
+}
+
+/// Returns a kubeconfig with one context, named like the sandbox. The output is JSON, which every kubeconfig reader
+/// accepts as YAML. `server` is the URL, such as `https://127.0.0.1:40000`.
+pub fn kubeconfig(name: &str, server: &str, identity: &Identity) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": name,
+        "clusters": [{
+            "name": name,
+            "cluster": {
+                "server": server,
+                "certificate-authority-data": STANDARD.encode(identity.ca_certificate()),
+            },
+        }],
+        "users": [{"name": name, "user": {"token": identity.token()}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+    })
 }
 
 #[cfg(test)]

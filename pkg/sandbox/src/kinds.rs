@@ -122,12 +122,10 @@ impl Kinds {
         self.generation
     }
 
-    /// Finds a resource by its plural.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ResourceType>> {
         self.resources.iter().find(|r| &*r.group == group && &*r.version == version && &*r.plural == plural)
     }
 
-    /// Finds a resource by its kind.
     pub(crate) fn find_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<ResourceType>> {
         self.resources.iter().find(|r| &*r.group == group && &*r.version == version && &*r.kind == kind)
     }

@@ -32,7 +32,6 @@ use crate::{
 
 /// The time limit of a TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Limits for clients.
 #[derive(Clone, Copy, Debug)]
 struct ClientLimits {
     /// The maximum number of connections. Further clients wait for a free one.
@@ -174,7 +173,6 @@ async fn wait_for_stop(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// Serves one connection.
 async fn serve<S>(
     stream: TcpStream,
     acceptor: TlsAcceptor,

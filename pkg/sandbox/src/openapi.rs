@@ -12,7 +12,6 @@
 //! Source: kube-apiserver 1.36; kubectl 1.36 as a reader (explain, apply, `--validate`, `--dry-run=server`).
 //! Deliberately absent: `/openapi/v2`, unused by kubectl since 1.27.
 
-mod custom;
 mod definitions;
 mod paths;
 

@@ -9,7 +9,6 @@
 //! Source: apimachinery 0.36, `runtime/serializer/protobuf`; the numbers come from the `generated.proto` files.
 
 mod message;
-mod scalar;
 
 use serde_json::{Map, Value};
 
@@ -89,9 +88,9 @@ fn definition_value(
             add_fields(&mut object, fields, &[], bytes, depth)?;
             Ok(Some(Value::Object(object)))
         }
-        DefinitionKind::Text(_) => scalar::time(bytes, definition.name.ends_with(".MicroTime")),
-        DefinitionKind::Quantity => Ok(Some(scalar::quantity(bytes)?)),
-        DefinitionKind::IntOrString => Ok(Some(scalar::int_or_string(bytes)?)),
+        DefinitionKind::Text(_) => message::time(bytes, definition.name.ends_with(".MicroTime")),
+        DefinitionKind::Quantity => Ok(Some(message::quantity(bytes)?)),
+        DefinitionKind::IntOrString => Ok(Some(message::int_or_string(bytes)?)),
         DefinitionKind::Object | DefinitionKind::Any => raw(bytes, depth),
     }
 }
@@ -243,7 +242,7 @@ fn value(kind: &ValueType, content: FieldContent<'_>, depth: usize) -> Result<Op
         ValueType::Int32 | ValueType::Int64 => content.integer()?.into(),
         ValueType::Double => content.double()?.into(),
         ValueType::Text => content.text()?.into(),
-        ValueType::Bytes => scalar::base64(content.bytes()?),
+        ValueType::Bytes => message::base64(content.bytes()?),
         ValueType::Shape(id) => {
             return definition_value(builtin::type_definitions().get(*id), content.bytes()?, depth + 1);
         }

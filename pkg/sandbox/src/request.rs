@@ -8,7 +8,6 @@
 
 pub(crate) mod body;
 pub(crate) mod options;
-mod path;
 mod route;
 
 use std::sync::Arc;
@@ -16,10 +15,8 @@ use std::sync::Arc;
 use http::{HeaderMap, Method};
 
 use crate::kinds::ResourceType;
-
 pub(crate) use options::Query;
-pub(crate) use path::ResourcePath;
-pub(crate) use route::{Unroutable, route};
+pub(crate) use route::{ResourcePath, Unroutable, route};
 
 /// An operation on resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +51,6 @@ impl Verb {
         }
     }
 
-    /// Returns the verb with this word.
     pub(crate) fn from_name(word: &str) -> Option<Self> {
         let all = [
             Self::Get,

@@ -48,7 +48,6 @@ pub(crate) fn page_not_found() -> Response<Body> {
     response
 }
 
-/// Returns a response with this code, type and body.
 pub(crate) fn response(code: u16, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

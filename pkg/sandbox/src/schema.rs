@@ -11,7 +11,6 @@ mod checks;
 mod definition;
 mod object_meta;
 mod pattern;
-mod rule;
 
 use std::{
     collections::BTreeMap,
@@ -20,11 +19,10 @@ use std::{
 
 use serde_json::Value;
 
-pub(crate) use checks::{Bound, ValueChecks};
+pub(crate) use checks::{Bound, Compiled, Rule, RuleReason, ValueChecks};
 pub(crate) use definition::{parse, unknown_formats};
 pub(crate) use object_meta::object_meta;
 pub(crate) use pattern::Pattern;
-pub(crate) use rule::{Compiled, Rule, RuleReason};
 
 /// All nodes of one source.
 #[derive(Debug, Default)]
@@ -165,7 +163,6 @@ impl Schemas {
 }
 
 impl SchemaRoot {
-    /// Creates a root from its nodes.
     pub(crate) fn new(schemas: Arc<Schemas>, root: NodeId) -> Self {
         Self { shared: Arc::new(SharedRoot { source: None, built: OnceLock::from((schemas, root)) }) }
     }
@@ -191,7 +188,6 @@ impl SchemaRoot {
 }
 
 impl<'a> Schema<'a> {
-    /// Returns the node.
     pub(crate) fn node(self) -> &'a Node {
         &self.schemas.nodes[self.id.0 as usize]
     }
@@ -226,7 +222,6 @@ impl<'a> Schema<'a> {
         Self { id, ..self }
     }
 
-    /// Returns the checks on values, if any.
     pub(crate) fn checks(self) -> Option<&'a ValueChecks> {
         self.node().checks.as_deref()
     }

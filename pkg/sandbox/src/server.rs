@@ -7,21 +7,18 @@
 //! ```
 
 pub(crate) mod bootstrap;
-mod definitions;
 mod documents;
 mod fault_injection;
 mod service;
 mod shared;
 mod start;
+#[cfg(test)]
+mod tests;
 
 pub use self::start::{Sandbox, StartError};
 pub(crate) use self::{
     bootstrap::api_service,
-    definitions::{CLEANUP, DefinitionOrigin, ServedDefinition},
     fault_injection::forbidden,
     service::audit_entry,
-    shared::Server,
+    shared::{CLEANUP, DefinitionOrigin, ServedDefinition, Server},
 };
-
-#[cfg(test)]
-mod tests;

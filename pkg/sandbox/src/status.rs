@@ -123,7 +123,6 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
-    /// Creates an error of this kind at this path.
     pub(crate) fn new(
         kind: FieldErrorKind,
         path: impl Into<String>,
@@ -311,7 +310,6 @@ impl Status {
         Self::new(504, "Timeout", message).with_details(details)
     }
 
-    /// Adds details to the status.
     #[must_use]
     pub(crate) fn with_details(mut self, details: Details) -> Self {
         self.details = Some(Box::new(details));

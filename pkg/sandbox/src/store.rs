@@ -18,7 +18,6 @@
 //! Deliberately absent: leases, transactions over several keys, and reads of single objects at a revision.
 
 mod directory;
-mod history;
 mod journal;
 mod objects;
 mod record;

@@ -4,10 +4,8 @@
 //! (kinds without their own columns), apiextensions-apiserver `customresource/tableconvertor` (custom resources).
 //! Tables are always wide: clients omit columns with a priority above 0.
 
-mod age;
 mod cells;
 mod custom;
-mod pods;
 mod view;
 
 use std::{
@@ -132,7 +130,7 @@ fn row(resource: &ResourceType, object: &Value, cells: Vec<Value>, include: Incl
     };
     let mut row = Map::from_iter([("cells".to_owned(), Value::Array(cells)), ("object".to_owned(), carried)]);
     let pods = resource.group.is_empty() && *resource.plural == *"pods";
-    if let Some(condition) = pods.then(|| pods::completed_condition(object)).flatten() {
+    if let Some(condition) = pods.then(|| cells::completed_condition(object)).flatten() {
         row.insert("conditions".to_owned(), Value::Array(vec![condition]));
     }
     Value::Object(row)

@@ -14,14 +14,11 @@
 
 pub(crate) mod admission;
 mod call;
-pub(crate) mod collection;
-pub(crate) mod continue_token;
 pub(crate) mod create;
 pub(crate) mod decode;
 pub(crate) mod definitions;
 pub(crate) mod delete;
 pub(crate) mod dispatch;
-mod grace_period;
 pub(crate) mod kind;
 pub(crate) mod managed;
 pub(crate) mod object;
@@ -33,7 +30,5 @@ pub(crate) mod reviews;
 pub(crate) mod scale;
 pub(crate) mod update;
 pub(crate) mod watch;
-pub(crate) mod webhooks;
-pub(crate) mod write_result;
 
 pub(crate) use call::{Call, resource_name};

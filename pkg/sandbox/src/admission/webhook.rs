@@ -65,12 +65,10 @@ impl Webhooks {
         self.mutating.is_empty() && self.validating.is_empty()
     }
 
-    /// The mutating webhooks.
     pub(crate) fn mutating(&self) -> &[Webhook] {
         &self.mutating
     }
 
-    /// The validating webhooks.
     pub(crate) fn validating(&self) -> &[Webhook] {
         &self.validating
     }

@@ -11,7 +11,6 @@ mod decode;
 mod defaults;
 mod error_list;
 mod formats;
-mod names;
 mod normalization;
 mod quantity;
 mod status;
@@ -24,8 +23,7 @@ use serde_json::Value;
 
 pub(crate) use self::{
     addresses::assign_addresses,
-    formats::NameRule,
-    names::{allows_create_on_update, allows_unconditional_update, name_rule},
+    formats::{NameRule, allows_create_on_update, allows_unconditional_update, name_rule},
     strategy::prepare_for_update,
     validation::{client_config_errors, review_version_errors},
     warnings::{deprecation, warnings},

@@ -31,15 +31,13 @@ mod machine_set;
 mod object;
 mod paused;
 mod plan;
-mod reader;
 mod rollout;
 mod secrets;
 mod template;
-mod topology;
-mod watch_mapping;
-
 #[cfg(test)]
 mod tests;
+mod topology;
+mod watch_mapping;
 
 use std::sync::PoisonError;
 
@@ -50,8 +48,7 @@ use self::{
     object::{
         BOOTSTRAP, CONTROL_PLANE, CORE, INFRASTRUCTURE, cluster_name, group, kind, namespace, owner_of_kind,
     },
-    plan::WritePlan,
-    reader::{Contracts, ObjectReader},
+    plan::{Contracts, ObjectReader, WritePlan},
 };
 use super::{Controller, ObjectRef, Reconciliation};
 use crate::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::{client::Client, object_ref::ObjectRef, status::Status, store::Change};
+use crate::{client::Client, meta::ObjectRef, status::Status, store::Change};
 
 /// A controller: selects the objects that a change concerns, and moves one object towards its desired state.
 ///

@@ -20,7 +20,6 @@ const FINALIZER: &str = "kubernetes";
 #[derive(Debug)]
 pub(crate) struct NamespaceController;
 
-/// The remaining content of a Namespace.
 #[derive(Debug, Default)]
 struct RemainingContent {
     /// Object counts by `plural.group`.

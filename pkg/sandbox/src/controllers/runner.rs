@@ -37,7 +37,6 @@ pub(crate) struct RunningControllers {
     progress: watch::Receiver<Progress>,
 }
 
-/// The progress of the controllers.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     /// The controllers have received all changes up to this revision.

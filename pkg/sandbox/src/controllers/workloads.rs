@@ -22,7 +22,6 @@ mod daemon_and_stateful_sets;
 mod default_objects;
 mod deployment;
 mod endpoints;
-mod hash;
 mod job;
 mod kubelet;
 mod replica_set;
@@ -116,7 +115,6 @@ fn add_controllers(client: &Client, change: &Change, mut concerned: Vec<ObjectRe
     concerned
 }
 
-/// The controller of a stored object.
 fn controller(client: &Client, stored: &StoredObject) -> Option<ObjectRef> {
     let object = client.read(stored)?;
     children::controller(&object)

@@ -130,7 +130,6 @@ const VERSION_CHECKS: [(&str, &str, Check); 3] = [
     (SELECTABLE_FIELDS, "spec.selectableFields", columns::selectable_fields),
 ];
 
-/// True if a field is equal in all versions.
 fn is_equal_in_all_versions(definition: &Value, field: &str) -> bool {
     let mut versions = list(definition, "/spec/versions").iter().map(|version| version.get(field));
     let first = versions.next();

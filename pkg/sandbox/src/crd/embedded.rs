@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{path::WalkPath, visit_values};
+use super::path::{WalkPath, visit_values};
 use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
 
 /// Removes unknown metadata fields of embedded objects and returns their paths, sorted.
@@ -41,7 +41,7 @@ fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut WalkPath, remov
 /// Returns all errors in `apiVersion`, `kind` and metadata of embedded objects.
 pub(super) fn validate_embedded(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    visit_values::visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
+    visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
         if value.is_object() && schema.node().embedded_resource {
             resource(value, path, &mut errors);
         }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{path::WalkPath, visit_values};
+use super::path::{WalkPath, visit_values};
 use crate::{
     schema::{ListType, Schema},
     status::{FieldError, FieldErrorKind},
@@ -13,7 +13,7 @@ use crate::{
 /// Returns an error for each duplicate in the set and map lists of a value.
 pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    visit_values::visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
+    visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
         if let Value::Array(items) = value {
             check(schema, items, path, &mut errors);
         }

@@ -113,7 +113,6 @@ impl Pruner {
     }
 }
 
-/// The schema of a field.
 enum FieldSchema<'a> {
     /// An allowed field. Without a schema (`additionalProperties: true`), values stay but objects lose their fields, as
     /// on the real server.

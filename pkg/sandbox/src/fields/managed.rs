@@ -27,7 +27,6 @@ pub(super) struct ManagerId {
 #[derive(Clone, Debug)]
 pub(super) struct OwnedFields {
     pub(super) fields: FieldSet,
-    /// The version of the fields.
     pub(super) api_version: Box<str>,
     /// The last change of the entry, in its printed form. `None` for an apply that did not change the object.
     pub(super) time: Option<Box<str>>,

@@ -75,7 +75,6 @@ impl FieldSet {
         }
     }
 
-    /// True if the set contains the path.
     pub(super) fn contains(&self, path: &[PathElement]) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
         self.entries.get(first).is_some_and(|entry| {

@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
-use super::{custom, reference};
+use super::reference;
 use crate::{
     builtin::{
         self, ApplyListType, DefinitionId, DefinitionKind, Field, FieldDefault, ListMerge, TypeDefinition,
@@ -43,7 +43,7 @@ impl OpenApiDefinitions {
         }
         let name = name_of(resource);
         if resource.custom.is_some() {
-            self.values.insert(name.clone(), custom::definition(resource));
+            self.values.insert(name.clone(), definition(resource));
             if let Some(id) = builtin::type_definitions().find(META, "ObjectMeta") {
                 self.add_definition(id);
             }
@@ -230,4 +230,57 @@ pub(super) fn name_of(resource: &ResourceType) -> String {
     }
     let group: Vec<_> = resource.group.rsplit('.').collect();
     format!("{}.{}.{}", group.join("."), resource.version, resource.kind)
+}
+
+/// Returns the definition of a custom kind.
+pub(super) fn definition(resource: &ResourceType) -> Value {
+    let source = resource.schema.source();
+    let mut value = source.as_ref().map_or_else(|| json!({"type": "object"}), schema);
+    add_identity(&mut value);
+    value[GVK] = json!([gvk(&resource.group, &resource.version, &resource.kind)]);
+    value
+}
+
+/// Sets the fields of every object, regardless of the schema.
+fn add_identity(value: &mut Value) {
+    let properties = &mut value["properties"];
+    if !properties.is_object() {
+        *properties = json!({});
+    }
+    properties["apiVersion"] = json!({"type": "string"});
+    properties["kind"] = json!({"type": "string"});
+    properties["metadata"] = json!({"allOf": [reference("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")]});
+}
+
+fn is_true(schema: &Value, name: &str) -> bool {
+    schema.get(name) == Some(&Value::Bool(true))
+}
+
+/// Returns the published form of a schema. Shape: the schema was accepted, and is therefore structural and of bounded
+/// depth.
+fn schema(source: &Value) -> Value {
+    let int_or_string = is_true(source, "x-kubernetes-int-or-string");
+    let embedded = is_true(source, "x-kubernetes-embedded-resource");
+    let Value::Object(source) = source else { return source.clone() };
+    let reported = source.iter().map(|(name, value)| {
+        let value = match (name.as_str(), value) {
+            ("properties", Value::Object(fields)) => {
+                fields.iter().map(|(name, field)| (name.clone(), schema(field))).collect()
+            }
+            ("items" | "additionalProperties", value) => schema(value),
+            (_, value) => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    let mut reported: Map<_, _> = reported.collect();
+    let has_kinds = reported.contains_key("anyOf") || reported.contains_key("allOf");
+    if int_or_string && !has_kinds {
+        reported.insert("anyOf".to_owned(), json!([{"type": "integer"}, {"type": "string"}]));
+    }
+    let mut reported = Value::Object(reported);
+    if embedded {
+        add_identity(&mut reported);
+        reported["required"] = json!(["kind", "apiVersion"]);
+    }
+    reported
 }

@@ -100,7 +100,6 @@ struct PathTarget<'a> {
 pub(super) struct Paths(pub(super) Map<String, Value>);
 
 impl Paths {
-    /// Adds the paths of a resource.
     pub(super) fn add(&mut self, resource: &ResourceType) {
         let prefix = if resource.group.is_empty() { "api" } else { "apis" };
         let base = format!("/{prefix}/{}", resource.api_version());

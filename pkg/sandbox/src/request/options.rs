@@ -163,7 +163,6 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-/// The options of writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteOptions {
     /// Does everything except the write.

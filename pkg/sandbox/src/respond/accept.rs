@@ -29,7 +29,6 @@ pub(crate) struct Accepted {
     /// True for JSON with line breaks.
     pub(crate) pretty: bool,
     pub(crate) representation: Representation,
-    /// True for aggregated discovery.
     pub(crate) aggregated_discovery: bool,
 }
 

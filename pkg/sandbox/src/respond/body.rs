@@ -36,7 +36,6 @@ impl Body {
         Self(BodyContent::Pieces(pieces))
     }
 
-    /// Creates a streaming body.
     pub(crate) fn stream(stream: BoxStream<'static, Result<Bytes, ConnectionCut>>) -> Self {
         Self(BodyContent::Stream(stream))
     }

@@ -80,7 +80,6 @@ impl LabelSelector {
         self.matches_with(|key| labels.iter().find(|(name, _)| **name == *key).map(|(_, value)| &**value))
     }
 
-    /// True if the labels of this object match.
     pub(crate) fn matches_object(&self, object: &Value) -> bool {
         self.matches_with(|key| object["metadata"]["labels"].get(key)?.as_str())
     }

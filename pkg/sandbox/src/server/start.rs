@@ -14,7 +14,7 @@ use crate::{
     options::Options,
     status::Status,
     store::{DirectoryOptions, JournalReport, OpenError, Revision, Store},
-    verbs::{definitions, webhooks},
+    verbs::{admission, definitions},
 };
 
 /// A failure to start a sandbox.
@@ -151,6 +151,6 @@ async fn load_state(server: &Arc<Server>) -> Result<(), Status> {
     definitions::load(server)?;
     bootstrap::bootstrap(&Client::new(Arc::clone(server), "apiserver")).await?;
     // Webhooks load last: a webhook that does not answer must not prevent the start.
-    webhooks::load(server);
+    admission::load_webhooks(server);
     Ok(())
 }

@@ -96,7 +96,6 @@ impl Directory {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// Returns the path of the journal.
     pub(super) fn journal(&self) -> PathBuf {
         self.path.join("journal")
     }

@@ -102,7 +102,6 @@ impl Objects {
         None
     }
 
-    /// Removes an object.
     pub(super) fn remove(&mut self, sort_key: SortKey<'_>) -> Option<Arc<StoredObject>> {
         let Position { block: at, index } = self.find(sort_key).ok()?;
         self.len -= 1;
@@ -120,7 +119,6 @@ impl Objects {
         Some(removed)
     }
 
-    /// Returns the range of one namespace, or of all namespaces.
     pub(super) fn range(&self, namespace: Option<&str>) -> Range<Position> {
         let Some(namespace) = namespace else {
             return Position { block: 0, index: 0 }..Position { block: self.blocks.len(), index: 0 };

@@ -156,7 +156,6 @@ impl<R: Read> RecordReader<R> {
         self.offset
     }
 
-    /// Reads the next record.
     pub(super) fn next(&mut self) -> io::Result<JournalItem> {
         let left = self.size - self.offset;
         if left == 0 {

@@ -145,7 +145,6 @@ impl StoredObject {
         Self { key, revision, version, schema_generation, body, labels }
     }
 
-    /// Returns the annotations of the object.
     pub(crate) fn annotations(&self) -> HashMap<String, String> {
         #[derive(Default, Deserialize)]
         #[serde(default)]

@@ -17,7 +17,6 @@ pub(crate) struct Watch {
     position: Revision,
 }
 
-/// The end of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WatchEnd {
     /// The watch was too slow: unread changes were dropped.

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
-use super::{
-    age, pods,
-    view::{NONE, ObjectView, UNKNOWN, UNSET},
-};
+use super::view::{NONE, ObjectView, UNKNOWN, UNSET};
 use crate::selector::LabelSelector;
 
 /// The maximum number of listed addresses, hosts or ports.
@@ -61,10 +59,10 @@ pub(super) fn cell(object: ObjectView<'_>, expression: &[&'static str]) -> Value
         }
         "phase" if object.is_deleting() => "Terminating".into(),
         "phase" => object.str("/status/phase").into(),
-        "pod-ready" => pods::ready(object).into(),
-        "pod-status" => pods::status(object).into(),
-        "pod-restarts" => pods::restarts(object).into(),
-        "pod-gates" => pods::readiness_gates(object).into(),
+        "pod-ready" => ready(object).into(),
+        "pod-status" => status(object).into(),
+        "pod-restarts" => restarts(object).into(),
+        "pod-gates" => readiness_gates(object).into(),
         "node-status" => node_status(object).into(),
         "node-roles" => node_roles(object).into(),
         "node-kernel" => node_kernel(object).into(),
@@ -95,9 +93,9 @@ pub(super) fn cell(object: ObjectView<'_>, expression: &[&'static str]) -> Value
         "job-status" => job_status(object).into(),
         "job-completions" => job_completions(object).into(),
         "job-duration" => {
-            let end = age::seconds(object.str("/status/completionTime")).unwrap_or(object.now);
-            let start = age::seconds(object.str("/status/startTime"));
-            start.map(|start| age::human(end.saturating_sub(start))).unwrap_or_default().into()
+            let end = seconds(object.str("/status/completionTime")).unwrap_or(object.now);
+            let start = seconds(object.str("/status/startTime"));
+            start.map(|start| human(end.saturating_sub(start))).unwrap_or_default().into()
         }
         "subjects" => subjects(object, path).into(),
         _ => Value::Null,
@@ -273,4 +271,138 @@ fn subjects(binding: ObjectView<'_>, kind: &str) -> String {
         _ => subject.str("/name").to_owned(),
     });
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// Formats a duration with one or two units. `seconds` may be negative: up to one second in the future counts as now.
+///
+/// Source: apimachinery 1.36 `util/duration.HumanDuration`.
+pub(super) fn human(seconds: i64) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    const YEAR: i64 = 365 * DAY;
+    match seconds {
+        ..-1 => "<invalid>".to_owned(),
+        -1 => "0s".to_owned(),
+        0..120 => format!("{seconds}s"),
+        s if s < 10 * MINUTE => two_units(s / MINUTE, 'm', s % MINUTE, 's'),
+        s if s < 3 * HOUR => format!("{}m", s / MINUTE),
+        s if s < 8 * HOUR => two_units(s / HOUR, 'h', s % HOUR / MINUTE, 'm'),
+        s if s < 2 * DAY => format!("{}h", s / HOUR),
+        s if s < 8 * DAY => two_units(s / DAY, 'd', s % DAY / HOUR, 'h'),
+        s if s < 2 * YEAR => format!("{}d", s / DAY),
+        s if s < 8 * YEAR => two_units(s / YEAR, 'y', s % YEAR / DAY, 'd'),
+        s => format!("{}y", s / YEAR),
+    }
+}
+
+fn two_units(large: i64, unit: char, small: i64, small_unit: char) -> String {
+    if small == 0 { format!("{large}{unit}") } else { format!("{large}{unit}{small}{small_unit}") }
+}
+
+/// Parses a recorded time into seconds since 1970. `None` if the text is not an RFC 3339 time.
+pub(super) fn seconds(time: &str) -> Option<i64> {
+    // The parser accepts a space instead of `T`, and texts without parts that RFC 3339 requires.
+    let strict = time.len() >= 20 && time.as_bytes()[10] == b'T';
+    let time: Timestamp = time.parse().ok().filter(|_| strict)?;
+    Some(time.as_second())
+}
+
+/// Returns the age of a time, or `<unknown>` for an invalid time.
+pub(super) fn since(time: &str, now: i64) -> String {
+    seconds(time).map_or_else(|| "<unknown>".to_owned(), |time| human(now.saturating_sub(time)))
+}
+
+/// Returns the row condition of a completed pod.
+pub(super) fn completed_condition(pod: &Value) -> Option<Value> {
+    let (reason, message) = match pod["status"]["phase"].as_str()? {
+        "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+        "Failed" => ("Failed", "The pod failed."),
+        _ => return None,
+    };
+    Some(json!({"type": "Completed", "status": "True", "reason": reason, "message": message}))
+}
+
+pub(super) fn ready(pod: ObjectView<'_>) -> String {
+    let ready = pod.items("/status/containerStatuses").filter(|container| container.flag("/ready")).count();
+    format!("{ready}/{}", pod.count("/spec/containers"))
+}
+
+/// Returns the phase, or the reason why a container does not run. Ignores init containers, which never run here.
+pub(super) fn status(pod: ObjectView<'_>) -> String {
+    let phase = pod.str("/status/phase");
+    if pod.is_deleting() && !matches!(phase, "Succeeded" | "Failed") {
+        return "Terminating".to_owned();
+    }
+    let mut containers = pod.items("/status/containerStatuses");
+    let reason = containers.find_map(|container| {
+        let reason = container.str("/state/waiting/reason");
+        let reason = if reason.is_empty() { container.str("/state/terminated/reason") } else { reason };
+        Some(reason).filter(|reason| !reason.is_empty())
+    });
+    reason.unwrap_or_else(|| pod.str_or("/status/reason", phase)).to_owned()
+}
+
+pub(super) fn restarts(pod: ObjectView<'_>) -> String {
+    let containers = || pod.items("/status/containerStatuses");
+    let restarts: i64 = containers().map(|container| container.number("/restartCount")).sum();
+    let ends = containers().filter_map(|one| seconds(one.str("/lastState/terminated/finishedAt")));
+    match ends.max() {
+        Some(time) if restarts > 0 => {
+            format!("{restarts} ({} ago)", human(pod.now.saturating_sub(time)))
+        }
+        _ => restarts.to_string(),
+    }
+}
+
+pub(super) fn readiness_gates(pod: ObjectView<'_>) -> String {
+    let gates = pod.count("/spec/readinessGates");
+    if gates == 0 {
+        return NONE.to_owned();
+    }
+    let passed =
+        pod.items("/spec/readinessGates").filter(|gate| pod.condition(gate.str("/conditionType")) == "True");
+    format!("{}/{gates}", passed.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_printed_in_short_form() {
+        for (seconds, expected) in [
+            (-2, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (200, "3m20s"),
+            (600, "10m"),
+            (10_799, "179m"),
+            (10_800, "3h"),
+            (11_000, "3h3m"),
+            (28_800, "8h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (180_000, "2d2h"),
+            (691_200, "8d"),
+            (63_071_999, "729d"),
+            (63_072_000, "2y"),
+            (64_000_000, "2y10d"),
+            (252_288_000, "8y"),
+            (i64::MAX, "292471208677y"),
+        ] {
+            assert_eq!(human(seconds), expected, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn only_complete_timestamps_are_parsed() {
+        assert_eq!(seconds("1970-01-02T00:00:00Z"), Some(86_400));
+        assert_eq!(seconds("1970-01-02T01:00:00.5+01:00"), Some(86_400));
+        assert_eq!(seconds("1970-01-02"), None);
+        assert_eq!(seconds("1970-01-02 00:00:00Z"), None);
+        assert_eq!(since("", 5), "<unknown>");
+    }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{age, definition, view::ObjectView};
+use super::{cells, definition, view::ObjectView};
 use crate::{
     jsonpath::JsonPath,
     kinds::{CustomResource, PrinterColumn},
@@ -76,8 +76,8 @@ fn cell(kind: &str, value: &Value, now: i64) -> Value {
             (None, None) => Value::Null,
         },
         ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
-        ("date", Value::String(text)) => match age::seconds(text) {
-            Some(time) => age::human(now.saturating_sub(time)).into(),
+        ("date", Value::String(text)) => match cells::seconds(text) {
+            Some(time) => cells::human(now.saturating_sub(time)).into(),
             None if text.is_empty() || text == "null" => "<unknown>".into(),
             None => "<invalid>".into(),
         },

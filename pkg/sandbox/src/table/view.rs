@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::age;
+use super::cells;
 
 /// An object, and the reference time for ages (seconds since 1970). Paths are JSON pointers.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ impl<'a> ObjectView<'a> {
     }
 
     pub(super) fn since(self, path: &str) -> String {
-        age::since(self.str(path), self.now)
+        cells::since(self.str(path), self.now)
     }
 
     /// Returns a string or number as text.

@@ -2,19 +2,22 @@
 //!
 //! The server itself enforces the lifecycle of namespaces; webhooks run afterwards.
 
+use std::sync::{Arc, PoisonError};
+
 use serde_json::{Value, json};
 
-use super::{Call, kind, object};
+use super::{Call, kind, object, resource_name};
+pub(crate) use crate::admission::Operation;
 use crate::{
     admission::{self, AdmissionContext, User, Webhooks, WriteRequest},
     identity::{USER, USER_GROUPS},
+    kinds::ResourceType,
     meta,
     request::options::FieldValidation,
+    server::Server,
     status::{Cause, Status},
-    store::{Key, ResourceName},
+    store::{Key, ListOptions, ResourceName, Scope},
 };
-
-pub(crate) use crate::admission::Operation;
 
 /// Namespaces that cannot be deleted. Source: kube-apiserver 1.36, admission plugin `NamespaceLifecycle`.
 const PROTECTED_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -235,4 +238,29 @@ pub(crate) fn remove_duplicate_owners(call: &Call<'_>, object: &mut Value) {
     if let Some(warning) = meta::remove_duplicate_owners(object) {
         call.warn(warning);
     }
+}
+
+const GROUP: &str = "admissionregistration.k8s.io";
+const MUTATING: &str = "mutatingwebhookconfigurations";
+const VALIDATING: &str = "validatingwebhookconfigurations";
+
+/// True if objects of this resource register webhooks.
+pub(crate) fn is_webhook_configuration(resource: &ResourceType) -> bool {
+    &*resource.group == GROUP && matches!(&*resource.plural, MUTATING | VALIDATING)
+}
+
+/// Loads all configurations. Call this function after each change of a configuration.
+pub(crate) fn load_webhooks(server: &Server) {
+    // The lock covers the read, so that the last writer has the newest configurations.
+    let mut current = server.webhooks.write().unwrap_or_else(PoisonError::into_inner);
+    *current = Arc::new(Webhooks::of(&all(server, MUTATING), &all(server, VALIDATING)));
+}
+
+fn all(server: &Server, plural: &str) -> Vec<Value> {
+    let kinds = server.kinds();
+    let Some(resource) = kinds.find(GROUP, "v1", plural) else { return Vec::new() };
+    let scope = Scope { resource: resource_name(resource), namespace: None };
+    // The newest revision is always available.
+    let items = server.store.list(&scope, ListOptions::default()).map(|page| page.items).unwrap_or_default();
+    items.iter().map(|stored| object::read(resource, stored)).collect()
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::Value;
 
-use super::{Call, delete, kind, managed, object, resource_name as stored_name, webhooks};
+use super::{Call, admission, delete, kind, managed, object, resource_name as stored_name};
 use crate::{
     crd,
     kinds::ResourceType,
@@ -94,8 +94,8 @@ pub(crate) fn after_write(call: &Call<'_>, name: &str, removed: bool) -> Result<
     if call.dry_run {
         return Ok(());
     }
-    if webhooks::is_configuration(&call.resource) {
-        webhooks::load(call.server);
+    if admission::is_webhook_configuration(&call.resource) {
+        admission::load_webhooks(call.server);
         return Ok(());
     }
     if kind::is_definition(&call.resource) {

@@ -1,21 +1,18 @@
 //! The delete verb.
 
-use jiff::SignedDuration;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{
-    Call, admission,
-    grace_period::{self, GracePeriodChange},
-    kind, object,
-    write_result::WriteResult,
-};
+use super::{Call, admission, kind, object, read, response::WriteResult};
 use crate::{
     clock::Clock,
     meta,
-    request::options::{DeleteOptions, PropagationPolicy},
+    request::options::{DeleteOptions, ListOptions, PropagationPolicy},
     server::CLEANUP,
     status::Status,
-    store::{CommitError, Precondition, StoredObject},
+    store::{CommitError, Page, Precondition, StoredObject},
 };
 
 /// The result of a deletion.
@@ -75,7 +72,7 @@ fn attempt(
         return definition(call, stored, &live, last);
     }
     let grace = if kind::is_core(&call.resource, "pods") {
-        grace_period::grace_period_change(&live, options.grace_period_seconds, call.server.clock.timestamp())
+        grace_period_change(&live, options.grace_period_seconds, call.server.clock.timestamp())
     } else {
         GracePeriodChange::None
     };
@@ -255,5 +252,91 @@ fn none_on_conflict(
         Ok(written) => Ok(Some(written)),
         Err(CommitError::Changed(_) | CommitError::Gone) => Ok(None),
         Err(error) => Err(call.commit_failure(error, call.name)),
+    }
+}
+
+/// The effect of a deletion on the grace period of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GracePeriodChange {
+    /// The pod ends now.
+    None,
+    /// A grace period of this many seconds starts now.
+    Start(i64),
+    /// The pod is already being deleted; the deletion shortens its grace period.
+    Shorten {
+        /// The total grace period, in seconds.
+        seconds: i64,
+        end: Timestamp,
+    },
+    /// The pod is already being deleted; its grace period stays unchanged.
+    Unchanged,
+}
+
+impl GracePeriodChange {
+    pub(crate) fn seconds(self) -> i64 {
+        match self {
+            Self::None | Self::Unchanged => 0,
+            Self::Start(seconds) | Self::Shorten { seconds, .. } => seconds,
+        }
+    }
+}
+
+/// Returns the effect of a deletion on a pod; `asked` is the requested grace period, in seconds.
+/// Source: apiserver 1.36 `BeforeDelete`, kubernetes 1.36 `podStrategy.CheckGracefulDelete`.
+pub(crate) fn grace_period_change(pod: &Value, requested: Option<i64>, now: Timestamp) -> GracePeriodChange {
+    let at_least_one = |seconds: i64| if seconds < 0 { 1 } else { seconds };
+    if !meta::is_deleting(pod) {
+        let runs = !pod["spec"]["nodeName"].as_str().unwrap_or_default().is_empty()
+            && !matches!(pod["status"]["phase"].as_str(), Some("Failed" | "Succeeded"));
+        let own = pod["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or_default();
+        return GracePeriodChange::Start(if runs { at_least_one(requested.unwrap_or(own)) } else { 0 });
+    }
+    let given = meta::field(pod, "deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
+    let told_to_end = meta::text(pod, "deletionTimestamp").parse::<Timestamp>();
+    match (requested.map(at_least_one), told_to_end) {
+        _ if given == 0 => GracePeriodChange::None,
+        (Some(requested), Ok(end)) if requested < given => {
+            let end = end.saturating_sub(SignedDuration::from_secs(given - requested)).unwrap_or(now);
+            let seconds = if end < now && requested != 0 { 1 } else { requested };
+            GracePeriodChange::Shorten { seconds, end: end.max(now) }
+        }
+        _ => GracePeriodChange::Unchanged,
+    }
+}
+
+/// Deletes the objects of a list. Returns the list before the deletion.
+///
+/// # Errors
+/// Fails with the first status other than success and 404.
+pub(crate) async fn delete_collection(
+    call: &Call<'_>,
+    list: &ListOptions,
+    options: &DeleteOptions,
+) -> Result<Page, Status> {
+    let read::ListResult::Page(page) = read::list(call, list)? else {
+        return Err(Status::expired("the list to delete is too old"));
+    };
+    for item in &page.items {
+        delete_one(call, item, options).await?;
+    }
+    Ok(page)
+}
+
+async fn delete_one(
+    call: &Call<'_>,
+    item: &Arc<StoredObject>,
+    options: &DeleteOptions,
+) -> Result<(), Status> {
+    let mut one = Call::new(call.server, Arc::clone(&call.kinds), Arc::clone(&call.resource));
+    one.namespace = &item.key.namespace;
+    one.name = &item.key.name;
+    one.manager = call.manager;
+    one.dry_run = call.dry_run;
+    let result = delete(&one, options).await;
+    call.warn_all(one.take_warnings());
+    match result {
+        Ok(_) => Ok(()),
+        Err(status) if status.code == 404 => Ok(()),
+        Err(status) => Err(status),
     }
 }

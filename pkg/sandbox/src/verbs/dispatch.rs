@@ -6,14 +6,12 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
-    Call, collection,
-    continue_token::ContinueToken,
-    create, decode, delete,
-    delete::DeleteResult,
-    kind, object, patch,
-    patch::{Patch, PatchType},
-    pods, read,
-    read::ListResult,
+    Call, create, decode,
+    delete::{self, DeleteResult},
+    kind, object,
+    patch::{self, Patch, PatchType},
+    pods,
+    read::{self, ContinueToken, ListResult},
     response::VerbResponse,
     reviews, scale, update, watch,
 };
@@ -108,7 +106,7 @@ async fn dispatch_object(request: &ResourceRequest<'_>, call: &mut Call<'_>) -> 
         Verb::DeleteCollection => {
             let list = ListOptions::read(query, false)?;
             let options = delete_options(request, call)?;
-            let page = collection::delete_collection(call, &list, &options).await?;
+            let page = delete::delete_collection(call, &list, &options).await?;
             Ok(VerbResponse::List(page.items, list_metadata(page.revision, None, None)))
         }
     }

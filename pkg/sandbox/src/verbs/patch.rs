@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, update, write_result::WriteResult};
+use super::{Call, admission, decode, kind, managed, response::WriteResult, update};
 use crate::{
     meta, patch,
     request::{
@@ -44,7 +44,6 @@ impl PatchType {
         }
     }
 
-    /// Returns the options type of the patch.
     pub(crate) fn options(self) -> WriteKind {
         if self == Self::Apply { WriteKind::Apply } else { WriteKind::Patch }
     }

@@ -1,10 +1,10 @@
-//! Results of verbs before formatting.
+//! Results of verbs and writes before formatting.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::{watch::WatchStream, write_result::WriteResult};
+use super::{Call, object, watch::WatchStream};
 use crate::store::StoredObject;
 
 /// The result of a verb.
@@ -24,11 +24,26 @@ pub(crate) enum VerbResponse {
 }
 
 impl VerbResponse {
-    /// Returns the result of a write.
     pub(crate) fn from_write(code: u16, written: WriteResult) -> Self {
         match written {
             WriteResult::Stored(stored) => Self::Stored(code, stored),
             WriteResult::DryRun(object) => Self::Object(code, object),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum WriteResult {
+    Stored(Arc<StoredObject>),
+    DryRun(Value),
+}
+
+impl WriteResult {
+    /// Returns the object in the form that the resource serves.
+    pub(crate) fn into_value(self, call: &Call<'_>) -> Value {
+        match self {
+            Self::Stored(stored) => object::read(&call.resource, &stored),
+            Self::DryRun(object) => object,
         }
     }
 }

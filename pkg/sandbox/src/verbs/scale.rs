@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Call, managed, update, write_result::WriteResult};
+use super::{Call, managed, response::WriteResult, update};
 use crate::{
     kinds::{ResourceType, ScalePaths},
     meta,

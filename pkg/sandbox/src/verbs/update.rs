@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    Call, admission, admission::Operation, create, decode, kind, managed, object, write_result::WriteResult,
+    Call,
+    admission::{self, Operation},
+    create, decode, kind, managed, object,
+    response::WriteResult,
 };
 use crate::{
     fields, meta,

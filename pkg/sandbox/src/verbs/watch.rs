@@ -289,7 +289,6 @@ impl WatchStream {
     }
 }
 
-/// The state of a watched resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResourceState {
     /// Unchanged since the start of the watch.

@@ -9,7 +9,10 @@ pub(super) use crate::meta::{
     dns_label_problems as dns_label, dns_subdomain_problems as dns_subdomain,
     label_value_problems as label_value,
 };
-use crate::meta::{is_dns_label, label_key_problems};
+use crate::{
+    kinds::ResourceType,
+    meta::{is_dns_label, label_key_problems},
+};
 
 /// The name format of new objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,4 +156,49 @@ pub(super) fn ip_address(text: &str) -> Vec<String> {
         return Vec::new();
     }
     vec!["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned()]
+}
+
+/// The name format of new objects of this kind.
+pub(crate) fn name_rule(resource: &ResourceType) -> NameRule {
+    match (&*resource.group, &*resource.plural) {
+        ("" | "apps", "namespaces" | "services" | "statefulsets") => NameRule::DnsLabel,
+        ("rbac.authorization.k8s.io", _) | ("apiregistration.k8s.io", "apiservices") => NameRule::PathSegment,
+        ("certificates.k8s.io", "clustertrustbundles") | ("networking.k8s.io", "ipaddresses") => {
+            NameRule::Any
+        }
+        _ => NameRule::DnsSubdomain,
+    }
+}
+
+/// True if an update may omit `resourceVersion`.
+///
+/// Source: `AllowUnconditionalUpdate` of the strategies of kube-apiserver 1.36.
+pub(crate) fn allows_unconditional_update(resource: &ResourceType) -> bool {
+    let plural = &*resource.plural;
+    let versioned = match &*resource.group {
+        "admissionregistration.k8s.io"
+        | "apiextensions.k8s.io"
+        | "apiregistration.k8s.io"
+        | "coordination.k8s.io" => true,
+        "certificates.k8s.io" => matches!(plural, "clustertrustbundles" | "podcertificaterequests"),
+        "node.k8s.io" => plural == "runtimeclasses",
+        "policy" => plural == "poddisruptionbudgets",
+        "storage.k8s.io" => {
+            matches!(plural, "csidrivers" | "csinodes" | "csistoragecapacities" | "volumeattachments")
+        }
+        _ => false,
+    };
+    !versioned
+}
+
+/// True if a PUT of a missing object creates the object.
+///
+/// Source: `AllowCreateOnUpdate` of the strategies of kube-apiserver 1.36.
+pub(crate) fn allows_create_on_update(resource: &ResourceType) -> bool {
+    matches!(
+        (&*resource.group, &*resource.plural),
+        ("coordination.k8s.io" | "rbac.authorization.k8s.io", _)
+            | ("" | "events.k8s.io", "endpoints" | "events" | "limitranges" | "services")
+            | ("node.k8s.io", "runtimeclasses")
+    )
 }

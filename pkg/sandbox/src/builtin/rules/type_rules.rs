@@ -6,13 +6,11 @@ use serde_json::{Value, json};
 
 use crate::builtin::table::{DefinitionKind, Field, ValueType, type_definitions};
 
-/// The rules of one type.
 #[derive(Debug, Default)]
 pub(super) struct TypeRules {
     fields: Vec<FieldRule>,
 }
 
-/// The rule of one field.
 #[derive(Debug)]
 pub(super) struct FieldRule {
     pub(super) name: &'static str,

@@ -51,7 +51,6 @@ pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
     }
 }
 
-/// Returns all warnings for an object.
 pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match (&*resource.group, &*resource.plural) {

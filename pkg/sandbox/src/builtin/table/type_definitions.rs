@@ -36,12 +36,10 @@ pub(crate) enum DefinitionKind {
     Quantity,
     /// A whole number or text.
     IntOrString,
-    /// Any object.
     Object,
     Any,
 }
 
-/// A field of a definition.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
@@ -194,7 +192,6 @@ impl TypeDefinitions {
         self.definitions.iter()
     }
 
-    /// Finds the definition with a name.
     pub(crate) fn find(&self, package: &str, name: &str) -> Option<DefinitionId> {
         self.by_name.get(&*format!("{package}.{name}")).copied()
     }

@@ -12,8 +12,7 @@ use super::{
         CLUSTER_NAME, IS_CONTROL_PLANE, ObjectRef, generation, group, is_deleting, kind, label, name,
         namespace, owner_of_kind, owner_reference, set, text,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 /// Plans the writes for a bootstrap configuration.

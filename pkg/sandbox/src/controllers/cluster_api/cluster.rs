@@ -13,8 +13,7 @@ use super::{
         CLUSTER_NAME, add_finalizer, ensure_owner, group, is_deleting, kind, name, non_null, owner_reference,
         set, set_label,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
     topology,
 };
 

@@ -8,8 +8,7 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::Contract,
     object::{ensure_owner, generation, is_deleting, namespace, owner_reference, set},
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
     topology::Blueprint,
 };
 

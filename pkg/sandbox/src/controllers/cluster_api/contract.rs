@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     object::{self, flag, group_of, set, text},
-    reader::ObjectReader,
+    plan::ObjectReader,
 };
 use crate::controllers::ObjectRef;
 

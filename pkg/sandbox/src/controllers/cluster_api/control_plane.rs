@@ -14,12 +14,10 @@ use super::{
         ensure_owner, is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null,
         owner_of_kind, owner_reference, remove_finalizer, set, string_map, text, unset,
     },
-    plan::WritePlan,
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout, secrets,
     template::{self, TemplateClone},
 };
-
 pub(super) use generic::plan as plan_generic;
 
 const FINALIZER: &str = "kubeadm.controlplane.cluster.x-k8s.io";
@@ -178,7 +176,7 @@ fn create_machine(
     let hooks = merge_maps(annotations, string_map(&json!({CLEANUP_HOOK: ""}), ""));
     set(&mut machine, &["metadata"], metadata(&json!(hooks)));
     set(&mut machine, &["metadata", "ownerReferences"], json!([owner_reference(control_plane, true)]));
-    let core = super::reader::core_api_version(reader, "Machine", cluster);
+    let core = super::plan::core_api_version(reader, "Machine", cluster);
     set(&mut machine, &["apiVersion"], json!(core));
     plan.create(infrastructure);
     plan.create(config);

@@ -14,8 +14,7 @@ use super::{
         is_controlled_by, is_deleting, merge_maps, name, namespace, number, owner_reference,
         remove_finalizer, set, set_label, string_map, text,
     },
-    plan::WritePlan,
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout,
     template::generated_name,
 };

@@ -11,8 +11,7 @@ use super::{
         CLUSTER_NAME, CORE, ensure_owner, generation, is_deleting, name, non_null, owner_reference, set,
         set_label,
     },
-    plan::WritePlan,
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, objects_of_cluster},
 };
 use crate::selector::LabelSelector;
 

@@ -11,8 +11,7 @@ use super::{
         INFRASTRUCTURE, add_finalizer, desired_replicas, flag, group, is_deleting, kind, name, namespace,
         non_null, owner_of_kind, remove_finalizer, set, text,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 /// The role of an infrastructure kind.
@@ -32,7 +31,6 @@ impl InfrastructureRole {
     }
 }
 
-/// Plans the writes for an infrastructure object.
 pub(super) fn plan(
     reader: &ObjectReader<'_>,
     live: &Value,

@@ -14,8 +14,7 @@ use super::{
         CLUSTER_NAME, add_finalizer, ensure_owner, generation, group, is_deleting, kind, name, non_null,
         owner_reference, owners, remove_finalizer, remove_owners, set, set_label, text,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 const FINALIZER: &str = "machine.cluster.x-k8s.io";
@@ -40,7 +39,6 @@ impl MachineParts {
     }
 }
 
-/// Plans the writes for a Machine.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     if is_deleting(live) {
         return plan_deletion(reader, live);

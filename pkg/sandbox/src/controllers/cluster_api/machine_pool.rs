@@ -13,8 +13,7 @@ use super::{
         CLUSTER_NAME, add_finalizer, desired_replicas, ensure_owner, generation, group, is_deleting, kind,
         name, non_null, number, owner_reference, remove_finalizer, set, set_label, text,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";

@@ -14,8 +14,7 @@ use super::{
         desired_replicas, ensure_owner, generation, is_controlled_by, is_deleting, label, merge_maps, name,
         namespace, owner_reference, remove_finalizer, set, string_map, text,
     },
-    plan::WritePlan,
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, objects_of_cluster},
     template::{self, TemplateClone},
 };
 use crate::selector::LabelSelector;

@@ -195,7 +195,6 @@ pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
     )
 }
 
-/// The name of the Cluster of an object.
 pub(super) fn cluster_name(object: &Value) -> Option<&str> {
     let spec = || Some(text(object, "/spec/clusterName")).filter(|name| !name.is_empty());
     label(object, CLUSTER_NAME).or_else(spec)

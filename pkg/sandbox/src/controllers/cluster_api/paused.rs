@@ -8,8 +8,7 @@ use super::{
     conditions::{self, Condition},
     contract::Contract,
     object::{CORE, annotation, flag, group, kind},
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 const ANNOTATION: &str = "cluster.x-k8s.io/paused";

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     object::{CLUSTER_NAME, ObjectRef, name, namespace, non_null, owner_reference, text},
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
 };
 
 /// Certificate authorities, by the suffix of the name of their Secret.

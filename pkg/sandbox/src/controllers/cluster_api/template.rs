@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     object::{self, CLUSTER_NAME, merge_maps, set, string_map, text},
-    reader::ObjectReader,
+    plan::ObjectReader,
 };
 use crate::controllers::ObjectRef;
 

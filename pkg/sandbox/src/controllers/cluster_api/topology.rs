@@ -15,8 +15,7 @@ use super::{
         CLUSTER_NAME, CORE, TOPOLOGY_OWNED, contains_fields, is_deleting, kind, label, merge_fields,
         merge_maps, name, namespace, non_null, number, owner_reference, set, set_label, string_map, text,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
     template::{TemplateClone, expand_name},
 };
 use crate::controllers::ObjectRef;
@@ -49,7 +48,6 @@ impl TopologyOutcome {
     }
 }
 
-/// True if a Cluster has a managed topology.
 pub(super) fn is_managed(cluster: &Value) -> bool {
     non_null(cluster, "/spec/topology").is_some()
 }

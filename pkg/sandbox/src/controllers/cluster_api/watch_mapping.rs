@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     contract::{has_control_plane, has_infrastructure, resolve},
     object::{CONTROL_PLANE, CORE, namespace, owner_ref, owners},
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, objects_of_cluster},
     topology,
 };
 use crate::controllers::ObjectRef;

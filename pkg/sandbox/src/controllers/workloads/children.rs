@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, Propagation},
     controllers::{ObjectRef, conditions, group_of},
-    meta,
+    meta::{self, SAFE_LETTERS},
     selector::LabelSelector,
     status::Status,
 };
@@ -132,4 +132,36 @@ pub(super) fn set_count(status: &mut Value, field: &str, number: i64) {
 /// The number in a value; 0 for other types.
 pub(super) fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or_default()
+}
+
+/// A hash of a value in at most ten letters (apimachinery's `rand.SafeEncodeString`). The real controllers use FNV-1a
+/// too. Differs: the hash covers the JSON text, so the names differ.
+pub(super) fn short_hash(value: &Value) -> String {
+    let hash = value
+        .to_string()
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash.to_string()
+        .bytes()
+        .map(|digit| char::from(SAFE_LETTERS[usize::from(digit) % SAFE_LETTERS.len()]))
+        .collect()
+}
+
+#[cfg(test)]
+mod hash_tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hashes_ignore_the_order_of_fields() {
+        let one: Value = serde_json::from_str(r#"{"a": 1, "b": 2}"#).unwrap();
+        let other: Value = serde_json::from_str(r#"{"b": 2, "a": 1}"#).unwrap();
+        assert_eq!(short_hash(&one), short_hash(&other));
+        assert_ne!(short_hash(&one), short_hash(&json!({"a": 1, "b": 3})));
+        assert!(
+            short_hash(&one).len() <= 10
+                && short_hash(&one).bytes().all(|letter| SAFE_LETTERS.contains(&letter))
+        );
+    }
 }

@@ -5,11 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    children::{
-        claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, write_status,
-    },
-    hash,
+use super::children::{
+    claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, short_hash, write_status,
 };
 use crate::{client::Client, controllers::Requeue, meta, status::Status};
 
@@ -17,7 +14,7 @@ use crate::{client::Client, controllers::Requeue, meta, status::Status};
 const REVISION_LABEL: &str = "controller-revision-hash";
 
 pub(super) async fn reconcile_daemon_set(client: &Client, set: Value) -> Result<Requeue, Status> {
-    let revision = hash::short_hash(&set["spec"]["template"]);
+    let revision = short_hash(&set["spec"]["template"]);
     let mut pods = claim(client, &set, "", "Pod").await?;
     pods.retain(is_active);
     let on_delete = set["spec"]["updateStrategy"]["type"] == "OnDelete";
@@ -50,7 +47,7 @@ pub(super) async fn reconcile_daemon_set(client: &Client, set: Value) -> Result<
 }
 
 pub(super) async fn reconcile_stateful_set(client: &Client, set: Value) -> Result<Requeue, Status> {
-    let revision = format!("{}-{}", meta::name(&set), hash::short_hash(&set["spec"]["template"]));
+    let revision = format!("{}-{}", meta::name(&set), short_hash(&set["spec"]["template"]));
     let mut pods = claim(client, &set, "", "Pod").await?;
     pods.sort_by_key(ordinal);
     match next_action(&set, &revision, &pods) {

@@ -8,10 +8,7 @@ mod status;
 use serde_json::{Value, json};
 
 use self::rollout::{PodCounts, RolloutLimits};
-use super::{
-    children::{NEVER_READY, claim, controller_reference, delete, number},
-    hash,
-};
+use super::children::{NEVER_READY, claim, controller_reference, delete, number, short_hash};
 use crate::{client::Client, controllers::Requeue, meta, status::Status};
 
 const HASH_LABEL: &str = "pod-template-hash";
@@ -134,7 +131,7 @@ fn has_template_of(set: &Value, deployment: &Value) -> bool {
 
 fn new_set(deployment: &Value, limits: RolloutLimits, revision: i64, replicas: i64) -> Value {
     let spec = &deployment["spec"];
-    let hash = hash::short_hash(&spec["template"]);
+    let hash = short_hash(&spec["template"]);
     let mut template = spec["template"].clone();
     template["metadata"]["labels"][HASH_LABEL] = hash.as_str().into();
     let mut selector = spec["selector"].clone();

@@ -7,8 +7,7 @@ use crate::controllers::cluster_api::{
     conditions::{self, Condition},
     contract::Contract,
     object::{CORE, IS_CONTROL_PLANE, controller, generation, kind, label, remove_finalizer, set},
-    plan::WritePlan,
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, objects_of_cluster},
 };
 
 /// Kinds of workers, in the order of deletion.

@@ -11,7 +11,7 @@ use crate::controllers::cluster_api::{
         CORE, IS_CONTROL_PLANE, controller, desired_replicas, generation, group, kind, label, non_null,
         number, set,
     },
-    reader::{ObjectReader, objects_of_cluster},
+    plan::{ObjectReader, objects_of_cluster},
     topology,
 };
 

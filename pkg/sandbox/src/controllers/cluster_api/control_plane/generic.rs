@@ -9,8 +9,7 @@ use crate::controllers::cluster_api::{
         CONTROL_PLANE, add_finalizer, desired_replicas, generation, group, is_deleting, kind, non_null,
         owner_of_kind, remove_finalizer, set,
     },
-    plan::WritePlan,
-    reader::ObjectReader,
+    plan::{ObjectReader, WritePlan},
     secrets,
 };
 

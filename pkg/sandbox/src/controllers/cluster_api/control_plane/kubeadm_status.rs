@@ -7,7 +7,7 @@ use crate::controllers::cluster_api::{
     contract::{Contract, has_infrastructure},
     counts::MachineCounts,
     object::{CLUSTER_NAME, IS_CONTROL_PLANE, desired_replicas, generation, name, non_null, set, text},
-    reader::ObjectReader,
+    plan::ObjectReader,
 };
 
 pub(super) fn write(reader: &ObjectReader<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {

@@ -11,7 +11,7 @@ use crate::{
         contract::Contract,
         counts::MachineCounts,
         object::{DEPLOYMENT_NAME, desired_replicas, generation, label, name, set},
-        reader::ObjectReader,
+        plan::ObjectReader,
     },
     selector::LabelSelector,
 };

@@ -9,7 +9,7 @@ use crate::controllers::cluster_api::{
     object::{
         IS_CONTROL_PLANE, controller, generation, label, name, namespace, non_null, owner_ref, set, text, uid,
     },
-    reader::ObjectReader,
+    plan::ObjectReader,
 };
 
 /// Conditions of the control plane Pods.

@@ -13,8 +13,7 @@ use crate::controllers::cluster_api::{
         CLUSTER_NAME, CORE, TOPOLOGY_OWNED, is_deleting, label, merge_maps, name, namespace, number,
         owner_reference, set, string_map, text,
     },
-    plan::WritePlan,
-    reader::{ObjectReader, core_api_version, objects_of_cluster},
+    plan::{ObjectReader, WritePlan, core_api_version, objects_of_cluster},
     template::expand_name,
 };
 
