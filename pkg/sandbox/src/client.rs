@@ -26,15 +26,6 @@ pub(crate) struct Client {
     manager: Arc<str>,
 }
 
-/// The treatment of dependents at a deletion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Propagation {
-    Background,
-    Foreground,
-    /// Dependents stay and lose the owner reference.
-    Orphan,
-}
-
 impl Client {
     pub(crate) fn new(server: Arc<Server>, manager: &str) -> Self {
         Self { server, manager: manager.into() }
@@ -108,13 +99,17 @@ impl Client {
     }
 
     /// Deletes an object. Succeeds if the object does not exist.
-    pub(crate) async fn delete(&self, object: &ObjectRef, propagation: Propagation) -> Result<(), Status> {
+    pub(crate) async fn delete(
+        &self,
+        object: &ObjectRef,
+        propagation: PropagationPolicy,
+    ) -> Result<(), Status> {
         self.delete_with(object, None, None, propagation).await
     }
 
     /// Deletes an object without a grace period, as a kubelet deletes a terminated Pod.
     pub(crate) async fn delete_now(&self, object: &ObjectRef) -> Result<(), Status> {
-        self.delete_with(object, None, Some(0), Propagation::Background).await
+        self.delete_with(object, None, Some(0), PropagationPolicy::Background).await
     }
 
     /// Deletes an object as `delete` does, but only if its uid matches.
@@ -122,7 +117,7 @@ impl Client {
         &self,
         object: &ObjectRef,
         uid: &str,
-        propagation: Propagation,
+        propagation: PropagationPolicy,
     ) -> Result<(), Status> {
         self.delete_with(object, Some(uid.to_owned()), None, propagation).await
     }
@@ -188,19 +183,14 @@ impl Client {
         object: &ObjectRef,
         uid: Option<String>,
         grace_period_seconds: Option<i64>,
-        propagation: Propagation,
+        propagation: PropagationPolicy,
     ) -> Result<(), Status> {
         let kinds = self.server.kinds();
         let Some(resource) = kinds.preferred(&object.group, &object.kind).cloned() else { return Ok(()) };
         let mut call = self.call(kinds, resource);
         (call.namespace, call.name) = (&object.namespace, &object.name);
-        let dependents = match propagation {
-            Propagation::Background => PropagationPolicy::Background,
-            Propagation::Foreground => PropagationPolicy::Foreground,
-            Propagation::Orphan => PropagationPolicy::Orphan,
-        };
         let options = DeleteOptions {
-            propagation_policy: Some(dependents),
+            propagation_policy: Some(propagation),
             uid,
             grace_period_seconds,
             ..DeleteOptions::default()

@@ -23,9 +23,8 @@ use tokio::{net::TcpStream, sync::watch};
 use tower_service::Service;
 
 use crate::{
-    Fault, Identity, Sandbox, audit,
+    Fault, Identity, Sandbox, audit, identity,
     respond::{Body, ConnectionCut},
-    tls,
 };
 
 /// The maximum body size; more than any list of faults needs.
@@ -188,7 +187,7 @@ async fn send(
     let stream = TcpStream::connect(address).await.map_err(connect)?;
     let mut roots = RootCertStore::empty();
     roots.add(identity.authority_der()).map_err(ControlError::CertificateAuthority)?;
-    let connector = tls::connector(roots).map_err(ControlError::CertificateAuthority)?;
+    let connector = identity::connector(roots).map_err(ControlError::CertificateAuthority)?;
     let name = ServerName::from(address.ip());
     let stream = connector.connect(name, stream).await.map_err(connect)?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))

@@ -11,24 +11,27 @@ mod defaults;
 mod definition;
 mod embedded;
 mod format;
-mod lists;
 mod names;
 mod path;
 mod prune;
 mod rules;
-mod scale;
 mod served_resources;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
+use self::path::{WalkPath, visit_values};
 pub(crate) use self::{
     defaults::fill_defaults, definition::validate, embedded::prune_embedded, names::status, prune::prune,
     served_resources::resources,
 };
 use crate::{
-    kinds::ResourceType,
+    go,
+    kinds::{ResourceType, ScalePaths},
+    schema::{ListType, Schema},
     status::{FieldError, FieldErrorKind},
 };
 
@@ -77,7 +80,7 @@ pub(crate) fn prepare(definition: &mut Value) {
 pub(crate) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let known = old.map(unknown_formats).unwrap_or_default();
     let formats = unknown_formats(definition).into_iter().filter(|format| !known.contains(format));
-    formats.map(|format| format!("unrecognized format {}", crate::go::quoted(&format))).collect()
+    formats.map(|format| format!("unrecognized format {}", go::quoted(&format))).collect()
 }
 
 fn unknown_formats(definition: &Value) -> Vec<String> {
@@ -132,11 +135,11 @@ pub(crate) fn validate_object(
     let correlated = old.map(|old| correlate::Correlated { new: object, old, schema });
     let mut errors = check::check(schema, object, correlated);
     if let Some(paths) = resource.custom.as_ref().and_then(|custom| custom.scale.as_ref()) {
-        errors.extend(scale::validate_scale(paths, object));
+        errors.extend(validate_scale(paths, object));
     }
     errors.extend(embedded::validate_embedded(schema, object));
-    if old.is_none_or(|old| lists::duplicates(schema, old).is_empty()) {
-        errors.extend(lists::duplicates(schema, object));
+    if old.is_none_or(|old| duplicates(schema, old).is_empty()) {
+        errors.extend(duplicates(schema, object));
     }
     if schema.node().rules_below {
         if errors.iter().any(blocks_rules) {
@@ -159,4 +162,87 @@ pub(crate) fn validate_object(
 fn blocks_rules(error: &FieldError) -> bool {
     use FieldErrorKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
     matches!(error.kind, NotSupported | Required | TooLong | TooMany | TypeInvalid)
+}
+
+/// Returns all errors of replicas and selector.
+fn validate_scale(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
+    let replicas = [&paths.spec_replicas, &paths.status_replicas].into_iter().filter_map(|path| {
+        let value = find(object, path).filter(|value| !value.is_null())?;
+        let Some(count) = value.as_i64() else {
+            return Some(FieldError::invalid(&**path, 0, wrong_type(value, path, "int64")));
+        };
+        let detail = match count {
+            ..0 => "should be a non-negative integer",
+            2_147_483_648.. => "should be less than or equal to 2147483647",
+            0..=2_147_483_647 => return None,
+        };
+        Some(FieldError::invalid(&**path, count, detail))
+    });
+    let selector = paths.label_selector.iter().filter_map(|path| {
+        let value = find(object, path).filter(|value| !value.is_null() && !value.is_string())?;
+        Some(FieldError::invalid(&**path, "", wrong_type(value, path, "string")))
+    });
+    replicas.chain(selector).collect()
+}
+
+fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    path.trim_start_matches('.').split('.').try_fold(object, |value, name| value.get(name))
+}
+
+fn wrong_type(value: &Value, path: &str, expected: &str) -> String {
+    let found = go::type_name(value);
+    let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
+}
+
+/// Returns an error for each duplicate in the set and map lists of a value.
+fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {
+        if let Value::Array(items) = value {
+            check_list(schema, items, path, &mut errors);
+        }
+    });
+    errors
+}
+
+fn check_list(schema: Schema<'_>, items: &[Value], path: &mut WalkPath, errors: &mut Vec<FieldError>) {
+    match &schema.node().list_type {
+        ListType::Atomic => {}
+        ListType::Set => report_duplicates(items, path, errors),
+        ListType::Map(keys) => {
+            if let Some(index) = non_object_index(items) {
+                path.with_index(index, |path| {
+                    let detail = "must be an object for an array of list-type map";
+                    errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
+                });
+            } else {
+                let keys: Vec<_> = items.iter().map(|item| key_of(item, keys)).collect();
+                report_duplicates(&keys, path, errors);
+            }
+        }
+    }
+}
+
+fn non_object_index(items: &[Value]) -> Option<usize> {
+    items.iter().position(|item| !item.is_object() && !item.is_null())
+}
+
+fn key_of(item: &Value, keys: &[std::sync::Arc<str>]) -> Value {
+    let value_of = |key: &std::sync::Arc<str>| Some((key.to_string(), item.get(&**key)?.clone()));
+    Value::Object(keys.iter().filter_map(value_of).collect::<Map<_, _>>())
+}
+
+/// Reports each repeated value once.
+fn report_duplicates(values: &[Value], path: &mut WalkPath, errors: &mut Vec<FieldError>) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for (index, value) in values.iter().enumerate() {
+        let times = seen.entry(value.to_string()).or_default();
+        *times += 1;
+        if *times == 2 {
+            path.with_index(index, |path| {
+                errors.push(FieldError::new(FieldErrorKind::Duplicate, path.text(), value.clone(), ""));
+            });
+        }
+    }
 }

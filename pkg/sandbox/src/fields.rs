@@ -11,8 +11,6 @@
 //! another version is therefore read with the schema of that version and the unchanged object.
 
 mod compare;
-mod empty;
-mod last_applied;
 mod managed;
 mod merge;
 mod ownership;
@@ -25,7 +23,7 @@ mod typed;
 
 use serde_json::Value;
 
-pub(crate) use self::empty::empty;
+pub(crate) use self::typed::empty;
 use self::{
     managed::{ManagerId, Managers, Operation, OwnedFields},
     ownership::VersionedShapes,
@@ -180,19 +178,22 @@ pub(crate) fn apply(
     check_kind(configuration, target, manager)?;
     let live = live.unwrap_or(target.empty_object);
     let entries = managed::entries(live).map_or(&[][..], Vec::as_slice);
-    let mut managers = managed::decode(entries)
-        .map_err(|problem| internal(format!("failed to decode managed fields: {problem}")))?;
+    let mut managers = managed::decode(entries).map_err(|problem| {
+        Status::internal_without_details(format!("failed to decode managed fields: {problem}"))
+    })?;
     if managers.is_empty() {
         let before = Manager { name: BEFORE_FIRST_APPLY, ..manager };
         update(target.empty_object, live, &mut managers, target, before).map_err(|problem| {
-            internal(format!("failed to create manager for existing fields: {problem}"))
+            Status::internal_without_details(format!(
+                "failed to create manager for existing fields: {problem}"
+            ))
         })?;
     }
     check_configuration(live, configuration, target, manager)?;
     let mut object = apply_checked(live, configuration, &mut managers, target, manager, force)?;
     managed::clear(&mut object);
     if manager.name == "kubectl" {
-        last_applied::update(&mut object, configuration);
+        ownership::update_last_applied(&mut object, configuration);
     }
     managed::encode(&mut object, &managers);
     Ok(object)
@@ -213,7 +214,7 @@ fn apply_checked(
         Ok(object) => object,
         Err(mut conflicts) => {
             let allowed = (manager.name == "kubectl")
-                .then(|| last_applied::fields(live, versions, manager.api_version))
+                .then(|| ownership::last_applied_fields(live, versions, manager.api_version))
                 .flatten()
                 .unwrap_or_default();
             conflicts.retain(|(_, path)| !allowed.contains(path));
@@ -242,7 +243,10 @@ fn check_kind(configuration: &Value, target: TrackedKind<'_>, manager: Manager<'
     if (text("apiVersion"), text("kind")) == (manager.api_version, target.kind) {
         return Ok(());
     }
-    Err(bad_request(format!("invalid object type: {}", format_kind(text("apiVersion"), text("kind")))))
+    Err(Status::bad_request(format!(
+        "invalid object type: {}",
+        format_kind(text("apiVersion"), text("kind"))
+    )))
 }
 
 /// Fails unless the configuration may be applied and both objects fit the schema.
@@ -253,14 +257,14 @@ fn check_configuration(
     manager: Manager<'_>,
 ) -> Result<(), Status> {
     if managed::entries(configuration).is_some() {
-        return Err(bad_request("metadata.managedFields must be nil".to_owned()));
+        return Err(Status::bad_request("metadata.managedFields must be nil".to_owned()));
     }
     let shape = VersionedShapes::new(target, manager.api_version).current();
     let misfit = |what: &str, object: &Value, problem: String| {
         let text = |name: &str| {
             object.get("metadata").and_then(|metadata| metadata.get(name)).and_then(Value::as_str)
         };
-        internal(format!(
+        Status::internal_without_details(format!(
             "failed to create typed {what} object ({}/{}; {}): {problem}",
             text("namespace").unwrap_or_default(),
             text("name").unwrap_or_default(),
@@ -275,14 +279,6 @@ fn check_configuration(
 pub(crate) fn format_kind(api_version: &str, kind: &str) -> String {
     let slash = if api_version.contains('/') { "" } else { "/" };
     format!("{slash}{api_version}, Kind={kind}")
-}
-
-fn bad_request(message: String) -> Status {
-    Status { code: 400, reason: "BadRequest", message, details: None }
-}
-
-fn internal(message: String) -> Status {
-    Status { code: 500, reason: "", message, details: None }
 }
 
 /// Restores the old times of managed fields if nothing else changed, so that a write without effect changes nothing.

@@ -11,11 +11,13 @@ use rcgen::{
     KeyUsagePurpose,
 };
 use rustls::{
-    ServerConfig,
+    ClientConfig, RootCertStore, ServerConfig,
+    crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio_rustls::TlsConnector;
 
 /// The only user, as objects and reviews name it.
 pub(crate) const USER: &str = "admin";
@@ -89,7 +91,7 @@ impl Identity {
             .and_then(|params| params.signed_by(&key, &issuer))
             .map_err(IdentityError::Certificate)?;
         let private_key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(IdentityError::Tls)?
@@ -143,6 +145,15 @@ pub fn kubeconfig(name: &str, server: &str, identity: &Identity) -> Value {
         "users": [{"name": name, "user": {"token": identity.token()}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
     })
+}
+
+/// Creates a connector that trusts servers with certificates of these authorities.
+pub(crate) fn connector(roots: RootCertStore) -> Result<TlsConnector, rustls::Error> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 #[cfg(test)]

@@ -64,7 +64,6 @@ mod server;
 mod status;
 mod store;
 mod table;
-mod tls;
 mod verbs;
 
 pub use admission::ServiceWebhooks;
@@ -72,7 +71,7 @@ pub use clock::Clock;
 pub use control::ControlService;
 pub use faults::Fault;
 pub use identity::{Identity, IdentityError, kubeconfig};
-pub use listener::{ListenError, Listener};
+pub use listener::{ListenError, Listener, ListenerService};
 pub use options::{ControllerSwitches, Options};
 pub use respond::{Body, ConnectionCut};
 pub use server::{Sandbox, StartError};

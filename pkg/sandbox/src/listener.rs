@@ -67,38 +67,45 @@ pub enum ListenError {
     Identity(#[from] IdentityError),
 }
 
+/// A service that a listener can serve on several connections.
+pub trait ListenerService:
+    Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> ListenerService for S where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 impl Listener {
     /// Listens on a port of the loopback interface. The kernel chooses the port for 0. Every request needs the
     /// identity's token, except probes (`/livez`, `/readyz`, `/healthz`, `/version`).
     ///
     /// # Errors
     /// Fails if the port is taken or the identity is unusable.
-    pub async fn bind<S>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
-    where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Future: Send,
-    {
+    pub async fn bind<S: ListenerService>(
+        service: S,
+        identity: &Identity,
+        port: u16,
+    ) -> Result<Self, ListenError> {
         Self::bind_within(CLIENT_LIMITS, service, identity, port).await
     }
 
-    async fn bind_within<S>(
+    async fn bind_within<S: ListenerService>(
         limits: ClientLimits,
         service: S,
         identity: &Identity,
         port: u16,
-    ) -> Result<Self, ListenError>
-    where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Future: Send,
-    {
+    ) -> Result<Self, ListenError> {
         let acceptor = TlsAcceptor::from(identity.server_config()?);
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = bound.map_err(|source| ListenError::Bind { port, source })?;
@@ -133,20 +140,13 @@ impl Drop for Listener {
     }
 }
 
-async fn accept<S>(
+async fn accept<S: ListenerService>(
     listener: TcpListener,
     acceptor: TlsAcceptor,
     service: AuthenticatedService<S>,
     limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
-) where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send,
-{
+) {
     let mut connections = tokio::task::JoinSet::new();
     let others = stopping.clone();
     loop {
@@ -173,20 +173,13 @@ async fn wait_for_stop(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-async fn serve<S>(
+async fn serve<S: ListenerService>(
     stream: TcpStream,
     acceptor: TlsAcceptor,
     service: AuthenticatedService<S>,
     limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
-) where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send,
-{
+) {
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else {
         return;
@@ -221,14 +214,11 @@ async fn serve<S>(
 }
 
 /// Answers one request. A cut drops the whole connection without a shutdown message, in every protocol.
-async fn handle<S>(
+async fn handle<S: ListenerService>(
     mut service: AuthenticatedService<S>,
     request: Request<Incoming>,
     cut: Arc<Notify>,
-) -> Result<Response<Body>, ConnectionCut>
-where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>,
-{
+) -> Result<Response<Body>, ConnectionCut> {
     let answer = service.call(request).await;
     if answer.is_err() {
         cut.notify_one();
@@ -255,11 +245,8 @@ enum Caller {
     Anonymous,
 }
 
-impl<S> AuthenticatedService<S> {
-    async fn call(&mut self, request: Request<Incoming>) -> Result<Response<Body>, ConnectionCut>
-    where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = ConnectionCut>,
-    {
+impl<S: ListenerService> AuthenticatedService<S> {
+    async fn call(&mut self, request: Request<Incoming>) -> Result<Response<Body>, ConnectionCut> {
         let open = ["/livez", "/readyz", "/healthz", "/version"].contains(&request.uri().path());
         let status = match self.caller(request.headers()) {
             Caller::UnknownToken => Status::new(401, "Unauthorized", "Unauthorized"),

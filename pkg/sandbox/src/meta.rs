@@ -15,24 +15,10 @@ pub(crate) use validate::{
     finalizer_warnings, manager_errors, short_finalizer_errors, validate, validate_update,
 };
 
-/// The known fields of `metadata`. Source: apimachinery 1.36 `ObjectMeta`.
-const FIELDS: [&str; 15] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "name",
-    "namespace",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
+/// The known fields of `metadata`, separated by spaces. Source: apimachinery 1.36 `ObjectMeta`.
+const FIELDS: &str = "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers \
+    generateName generation labels managedFields name namespace ownerReferences resourceVersion \
+    selfLink uid";
 
 /// The letters of generated name suffixes; without vowels, they form no words. Source: apimachinery 1.36 `util/rand`.
 pub(crate) const SAFE_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -138,7 +124,7 @@ pub(crate) fn normalise(object: &mut Value) -> Vec<String> {
     let metadata = metadata_mut(object);
     let mut unknown = Vec::new();
     metadata.retain(|name, value| {
-        if !FIELDS.contains(&name.as_str()) {
+        if !is_known_field(name) {
             unknown.push(name.clone());
             return false;
         }
@@ -146,6 +132,10 @@ pub(crate) fn normalise(object: &mut Value) -> Vec<String> {
     });
     unknown.sort();
     unknown
+}
+
+fn is_known_field(name: &str) -> bool {
+    FIELDS.split(' ').any(|known| known == name)
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -184,7 +174,7 @@ pub(crate) fn type_error(object: &Value) -> Option<String> {
             let fits = value.is_null() || value.is_string();
             (!fits).then(|| mismatch(value, name, "v1.Time"))
         }
-        known if FIELDS.contains(&known) => expect_text(value, name),
+        known if is_known_field(known) => expect_text(value, name),
         _ => None,
     })
 }

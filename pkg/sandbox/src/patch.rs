@@ -4,7 +4,6 @@
 //! codes of errors match kube-apiserver 1.36, measured.
 
 mod json;
-mod order;
 mod strategic;
 #[cfg(test)]
 mod tests;
@@ -28,7 +27,7 @@ pub(crate) fn json(object: &Value, patch: &Value) -> Result<Value, Status> {
 /// Errors: 400 if the patch is not an object.
 pub(crate) fn merge(object: &Value, patch: &Value) -> Result<Value, Status> {
     let Value::Object(patch) = patch else {
-        return Err(bad_request(match patch {
+        return Err(Status::bad_request(match patch {
             Value::Null => "Invalid JSON Patch".to_owned(),
             other => format!("error decoding patch: {}", no_object(other)),
         }));
@@ -75,21 +74,12 @@ pub(crate) fn strategic(object: &Value, patch: &Value, schema: Schema<'_>) -> Re
             let object = object.as_object().cloned().unwrap_or_default();
             strategic::merge_maps(object, patch.clone(), schema).map(Value::Object)
         }
-        other => Err(bad_request(no_object(other))),
+        other => Err(Status::bad_request(no_object(other))),
     }
 }
 
 fn no_object(value: &Value) -> String {
     format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go::json_kind(value))
-}
-
-fn bad_request(message: String) -> Status {
-    Status { code: 400, reason: "BadRequest", message, details: None }
-}
-
-/// Returns the real server's status for errors without a code.
-fn internal(message: String) -> Status {
-    Status { code: 500, reason: "", message, details: None }
 }
 
 /// Returns the status that gives no details.

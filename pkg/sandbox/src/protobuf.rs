@@ -193,19 +193,14 @@ fn add_field(
     Ok(())
 }
 
-/// Adds an item, or all numbers of a packed list.
+/// Adds an item. Go clients never pack numbers.
 fn add_item(
     list: &mut Vec<Value>,
     items: &ElementType,
     content: FieldContent<'_>,
     depth: usize,
 ) -> Result<(), DecodeError> {
-    match (&items.value, content) {
-        (ValueType::Int32 | ValueType::Int64, FieldContent::Bytes(bytes)) => {
-            list.extend(message::packed(bytes)?.into_iter().map(Value::from));
-        }
-        (kind, content) => list.push(value(kind, content, depth)?.unwrap_or(Value::Null)),
-    }
+    list.push(value(&items.value, content, depth)?.unwrap_or(Value::Null));
     Ok(())
 }
 

@@ -72,6 +72,21 @@ pub(crate) enum Type {
     IntOrString,
 }
 
+impl Type {
+    /// The word of schemas; empty if several types are allowed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Any | Self::IntOrString => "",
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+}
+
 /// The merge rule of a list (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {

@@ -58,59 +58,44 @@ pub(crate) struct FieldError {
 /// The kind of a field error, by the real server's words (`apimachinery/pkg/util/validation/field`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldErrorKind {
-    /// `Required value`.
     Required,
-    /// `Invalid value`.
     Invalid,
-    /// `Invalid value` of an object or a list, without a quoted value.
+    /// An invalid object or list, without a quoted value.
     InvalidUnquoted,
-    /// `Invalid value` of the wrong type, with the reason `FieldValueTypeInvalid`.
+    /// A value of the wrong type.
     TypeInvalid,
-    /// `Unsupported value`.
     NotSupported,
-    /// `Duplicate value`.
     Duplicate,
-    /// `Forbidden`.
     Forbidden,
-    /// `Not found`.
     NotFound,
-    /// `Too long`.
     TooLong,
-    /// `Too many`.
     TooMany,
-    /// `Internal error`.
     Internal,
 }
 
 impl FieldErrorKind {
     /// Returns the first words of the message.
     pub(crate) fn message(self) -> &'static str {
-        match self {
-            Self::Required => "Required value",
-            Self::Invalid | Self::InvalidUnquoted | Self::TypeInvalid => "Invalid value",
-            Self::NotSupported => "Unsupported value",
-            Self::Duplicate => "Duplicate value",
-            Self::Forbidden => "Forbidden",
-            Self::NotFound => "Not found",
-            Self::TooLong => "Too long",
-            Self::TooMany => "Too many",
-            Self::Internal => "Internal error",
-        }
+        self.words().0
     }
 
     /// Returns the machine-readable reason of the cause.
     pub(crate) fn reason(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Required => "FieldValueRequired",
-            Self::Invalid | Self::InvalidUnquoted => "FieldValueInvalid",
-            Self::TypeInvalid => "FieldValueTypeInvalid",
-            Self::NotSupported => "FieldValueNotSupported",
-            Self::Duplicate => "FieldValueDuplicate",
-            Self::Forbidden => "FieldValueForbidden",
-            Self::NotFound => "FieldValueNotFound",
-            Self::TooLong => "FieldValueTooLong",
-            Self::TooMany => "FieldValueTooMany",
-            Self::Internal => "InternalError",
+            Self::Required => ("Required value", "FieldValueRequired"),
+            Self::Invalid | Self::InvalidUnquoted => ("Invalid value", "FieldValueInvalid"),
+            Self::TypeInvalid => ("Invalid value", "FieldValueTypeInvalid"),
+            Self::NotSupported => ("Unsupported value", "FieldValueNotSupported"),
+            Self::Duplicate => ("Duplicate value", "FieldValueDuplicate"),
+            Self::Forbidden => ("Forbidden", "FieldValueForbidden"),
+            Self::NotFound => ("Not found", "FieldValueNotFound"),
+            Self::TooLong => ("Too long", "FieldValueTooLong"),
+            Self::TooMany => ("Too many", "FieldValueTooMany"),
+            Self::Internal => ("Internal error", "InternalError"),
         }
     }
 

@@ -13,7 +13,7 @@ use rustls::{
 };
 use tokio::net::TcpStream;
 
-use crate::tls;
+use crate::identity;
 
 /// The maximum size of an answer.
 const MAX_RESPONSE_BYTES: usize = 16 << 20;
@@ -63,7 +63,7 @@ async fn send(
     let name = ServerName::try_from(bare.to_owned()).map_err(|error| error.to_string())?;
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).flatten());
-    let connector = tls::connector(roots).map_err(|error| error.to_string())?;
+    let connector = identity::connector(roots).map_err(|error| error.to_string())?;
     let stream = connector.connect(name, tcp).await.map_err(|error| tls_error(&error))?;
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
@@ -85,10 +85,6 @@ async fn send(
 fn dial_error(error: &io::Error, host: &str, port: u16) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => format!("dial tcp {host}:{port}: connect: connection refused"),
-        io::ErrorKind::NetworkUnreachable => {
-            format!("dial tcp {host}:{port}: connect: network is unreachable")
-        }
-        io::ErrorKind::HostUnreachable => format!("dial tcp {host}:{port}: connect: no route to host"),
         // Resolver errors have no error kind of their own.
         _ if host.parse::<std::net::IpAddr>().is_err() => format!("dial tcp: lookup {host}: no such host"),
         _ => format!("dial tcp {host}:{port}: {error}"),
@@ -114,29 +110,12 @@ fn tls_error(error: &io::Error) -> String {
 fn status_error(status: StatusCode, is_text: bool, body: &[u8]) -> String {
     let message =
         if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
-    let words = match status.as_u16() {
-        400 => "the server rejected our request for an unknown reason",
-        401 => "the server has asked for the client to provide credentials",
-        403 => return message,
-        404 => "the server could not find the requested resource",
-        405 => "the server does not allow this method on the requested resource",
-        409 => "the server reported a conflict",
-        422 => "the server rejected our request due to an error in our request",
-        429 => "the server has received too many requests and has asked us to try again later",
-        503 => "the server is currently unable to handle the request",
-        504 => {
-            "the server was unable to return a response in the time allotted, but may still be processing the request"
-        }
-        code if code >= 500 => {
-            return format!(
-                "an error on the server (\"{message}\") has prevented the request from succeeding"
-            );
-        }
-        code => {
-            return format!(
-                "the server responded with the status code {code} but did not return more information"
-            );
-        }
-    };
-    words.to_owned()
+    match status.as_u16() {
+        403 => message,
+        404 => "the server could not find the requested resource".to_owned(),
+        504 => "the server was unable to return a response in the time allotted, but may still be processing the request"
+            .to_owned(),
+        500.. => format!("an error on the server (\"{message}\") has prevented the request from succeeding"),
+        code => format!("the server responded with the status code {code} but did not return more information"),
+    }
 }

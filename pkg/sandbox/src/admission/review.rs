@@ -210,7 +210,7 @@ pub(super) fn refusal(webhook: &str, status: &Value) -> Status {
     };
     let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
     let code = code.filter(|code| (400..600).contains(code)).unwrap_or(400);
-    let refusal = Status::new(code, listed_value(&REASONS, text("reason")), message);
+    let refusal = Status::new(code, listed_value(REASONS, text("reason")), message);
     match status["details"].as_object() {
         Some(given) => refusal.with_details(details(given)),
         None => refusal,
@@ -221,7 +221,7 @@ fn details(given: &Map<String, Value>) -> Details {
     let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let causes = given.get("causes").and_then(Value::as_array).into_iter().flatten();
     let cause = |cause: &Value| Cause {
-        reason: listed_value(&CAUSES, cause["reason"].as_str().unwrap_or_default()),
+        reason: listed_value(CAUSES, cause["reason"].as_str().unwrap_or_default()),
         message: cause["message"].as_str().unwrap_or_default().to_owned(),
         field: cause["field"].as_str().unwrap_or_default().to_owned(),
     };
@@ -236,50 +236,20 @@ fn details(given: &Map<String, Value>) -> Details {
     }
 }
 
-/// The values of `metav1.StatusReason`.
-const REASONS: [&str; 20] = [
-    "Unauthorized",
-    "Forbidden",
-    "NotFound",
-    "AlreadyExists",
-    "Conflict",
-    "Gone",
-    "Invalid",
-    "ServerTimeout",
-    "StoreReadError",
-    "Timeout",
-    "TooManyRequests",
-    "BadRequest",
-    "MethodNotAllowed",
-    "NotAcceptable",
-    "RequestEntityTooLarge",
-    "UnsupportedMediaType",
-    "InternalError",
-    "Expired",
-    "ServiceUnavailable",
-    "UnprocessableEntity",
-];
+/// The values of `metav1.StatusReason`, separated by spaces.
+const REASONS: &str = "Unauthorized Forbidden NotFound AlreadyExists Conflict Gone Invalid ServerTimeout \
+    StoreReadError Timeout TooManyRequests BadRequest MethodNotAllowed NotAcceptable \
+    RequestEntityTooLarge UnsupportedMediaType InternalError Expired ServiceUnavailable \
+    UnprocessableEntity";
 
-/// The values of `metav1.CauseType`.
-const CAUSES: [&str; 14] = [
-    "FieldValueNotFound",
-    "FieldValueRequired",
-    "FieldValueDuplicate",
-    "FieldValueInvalid",
-    "FieldValueTypeInvalid",
-    "FieldValueNotSupported",
-    "FieldValueForbidden",
-    "FieldValueTooLong",
-    "FieldValueTooMany",
-    "UnexpectedServerResponse",
-    "FieldManagerConflict",
-    "ResourceVersionTooLarge",
-    "InternalError",
-    "NamespaceTerminating",
-];
+/// The values of `metav1.CauseType`, separated by spaces.
+const CAUSES: &str = "FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid \
+    FieldValueTypeInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong \
+    FieldValueTooMany UnexpectedServerResponse FieldManagerConflict ResourceVersionTooLarge \
+    InternalError NamespaceTerminating";
 
 /// Returns the listed value that equals `word`. Returns an empty text for other values, because clients know only
 /// listed values.
-fn listed_value(words: &[&'static str], word: &str) -> &'static str {
-    words.iter().find(|known| **known == word).copied().unwrap_or_default()
+fn listed_value(words: &'static str, word: &str) -> &'static str {
+    words.split(' ').find(|known| *known == word).unwrap_or_default()
 }

@@ -13,7 +13,6 @@ mod error_list;
 mod formats;
 mod normalization;
 mod quantity;
-mod status;
 mod strategy;
 mod type_rules;
 mod validation;
@@ -65,7 +64,7 @@ pub(crate) fn validate(
 ) -> Vec<FieldError> {
     match (subresource, old) {
         ("", old) => validation::validate(resource, object, old),
-        (other, Some(old)) => status::validate(resource, other, object, old),
+        (other, Some(old)) => validation::validate_status(resource, other, object, old),
         (_, None) => Vec::new(),
     }
 }

@@ -14,12 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Controller, ObjectRef, Reconciliation, Requeue, conditions};
-use crate::{
-    client::{Client, Propagation},
-    meta,
-    server::api_service,
-    store::Change,
-};
+use crate::{client::Client, meta, request::options::PropagationPolicy, server::api_service, store::Change};
 
 const GROUP: &str = "apiregistration.k8s.io";
 const DEFINITION_GROUP: &str = "apiextensions.k8s.io";
@@ -87,7 +82,7 @@ impl Controller for ApiServiceController {
             };
             if meta::field(&live, "labels").is_some_and(|labels| labels[AUTOMANAGED_LABEL] == "true") {
                 if !wanted {
-                    client.delete_if(object, meta::uid(&live), Propagation::Background).await?;
+                    client.delete_if(object, meta::uid(&live), PropagationPolicy::Background).await?;
                     return Ok(Requeue::AwaitChange);
                 }
                 let spec = desired(&object.name)["spec"].take();

@@ -14,8 +14,9 @@ use serde_json::Value;
 
 use super::{Controller, ObjectRef, Reconciliation, Requeue};
 use crate::{
-    client::{Client, Propagation},
+    client::Client,
     meta,
+    request::options::PropagationPolicy,
     status::Status,
     store::{Change, Key, StoredObject},
 };
@@ -141,10 +142,10 @@ impl GarbageCollector {
                 .map(String::as_str)
                 .find(|f| [meta::ORPHAN, meta::FOREGROUND].contains(f))
             {
-                Some(meta::ORPHAN) => Propagation::Orphan,
-                Some(_) => Propagation::Foreground,
-                None if waiting && has_dependents => Propagation::Foreground,
-                None => Propagation::Background,
+                Some(meta::ORPHAN) => PropagationPolicy::Orphan,
+                Some(_) => PropagationPolicy::Foreground,
+                None if waiting && has_dependents => PropagationPolicy::Foreground,
+                None => PropagationPolicy::Background,
             };
             client.delete_if(object, &metadata.uid, propagation).await?;
             return Ok(Requeue::AwaitChange);

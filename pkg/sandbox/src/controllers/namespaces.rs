@@ -7,11 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Controller, ObjectRef, Reconciliation, Requeue};
-use crate::{
-    client::{Client, Propagation},
-    status::Status,
-    store::Change,
-};
+use crate::{client::Client, request::options::PropagationPolicy, status::Status, store::Change};
 
 /// The finalizer of a Namespace with content.
 const FINALIZER: &str = "kubernetes";
@@ -72,7 +68,7 @@ impl Controller for NamespaceController {
 async fn delete_content(client: &Client, namespace: &str) -> Result<(), Status> {
     for object in client.list_namespace(namespace) {
         if client.get(&object).is_some_and(|live| live["metadata"]["deletionTimestamp"].is_null()) {
-            client.delete(&object, Propagation::Background).await?;
+            client.delete(&object, PropagationPolicy::Background).await?;
         }
     }
     Ok(())

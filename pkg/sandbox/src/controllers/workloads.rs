@@ -19,7 +19,6 @@
 
 mod children;
 mod daemon_and_stateful_sets;
-mod default_objects;
 mod deployment;
 mod endpoints;
 mod job;
@@ -37,6 +36,8 @@ use crate::{
     client::Client,
     meta,
     selector::LabelSelector,
+    server::bootstrap::namespace_content,
+    status::Status,
     store::{Change, StoredObject},
 };
 
@@ -60,7 +61,7 @@ impl Controller for ControllerManager {
             | ("apps", "deployments" | "statefulsets" | "daemonsets") => {
                 client.object_ref(key).into_iter().collect()
             }
-            ("", "serviceaccounts" | "configmaps") if default_objects::is_default_object(&key.name) => {
+            ("", "serviceaccounts" | "configmaps") if is_default_object(&key.name) => {
                 vec![ObjectRef::new("", "Namespace", "", &key.namespace)]
             }
             ("", "pods") => {
@@ -93,7 +94,7 @@ impl Controller for ControllerManager {
                 return Ok(Requeue::AwaitChange);
             };
             match &*object.kind {
-                "Namespace" => default_objects::reconcile(client, &object.name).await,
+                "Namespace" => reconcile(client, &object.name).await,
                 "Service" => endpoints::reconcile(client, &live).await,
                 "Deployment" => deployment::reconcile(client, live).await,
                 "ReplicaSet" => replica_set::reconcile(client, live).await,
@@ -129,4 +130,18 @@ fn selecting_services(client: &Client, change: &Change) -> Vec<ObjectRef> {
         !selector.is_empty() && states.into_iter().any(|stored| selector.matches(&stored.labels))
     };
     services.iter().filter(selects).map(ObjectRef::of).collect()
+}
+
+/// True if an object of this name may be such an object.
+fn is_default_object(name: &str) -> bool {
+    name == "default" || name == "kube-root-ca.crt"
+}
+
+async fn reconcile(client: &Client, namespace: &str) -> Result<Requeue, Status> {
+    for object in namespace_content(namespace) {
+        if client.get(&ObjectRef::of(&object)).is_none() {
+            client.create(object).await?;
+        }
+    }
+    Ok(Requeue::AwaitChange)
 }

@@ -160,14 +160,8 @@ impl Checker {
             Value::Object(_) => ("object", ""),
         };
         let wanted = match kind {
-            Type::Any => "",
-            Type::Object => "object",
-            Type::Array => "array",
-            Type::String => "string",
-            Type::Integer => "integer",
-            Type::Number => "number",
-            Type::Boolean => "boolean",
             Type::IntOrString => "integer,string",
+            kind => kind.name(),
         };
         if value.is_null() {
             let fits = kind == Type::Any || schema.node().nullable;

@@ -7,15 +7,13 @@
 //! Differs: printed lists of versions omit schemas, columns and subresources.
 
 mod columns;
-mod conversion;
-mod names;
 mod schema;
 mod structural;
 
 use serde_json::Value;
 
 use crate::{
-    builtin::NameRule,
+    builtin::{self, NameRule},
     meta::dns_subdomain_problems,
     status::{FieldError, FieldErrorKind},
 };
@@ -83,7 +81,7 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
         other => errors.push(FieldError::not_supported("spec.scope", other, &["Cluster", "Namespaced"])),
     }
     versions(definition, errors);
-    names::validate_spec_names(definition, errors);
+    validate_spec_names(definition, errors);
     if is_equal_in_all_versions(definition, "schema") {
         version_schema(definition, 0, "spec.validation", errors);
     }
@@ -95,7 +93,7 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
             check(version, path, errors);
         }
     }
-    conversion::validate(definition, errors);
+    validate_conversion(definition, errors);
 }
 
 const SELECTABLE_FIELDS: &str = "selectableFields";
@@ -344,5 +342,97 @@ fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError
             errors.push(FieldError::invalid(path, annotation(definition), detail));
         }
         Approval::Approved | Approval::Bypassed => {}
+    }
+}
+
+/// Checks `spec.names`, in which some names are required.
+fn validate_spec_names(definition: &Value, errors: &mut Vec<FieldError>) {
+    for name in ["plural", "singular", "kind", "listKind"] {
+        if text(definition, &format!("/spec/names/{name}")).is_empty() {
+            errors.push(FieldError::required(format!("spec.names.{name}"), ""));
+        }
+    }
+    if let Some(names) = definition.pointer("/spec/names") {
+        errors.extend(validate_names(names, "spec.names"));
+    }
+}
+
+/// Returns all errors in the format of names.
+fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (field, mixed) in [("plural", false), ("singular", false), ("kind", true), ("listKind", true)] {
+        let name = text(names, &format!("/{field}"));
+        let checked = if mixed { name.to_lowercase() } else { name.to_owned() };
+        if let Some(fault) = label_error(&checked).filter(|_| !name.is_empty()) {
+            let prefix = if mixed { "may have mixed case, but should otherwise match: " } else { "" };
+            errors.push(FieldError::invalid(format!("{path}.{field}"), name, format!("{prefix}{fault}")));
+        }
+    }
+    let mut each = |field: &str| {
+        for (index, name) in list(names, &format!("/{field}")).iter().enumerate() {
+            let name = name.as_str().unwrap_or_default();
+            if let Some(fault) = label_error(name) {
+                errors.push(FieldError::invalid(format!("{path}.{field}[{index}]"), name, fault));
+            }
+        }
+    };
+    each("shortNames");
+    let kind = text(names, "/kind");
+    if !kind.is_empty() && kind == text(names, "/listKind") {
+        let detail = "kind and listKind may not be the same";
+        errors.push(FieldError::invalid(format!("{path}.listKind"), kind, detail));
+    }
+    for (index, name) in list(names, "/categories").iter().enumerate() {
+        let name = name.as_str().unwrap_or_default();
+        if let Some(fault) = label_error(name) {
+            errors.push(FieldError::invalid(format!("{path}.categories[{index}]"), name, fault));
+        }
+    }
+    errors
+}
+
+const PATH: &str = "spec.conversion";
+
+/// Checks `spec.conversion`. Errors have the paths of the internal form of the real server (`webhookClientConfig`).
+fn validate_conversion(definition: &Value, errors: &mut Vec<FieldError>) {
+    let Some(conversion) = definition.pointer("/spec/conversion").filter(|value| value.is_object()) else {
+        return;
+    };
+    let strategy = text(conversion, "/strategy");
+    match strategy {
+        "" => errors.push(FieldError::required(format!("{PATH}.strategy"), "")),
+        "None" | "Webhook" => {}
+        other => {
+            errors.push(FieldError::not_supported(format!("{PATH}.strategy"), other, &["None", "Webhook"]));
+        }
+    }
+    let config = conversion.pointer("/webhook/clientConfig").filter(|config| config.is_object());
+    let versions = list(conversion, "/webhook/conversionReviewVersions");
+    if strategy == "Webhook" {
+        match config {
+            None => {
+                let path = format!("{PATH}.webhookClientConfig");
+                errors.push(FieldError::required(path, "required when strategy is set to Webhook"));
+            }
+            Some(config) => {
+                errors.extend(builtin::client_config_errors(config, "spec.conversion.webhookClientConfig"));
+            }
+        }
+        if versions.is_empty() {
+            errors.push(FieldError::required(format!("{PATH}.conversionReviewVersions"), ""));
+        } else {
+            let versions = &conversion["webhook"]["conversionReviewVersions"];
+            errors
+                .extend(builtin::review_version_errors(versions, "spec.conversion.conversionReviewVersions"));
+        }
+        return;
+    }
+    let detail = "should not be set when strategy is not set to Webhook";
+    for (given, field) in
+        [(config.is_some(), "webhookClientConfig"), (!versions.is_empty(), "conversionReviewVersions")]
+    {
+        if given {
+            errors.push(FieldError::forbidden(format!("{PATH}.{field}"), detail));
+        }
     }
 }

@@ -8,6 +8,8 @@ use std::{net::IpAddr, sync::LazyLock};
 use jiff::civil::Date;
 use regex::Regex;
 
+use crate::meta::is_dns_label;
+
 /// True if a text has a format. Accepts any text for unknown formats and for formats that no provider uses (ISBNs,
 /// colors, versions of UUIDs and similar).
 pub(super) fn matches(format: &str, text: &str) -> bool {
@@ -24,8 +26,8 @@ pub(super) fn matches(format: &str, text: &str) -> bool {
         "hostname" => {
             text.len() <= 255 && HOSTNAME.is_match(text) && text.split('.').all(|label| label.len() <= 63)
         }
-        "k8sshortname" => text.len() <= 63 && is_name(text),
-        "k8slongname" => text.len() <= 253 && text.split('.').all(is_name),
+        "k8sshortname" => text.len() <= 63 && is_dns_label(text),
+        "k8slongname" => text.len() <= 253 && text.split('.').all(is_dns_label),
         "uuid" => UUID.is_match(text),
         "byte" => BASE64.is_match(text),
         _ => true,
@@ -47,11 +49,6 @@ expressions! {
     LONG_DURATION = r"([0-9]+)\s*([A-Za-zµ]+)";
     EMAIL = r"^[^\s@<>(),:;\\\x22\[\]]+@[^\s@<>(),:;\\\x22]+$";
     URI = r"^[A-Za-z][A-Za-z0-9+.\-]*:(//(?:[^/?#\s@]*@)?(\[[0-9A-Fa-f:.%]+\]|[^/?#\s\[\]<>\x22:%]*)(:[0-9]*)?([/?#].*)?|[^/].*|/[^/].*|/)$";
-}
-
-fn is_name(text: &str) -> bool {
-    let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 fn is_date(text: &str) -> bool {

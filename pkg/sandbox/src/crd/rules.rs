@@ -158,14 +158,21 @@ impl RuleEvaluation<'_> {
             return;
         };
         let mut context = self.functions.new_inner_scope();
-        context.add_variable_from_value("self", value::convert(target.schema, target.value, self.functions));
-        let old = target.old.map(|old| value::convert(target.schema, old, self.functions));
+        context.add_variable_from_value(
+            "self",
+            value::convert(Some(target.schema), target.value, self.functions),
+        );
+        let old = target.old.map(|old| value::convert(Some(target.schema), old, self.functions));
         for rule in rules {
             match rule.compiled() {
                 Ok(compiled) => self.rule(target, rule, compiled, &context, old.as_ref()),
                 Err(report) => {
                     let detail = format!("rule compile error: compilation failed: {report}");
-                    self.errors.push(FieldError::invalid(self.path.text(), type_name(target.schema), detail));
+                    self.errors.push(FieldError::invalid(
+                        self.path.text(),
+                        target.schema.node().kind.name(),
+                        detail,
+                    ));
                 }
             }
         }
@@ -198,7 +205,11 @@ impl RuleEvaluation<'_> {
             }
             Err(error) => {
                 let detail = format!("{} evaluating rule: {}", error_text(&error), rule_description(rule));
-                self.errors.push(FieldError::invalid(self.path.text(), type_name(target.schema), detail));
+                self.errors.push(FieldError::invalid(
+                    self.path.text(),
+                    target.schema.node().kind.name(),
+                    detail,
+                ));
             }
         }
     }
@@ -236,18 +247,6 @@ impl<'a> RuleTarget<'a> {
 
     fn is_unchanged(self) -> bool {
         self.correlated.is_some_and(Correlated::is_unchanged)
-    }
-}
-
-fn type_name(schema: Schema<'_>) -> &'static str {
-    match schema.node().kind {
-        Type::Any | Type::IntOrString => "",
-        Type::Object => "object",
-        Type::Array => "array",
-        Type::String => "string",
-        Type::Integer => "integer",
-        Type::Number => "number",
-        Type::Boolean => "boolean",
     }
 }
 

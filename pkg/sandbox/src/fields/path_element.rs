@@ -160,23 +160,9 @@ pub(super) fn compare(a: &Value, b: &Value) -> Ordering {
         (Value::Number(a), Value::Number(b)) => compare_numbers(a, b),
         (Value::String(a), Value::String(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
-        (Value::Array(a), Value::Array(b)) => {
-            let by_item = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|ordering| ordering.is_ne());
-            by_item.unwrap_or_else(|| a.len().cmp(&b.len()))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let sorted = |map: &serde_json::Map<String, Value>| {
-                let mut names: Vec<String> = map.keys().cloned().collect();
-                names.sort_unstable();
-                names
-            };
-            let (a_names, b_names) = (sorted(a), sorted(b));
-            let by_field = a_names
-                .iter()
-                .zip(&b_names)
-                .map(|(x, y)| x.cmp(y).then_with(|| compare(&a[x], &b[y])))
-                .find(|ordering| ordering.is_ne());
-            by_field.unwrap_or_else(|| a_names.len().cmp(&b_names.len()))
+        // Only scalars identify items.
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => {
+            go::json(a).cmp(&go::json(b))
         }
         _ => rank(a).cmp(&rank(b)),
     }

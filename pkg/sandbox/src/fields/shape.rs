@@ -2,11 +2,11 @@
 //!
 //! Source: kube-openapi `schemaconv` as kube-apiserver 1.36 uses it for built-in kinds and custom resources.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::schema::{AdditionalProperties, ListType, Node, NodeId, Schema, Schemas, Type};
+use crate::schema::{AdditionalProperties, ListType, Node, Schema, Type};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +16,6 @@ pub(super) enum Shape<'a> {
         schema: Schema<'a>,
         /// True if an enclosing node keeps unknown fields. Nodes that are described in place inherit the flag.
         preserve: bool,
-        /// True for a whole object: its `metadata` has the shape that all objects share.
-        resource: bool,
     },
     /// No description: objects merge by field, other values are replaced as a whole.
     Deduced,
@@ -76,7 +74,6 @@ pub(super) struct MapRule<'a> {
     node: Option<&'a Node>,
     schema: Option<Schema<'a>>,
     preserve: bool,
-    resource: bool,
     others: Option<UndeclaredFields>,
 }
 
@@ -91,7 +88,7 @@ enum UndeclaredFields {
 impl<'a> Shape<'a> {
     /// Returns the shape of whole objects.
     pub(super) fn of_object(schema: Schema<'a>) -> Self {
-        Self::Described { schema, preserve: schema.node().preserve_unknown_fields, resource: true }
+        Self::Described { schema, preserve: schema.node().preserve_unknown_fields }
     }
 
     fn child(schema: Schema<'a>, preserve: bool) -> Self {
@@ -100,7 +97,7 @@ impl<'a> Shape<'a> {
         let preserve = (preserve && node.definition.is_none()) || node.preserve_unknown_fields;
         match node.definition.as_deref() {
             Some("io.k8s.apimachinery.pkg.runtime.RawExtension") => Self::Untyped,
-            _ => Self::Described { schema, preserve, resource: node.embedded_resource },
+            _ => Self::Described { schema, preserve },
         }
     }
 
@@ -168,13 +165,12 @@ impl<'a> Shape<'a> {
             node: None,
             schema: None,
             preserve: false,
-            resource: false,
             others: Some(others),
         };
         match self {
             Self::Deduced => bare(false, UndeclaredFields::Deduced),
             Self::Untyped => bare(true, UndeclaredFields::Untyped),
-            Self::Described { schema, preserve, resource } => {
+            Self::Described { schema, preserve } => {
                 let node = schema.node();
                 let others = match node.additional {
                     AdditionalProperties::Of(_) => Some(UndeclaredFields::Described),
@@ -184,14 +180,7 @@ impl<'a> Shape<'a> {
                     }
                     AdditionalProperties::None => None,
                 };
-                MapRule {
-                    atomic: node.atomic_map,
-                    node: Some(node),
-                    schema: Some(schema),
-                    preserve,
-                    resource,
-                    others,
-                }
+                MapRule { atomic: node.atomic_map, node: Some(node), schema: Some(schema), preserve, others }
             }
         }
     }
@@ -216,14 +205,8 @@ impl<'a> Shape<'a> {
 impl<'a> MapRule<'a> {
     /// Returns the shape of a field. `None` if the schema does not contain the field.
     pub(super) fn field(&self, name: &str) -> Option<Shape<'a>> {
-        if self.resource && name == "metadata" && !self.describes_metadata() {
-            return Some(Shape::child(METADATA.schema(), false));
-        }
         if self.node.is_some_and(|node| node.properties.contains_key(name)) {
             return Some(Shape::child(self.schema?.field(name)?, self.preserve));
-        }
-        if self.resource && matches!(name, "apiVersion" | "kind") {
-            return Some(Shape::Untyped);
         }
         match self.others? {
             UndeclaredFields::Described => Some(Shape::child(self.schema?.field(name)?, self.preserve)),
@@ -235,7 +218,6 @@ impl<'a> MapRule<'a> {
     /// True if the schema names this field explicitly.
     pub(super) fn declares(&self, name: &str) -> bool {
         self.node.is_some_and(|node| node.properties.contains_key(name))
-            || (self.resource && matches!(name, "apiVersion" | "kind" | "metadata"))
     }
 
     /// Returns the default of a field.
@@ -248,12 +230,6 @@ impl<'a> MapRule<'a> {
         matches!(self.others, Some(UndeclaredFields::Deduced | UndeclaredFields::Untyped))
             && self.node.is_none_or(|node| node.properties.is_empty())
     }
-
-    fn describes_metadata(&self) -> bool {
-        self.schema.and_then(|schema| schema.field("metadata")).is_some_and(|metadata| {
-            metadata.node().definition.as_deref().is_some_and(|name| name.ends_with(".ObjectMeta"))
-        })
-    }
 }
 
 /// Returns the scalar class of a string. Quantities and formatted strings may also be numbers.
@@ -261,77 +237,4 @@ fn string_kind(node: &Node) -> Scalar {
     let quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity";
     let free = !matches!(node.format.as_deref(), None | Some("" | "byte"));
     if free || node.definition.as_deref() == Some(quantity) { Scalar::Any } else { Scalar::String }
-}
-
-/// The schema of metadata for objects whose schema omits metadata: custom resources and embedded resources.
-static METADATA: LazyLock<MetadataSchema> = LazyLock::new(MetadataSchema::new);
-
-struct MetadataSchema {
-    schemas: Schemas,
-    root: NodeId,
-}
-
-impl MetadataSchema {
-    fn new() -> Self {
-        let mut schemas = Schemas::default();
-        let text = schemas.add(Node { kind: Type::String, ..Node::default() });
-        let number = schemas.add(Node { kind: Type::Integer, ..Node::default() });
-        let any = schemas.add(Node::default());
-        let texts = schemas.add(Node {
-            kind: Type::Object,
-            additional: AdditionalProperties::Of(text),
-            ..Node::default()
-        });
-        let finalizers = schemas.add(Node {
-            kind: Type::Array,
-            items: Some(text),
-            list_type: ListType::Set,
-            ..Node::default()
-        });
-        let owner = schemas.add(Node {
-            kind: Type::Object,
-            properties: ["apiVersion", "kind", "name", "uid"]
-                .map(|name| (name.into(), text))
-                .into_iter()
-                .chain(["blockOwnerDeletion", "controller"].map(|name| (name.into(), any)))
-                .collect(),
-            atomic_map: true,
-            ..Node::default()
-        });
-        let owners = schemas.add(Node {
-            kind: Type::Array,
-            items: Some(owner),
-            list_type: ListType::Map(vec!["uid".into()]),
-            ..Node::default()
-        });
-        let entries = schemas.add(Node { kind: Type::Array, items: Some(any), ..Node::default() });
-        let root = schemas.add(Node {
-            kind: Type::Object,
-            properties: [
-                ("name", text),
-                ("generateName", text),
-                ("namespace", text),
-                ("selfLink", text),
-                ("uid", text),
-                ("resourceVersion", text),
-                ("generation", number),
-                ("creationTimestamp", text),
-                ("deletionTimestamp", text),
-                ("deletionGracePeriodSeconds", number),
-                ("labels", texts),
-                ("annotations", texts),
-                ("ownerReferences", owners),
-                ("finalizers", finalizers),
-                ("managedFields", entries),
-            ]
-            .map(|(name, id)| (name.into(), id))
-            .into(),
-            ..Node::default()
-        });
-        Self { schemas, root }
-    }
-
-    fn schema(&'static self) -> Schema<'static> {
-        self.schemas.schema(self.root)
-    }
 }

@@ -1,13 +1,16 @@
 //! Objects and their shapes: validation, field lists and removal of fields.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     path_element::PathElement,
     set::{FieldSet, FieldSetEntry},
     shape::{ClassChoice, ListRule, MapRule, Relation, Scalar, Shape, ShapeClass},
 };
-use crate::go;
+use crate::{
+    go,
+    schema::{Schema, Type},
+};
 
 /// A mismatch between an object and its shape.
 #[derive(Debug)]
@@ -110,7 +113,7 @@ impl Checker {
         }
     }
 
-    fn map(&mut self, fields: &serde_json::Map<String, Value>, map: MapRule<'_>) {
+    fn map(&mut self, fields: &Map<String, Value>, map: MapRule<'_>) {
         for (name, value) in fields {
             let element = PathElement::field(name);
             let Some(shape) = map.field(name) else {
@@ -188,7 +191,7 @@ fn fields_at(value: &Value, shape: Shape<'_>) -> FieldSetEntry {
             let mut out = FieldSetEntry::default();
             for (name, value) in value.as_object().into_iter().flatten() {
                 let mut entry = fields_at(value, map.field(name).unwrap_or(Shape::Untyped));
-                let hollow = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+                let hollow = value.is_null() || value.as_object().is_some_and(Map::is_empty);
                 entry.is_member |= hollow || !map.declares(name);
                 out.children.set(PathElement::field(name), entry);
             }
@@ -217,7 +220,7 @@ pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Valu
     match (shape.kind(shape.choice(Some(value))), value) {
         (ShapeClass::Scalar(_), _) => value.clone(),
         (ShapeClass::Map(map), Value::Object(object)) if !map.atomic => {
-            let mut out = serde_json::Map::new();
+            let mut out = Map::new();
             for (name, value) in object {
                 match fields.get(&PathElement::field(name)) {
                     Some(entry) if entry.is_member => {}
@@ -303,5 +306,44 @@ fn reconcile_entry(entry: &FieldSetEntry, shape: Shape<'_>) -> FieldSetEntry {
         FieldSetEntry { is_member: true, children: FieldSet::default() }
     } else {
         FieldSetEntry { is_member: entry.is_member, children: reconcile_schema(&entry.children, shape) }
+    }
+}
+
+/// The maximum depth of an empty object, for schemas that contain themselves through required fields. No built-in kind
+/// is that deep.
+const MAX_DEPTH: usize = 16;
+
+/// Returns an object of a built-in kind without written fields. It contains the fields that the Go type always writes,
+/// even if empty. The creator of an object owns the descendants of these fields, but not the fields themselves.
+///
+/// Source: OpenAPI of kube-apiserver 1.36. Fields of struct type have the default `{}`; other fields that Go never
+/// omits are required.
+pub(crate) fn empty(schema: Schema<'_>) -> Value {
+    empty_at(schema, MAX_DEPTH)
+}
+
+fn empty_at(schema: Schema<'_>, depth: usize) -> Value {
+    let node = schema.node();
+    let mut out = Map::new();
+    if depth == 0 {
+        return Value::Object(out);
+    }
+    for name in node.properties.keys() {
+        let Some(field) = schema.field(name) else { continue };
+        if node.structs.contains(name) {
+            out.insert(name.to_string(), empty_at(field, depth - 1));
+        } else if node.required.contains(name) {
+            out.insert(name.to_string(), zero(field));
+        }
+    }
+    Value::Object(out)
+}
+
+fn zero(schema: Schema<'_>) -> Value {
+    match schema.node().kind {
+        Type::String => "".into(),
+        Type::Integer | Type::Number | Type::IntOrString => 0.into(),
+        Type::Boolean => false.into(),
+        Type::Any | Type::Object | Type::Array => Value::Null,
     }
 }

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_rustls::client::TlsStream;
 
 use super::*;
-use crate::{ControlService, Options, Sandbox, tls};
+use crate::{ControlService, Options, Sandbox, identity};
 
 const LONG: Duration = Duration::from_mins(10);
 
@@ -19,7 +19,7 @@ async fn connect(address: SocketAddr, identity: &Identity) -> TlsStream<TcpStrea
     let mut roots = RootCertStore::empty();
     roots.add(identity.authority_der()).unwrap();
     let stream = TcpStream::connect(address).await.unwrap();
-    let connector = tls::connector(roots).unwrap();
+    let connector = identity::connector(roots).unwrap();
     connector.connect(ServerName::from(address.ip()), stream).await.unwrap()
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{bad_request, unprocessable};
+use super::unprocessable;
 use crate::{depth, go, status::Status};
 
 const MAX_OPERATIONS: usize = 10_000;
@@ -65,7 +65,7 @@ fn check(operation: &Value) -> Result<(), Status> {
 }
 
 fn decode_error(found: &str, expected: &str) -> Status {
-    bad_request(format!("error decoding patch: json: cannot unmarshal {found} into {expected}"))
+    Status::bad_request(format!("error decoding patch: json: cannot unmarshal {found} into {expected}"))
 }
 
 fn apply_operation(

@@ -2,15 +2,14 @@
 //!
 //! Source: kube-apiserver 1.36 with apimachinery `strategicpatch`.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    mem::discriminant,
+};
 
 use serde_json::{Map, Value};
 
-use super::{
-    bad_request, internal,
-    order::{ItemType, bad_type, item_type, key_of, order_items},
-    without_nulls,
-};
+use super::{unprocessable, without_nulls};
 use crate::{go, schema::Schema, status::Status};
 
 const DIRECTIVE: &str = "$patch";
@@ -47,14 +46,18 @@ pub(super) fn merge_maps(mut live: Fields, mut patch: Fields, schema: Schema<'_>
 }
 
 fn unknown_directive(directive: &Value, patch: &Value) -> Status {
-    internal(format!("unknown patch type: {} in map: {}", go::plain(directive), go::plain(patch)))
+    Status::internal_without_details(format!(
+        "unknown patch type: {} in map: {}",
+        go::plain(directive),
+        go::plain(patch)
+    ))
 }
 
 /// Returns the field that a directive such as `$setElementOrder/finalizers` names.
 fn directive_field<'a>(key: &'a str, prefix: &str, problem: &str) -> Result<&'a str, Status> {
     key.strip_prefix(prefix)
         .and_then(|rest| rest.strip_prefix('/'))
-        .ok_or_else(|| bad_request(problem.to_owned()))
+        .ok_or_else(|| Status::bad_request(problem.to_owned()))
 }
 
 fn merge_field(live: &mut Fields, name: String, patch: Value, schema: Schema<'_>) -> Result<(), Status> {
@@ -81,14 +84,16 @@ fn merge_field(live: &mut Fields, name: String, patch: Value, schema: Schema<'_>
 fn described_field<'a>(schema: Schema<'a>, name: &str) -> Result<Schema<'a>, Status> {
     let known = schema.node().properties.contains_key(name);
     schema.field(name).filter(|_| known).ok_or_else(|| {
-        internal("merging an object in json but data type is not struct, instead is: map".to_owned())
+        Status::internal_without_details(
+            "merging an object in json but data type is not struct, instead is: map".to_owned(),
+        )
     })
 }
 
 /// Removes all fields that `$retainKeys` does not list.
 fn retain_keys(live: &mut Fields, patch: &mut Fields) -> Result<(), Status> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
-    let wrong = || bad_request("invalid patch format of retainKeys".to_owned());
+    let wrong = || Status::bad_request("invalid patch format of retainKeys".to_owned());
     let keys = keys.as_array().ok_or_else(wrong)?;
     let listed = |name: &str| keys.iter().any(|key| key == name);
     let fits = patch.iter().all(|(name, value)| {
@@ -213,7 +218,7 @@ fn check_order(patch: &[Value], order: &[Value], merge_key: Option<&str>) -> Res
     if items.next().is_none() {
         return Ok(());
     }
-    Err(internal(format!(
+    Err(Status::internal_without_details(format!(
         "The order in patch list:\n{}\n doesn't match {ELEMENT_ORDER} list:\n{}\n",
         go::plain(&Value::Array(patch.to_vec())),
         go::plain(&Value::Array(order.to_vec())),
@@ -236,7 +241,9 @@ fn merge_lists(live: Vec<Value>, patch: Vec<Value>, field: Schema<'_>) -> Result
         }
         ItemType::Maps => {
             let Some(key) = strategy.merge_key.as_deref() else {
-                return Err(internal("cannot merge lists without merge key for struct".to_owned()));
+                return Err(Status::internal_without_details(
+                    "cannot merge lists without merge key for struct".to_owned(),
+                ));
             };
             merge_items(live, patch, key, field.items())
         }
@@ -288,7 +295,9 @@ fn apply_directives(
             }
             Some(Value::String(directive)) if directive == "replace" => replace = true,
             Some(Value::String(directive)) if directive == "merge" => {
-                return Err(internal("merging lists cannot yet be specified in the patch".to_owned()));
+                return Err(Status::internal_without_details(
+                    "merging lists cannot yet be specified in the patch".to_owned(),
+                ));
             }
             Some(directive) => return Err(unknown_directive(directive, &item)),
         }
@@ -307,4 +316,138 @@ fn without_directives(value: Value) -> Option<Value> {
         Value::Array(items) => Some(items.into_iter().filter_map(without_directives).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(value),
     }
+}
+
+/// The type of list items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ItemType {
+    Maps,
+    Scalars,
+}
+
+/// Returns the common type of the items of these lists.
+/// Errors: 422 for lists of lists; 500 if the items differ in type or there are no items.
+pub(super) fn item_type(lists: [&[Value]; 2]) -> Result<ItemType, Status> {
+    let mut all = lists.into_iter().flatten();
+    let Some(first) = all.next() else {
+        return Err(Status::internal_without_details("no elements in any of the given slices".to_owned()));
+    };
+    if first.is_array() {
+        return Err(unprocessable());
+    }
+    let alike = |other: &Value| match (first, other) {
+        (Value::Number(a), Value::Number(b)) => a.is_i64() == b.is_i64(),
+        _ => discriminant(first) == discriminant(other),
+    };
+    if !all.all(alike) {
+        let lists = Value::Array(lists.map(|list| Value::Array(list.to_vec())).into());
+        return Err(Status::internal_without_details(format!(
+            "list element types are not identical: {}",
+            go::plain(&lists)
+        )));
+    }
+    Ok(if first.is_object() { ItemType::Maps } else { ItemType::Scalars })
+}
+
+/// Returns the identity of an item: the value of its merge key, or the item itself without a merge key.
+fn identity<'a>(item: &'a Value, merge_key: Option<&str>) -> Option<&'a Value> {
+    match merge_key {
+        Some(key) => item.get(key),
+        None => Some(item),
+    }
+}
+
+/// The positions of list items by identity. Of equal items, the first counts.
+struct ItemPositions<'a> {
+    by_identity: HashMap<Option<&'a Value>, usize>,
+    merge_key: Option<&'a str>,
+}
+
+impl<'a> ItemPositions<'a> {
+    fn of(list: &'a [Value], merge_key: Option<&'a str>) -> Self {
+        let mut of = HashMap::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            of.entry(identity(item, merge_key)).or_insert(index);
+        }
+        Self { by_identity: of, merge_key }
+    }
+
+    fn get(&self, item: &Value) -> Option<usize> {
+        self.by_identity.get(&identity(item, self.merge_key)).copied()
+    }
+}
+
+/// Orders a merged list. Items that `order` names follow `order`; other items follow `live`. The two groups are
+/// interleaved by their positions in `live`.
+/// Errors: 500 if an item lacks the merge key.
+pub(super) fn order_items(
+    merged: Vec<Value>,
+    order: &[Value],
+    live: &[Value],
+    merge_key: Option<&str>,
+) -> Result<Vec<Value>, Status> {
+    if let Some(key) = merge_key {
+        for item in merged.iter().chain(order) {
+            key_of(item, key)?;
+        }
+    }
+    let (order, live) = (ItemPositions::of(order, merge_key), ItemPositions::of(live, merge_key));
+    let (named, others): (Vec<Value>, Vec<Value>) =
+        merged.into_iter().partition(|item| order.get(item).is_some());
+    let (named, others) = (sorted(named, &order), sorted(others, &live));
+
+    let mut out = Vec::with_capacity(named.len() + others.len());
+    let mut others = others.into_iter().peekable();
+    for (_, item) in named {
+        let here = live.get(&item);
+        while let Some((_, other)) =
+            others.next_if(|(other, _)| matches!((other, here), (Some(other), Some(here)) if *other < here))
+        {
+            out.push(other);
+        }
+        out.push(item);
+    }
+    out.extend(others.map(|(_, item)| item));
+    Ok(out)
+}
+
+/// Sorts items by their positions in a list and returns the positions. Unknown items come first, in reverse order. The
+/// real server uses insertion sort and treats unknown items as smaller than all others.
+fn sorted(items: Vec<Value>, list: &ItemPositions<'_>) -> Vec<(Option<usize>, Value)> {
+    let mut items: Vec<_> = items.into_iter().map(|item| (list.get(&item), item)).collect();
+    if items.iter().all(|(place, _)| place.is_some()) {
+        items.sort_by_key(|(place, _)| *place);
+        return items;
+    }
+    for end in 1..items.len() {
+        for i in (1..=end).rev() {
+            match (items[i].0, items[i - 1].0) {
+                (Some(this), Some(before)) if this >= before => break,
+                _ => items.swap(i, i - 1),
+            }
+        }
+    }
+    items
+}
+
+/// Returns the value of an item's merge key.
+/// Errors: 500 if the item is not an object or lacks the field.
+pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status> {
+    if !item.is_object() {
+        return Err(bad_type("map[string]interface {}", item));
+    }
+    item.get(key).ok_or_else(|| {
+        Status::internal_without_details(format!(
+            "map: {} does not contain declared merge key: {key}",
+            go::plain(item)
+        ))
+    })
+}
+
+pub(super) fn bad_type(expected: &str, found: &Value) -> Status {
+    let found = match found {
+        Value::Null => "%!s(<nil>)",
+        found => go::type_name(found),
+    };
+    Status::internal_without_details(format!("expected a {expected}, but received a {found}"))
 }

@@ -135,16 +135,6 @@ impl<'a> Iterator for Reader<'a> {
     }
 }
 
-/// Decodes the numbers of a packed list.
-pub(super) fn packed(bytes: &[u8]) -> Result<Vec<i64>, DecodeError> {
-    let mut reader = Reader::new(bytes);
-    let mut numbers = Vec::new();
-    while !reader.rest.is_empty() {
-        numbers.push(reader.varint().ok_or(DecodeError::Malformed)?.cast_signed());
-    }
-    Ok(numbers)
-}
-
 /// Encodes bytes in their JSON form.
 pub(super) fn base64(bytes: &[u8]) -> Value {
     BASE64_STANDARD.encode(bytes).into()

@@ -1,14 +1,11 @@
 //! Request bodies: reading, decoding and detection of irregularities.
 
 mod duplicate_keys;
-mod go_errors;
-
-pub(crate) use self::go_errors::of_json_error;
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt as _;
-use manifest::yaml;
+use manifest::yaml::{self, YamlErrorKind};
 use serde_json::Value;
 
 use crate::{protobuf, status::Status};
@@ -182,7 +179,7 @@ fn yaml_text(content: &[u8]) -> Result<DecodedBody, String> {
     let limits = yaml::YamlLimits { size_bytes: LIMIT_BYTES, depth: MAX_DEPTH };
     let text = std::str::from_utf8(content).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
     let decode_error =
-        |error: &yaml::YamlError| format!("line {}: {}", error.line, go_errors::of_yaml_problem(&error.kind));
+        |error: &yaml::YamlError| format!("line {}: {}", error.line, of_yaml_problem(&error.kind));
     let value = yaml::read_value(text, &limits).map_err(|error| format!("yaml: {}", decode_error(&error)))?;
     let strict_errors = yaml::read_value_strict(text, &limits).err().map(|error| decode_error(&error));
     Ok(DecodedBody { value, strict_errors: strict_errors.into_iter().collect() })
@@ -201,6 +198,77 @@ fn summary(content: &[u8]) -> String {
             let number = start.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
             format!("{number}{more}")
         }
+    }
+}
+
+/// Translates an error of serde_json into the message of Go's `encoding/json`.
+pub(crate) fn of_json_error(error: &serde_json::Error, content: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let message = error.to_string();
+    let place = if message.starts_with("expected `:`") {
+        "after object key"
+    } else if message.starts_with("expected `,` or `}`") {
+        "after object key:value pair"
+    } else if message.starts_with("expected `,` or `]`") {
+        "after array element"
+    } else if message.starts_with("key must be a string") {
+        "looking for beginning of object key string"
+    } else if message.starts_with("trailing characters") {
+        "after top-level value"
+    } else if message.starts_with("control character") {
+        "in string literal"
+    } else if message.starts_with("expected ident") {
+        return in_literal(content, error.line(), error.column());
+    } else if message.starts_with("recursion limit exceeded") {
+        return "exceeded max depth".to_owned();
+    } else {
+        "looking for beginning of value"
+    };
+    invalid_character(byte_at(content, error.line(), error.column()), place)
+}
+
+fn invalid_character(byte: Option<u8>, place: &str) -> String {
+    let shown = match byte {
+        None => return "unexpected end of JSON input".to_owned(),
+        Some(b'\'') => "\\'".to_owned(),
+        Some(b'"') => "\"".to_owned(),
+        Some(byte) => {
+            let quoted = crate::go::quoted(char::from(byte).encode_utf8(&mut [0; 4]));
+            quoted[1..quoted.len() - 1].to_owned()
+        }
+    };
+    format!("invalid character '{shown}' {place}")
+}
+
+/// Returns the error for a word that starts like `true`, `false` or `null` but ends differently.
+fn in_literal(content: &[u8], line: usize, column: usize) -> String {
+    let line = content.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let read = &line[..column.saturating_sub(1).min(line.len())];
+    let literal_length = read.iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
+    let word = ["true", "false", "null"]
+        .into_iter()
+        .find(|word| read.ends_with(&word.as_bytes()[..literal_length.min(word.len())]));
+    let expected = word.and_then(|word| Some((word, char::from(*word.as_bytes().get(literal_length)?))));
+    let place = expected.map_or_else(
+        || "looking for beginning of value".to_owned(),
+        |(word, next)| format!("in literal {word} (expecting '{next}')"),
+    );
+    invalid_character(line.get(read.len()).copied(), &place)
+}
+
+/// Returns the byte at a position of serde_json: lines from 1, columns in bytes from 1.
+fn byte_at(content: &[u8], line: usize, column: usize) -> Option<u8> {
+    let line = content.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?)?;
+    line.get(column.saturating_sub(1)).copied()
+}
+
+/// Translates a YAML error into the message of Go's YAML parser, if that message differs.
+fn of_yaml_problem(problem: &YamlErrorKind) -> String {
+    match problem {
+        YamlErrorKind::DuplicateKey(key) => format!("key {} already set in map", crate::go::quoted(key)),
+        other => other.to_string(),
     }
 }
 

@@ -216,10 +216,22 @@ fn store_terminating(
     live: &Value,
     last: Value,
 ) -> Result<Option<WriteResult>, Status> {
-    if call.dry_run || last == *live {
+    if last == *live {
         return Ok(Some(WriteResult::DryRun(last)));
     }
-    let pending = object::EncodedObject::new(&call.resource, &last)?;
+    replace(call, stored, last)
+}
+
+/// Replaces a stored object. `None` if the stored object changed since it was read.
+pub(super) fn replace(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    new: Value,
+) -> Result<Option<WriteResult>, Status> {
+    if call.dry_run {
+        return Ok(Some(WriteResult::DryRun(new)));
+    }
+    let pending = object::EncodedObject::new(&call.resource, &new)?;
     let expected = Precondition::At(stored.revision);
     none_on_conflict(
         call,
@@ -230,7 +242,12 @@ fn store_terminating(
     )
 }
 
-fn remove(call: &Call<'_>, stored: &StoredObject, last: Value) -> Result<Option<WriteResult>, Status> {
+/// Removes a stored object. `None` if the stored object changed since it was read.
+pub(super) fn remove(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    last: Value,
+) -> Result<Option<WriteResult>, Status> {
     if call.dry_run {
         return Ok(Some(WriteResult::DryRun(last)));
     }

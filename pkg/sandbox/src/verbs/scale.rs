@@ -6,6 +6,7 @@ use super::{Call, managed, response::WriteResult, update};
 use crate::{
     kinds::{ResourceType, ScalePaths},
     meta,
+    selector::LabelSelector,
     status::{FieldError, Status},
 };
 
@@ -113,31 +114,9 @@ fn put(object: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// Formats a label selector of a spec for `status.selector` of a scale.
-/// Source: apimachinery 1.36 `LabelSelectorAsSelector`, sorted by key.
+/// Formats a label selector of a spec for `status.selector` of a scale. ReplicationControllers have a plain map.
 fn selector_text(selector: &Value) -> String {
-    let mut parts: Vec<(String, String)> = Vec::new();
-    let labels = selector.get("matchLabels").unwrap_or(selector);
-    for (key, value) in labels.as_object().into_iter().flatten() {
-        if let Some(value) = value.as_str() {
-            parts.push((key.clone(), format!("{key}={value}")));
-        }
-    }
-    for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
-        let text = |name: &str| expression.get(name).and_then(Value::as_str).unwrap_or_default();
-        let key = text("key");
-        let mut values: Vec<&str> =
-            expression["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        let part = match text("operator") {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "Exists" => key.to_owned(),
-            _ => format!("!{key}"),
-        };
-        parts.push((key.to_owned(), part));
-    }
-    parts.sort();
-    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
+    let is_map = ["matchLabels", "matchExpressions"].iter().all(|field| selector.get(field).is_none());
+    let selector = if is_map { LabelSelector::of_map(selector) } else { LabelSelector::of_object(selector) };
+    selector.to_string()
 }

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::{
     Call,
     admission::{self, Operation},
-    create, decode, kind, managed, object,
+    create, decode, delete, kind, managed, object,
     response::WriteResult,
 };
 use crate::{
     fields, meta,
     status::{FieldError, Status},
-    store::{CommitError, Precondition, StoredObject},
+    store::StoredObject,
 };
 
 /// Replaces the object that a call names with a decoded one.
@@ -82,29 +82,21 @@ where
         };
         let live = object::read(&call.resource, &stored);
         let new = make(Some(&live))?;
-        match commit(call, &stored, &live, new).await? {
-            UpdateOutcome::Written(written) => {
-                let removed = matches!(written, WriteResult::DryRun(_)) && meta::is_deleting(&live);
-                super::definitions::after_write(call, call.name, removed)?;
-                return Ok((written, false));
-            }
-            UpdateOutcome::Conflict => {}
+        if let Some(written) = commit(call, &stored, &live, new).await? {
+            let removed = matches!(written, WriteResult::DryRun(_)) && meta::is_deleting(&live);
+            super::definitions::after_write(call, call.name, removed)?;
+            return Ok((written, false));
         }
     }
 }
 
-enum UpdateOutcome {
-    Written(WriteResult),
-    /// The stored object changed since it was read.
-    Conflict,
-}
-
+/// Commits a change. `None` if the stored object changed since it was read.
 async fn commit(
     call: &Call<'_>,
     stored: &StoredObject,
     live: &Value,
     mut new: Value,
-) -> Result<UpdateOutcome, Status> {
+) -> Result<Option<WriteResult>, Status> {
     let resource = &call.resource;
     new = admission::mutate(call, Operation::Update, Some(live), new).await?;
     admission::remove_duplicate_owners(call, &mut new);
@@ -126,61 +118,22 @@ async fn commit(
     fields::restore_times(live, &mut new);
     admission::validate(call, Operation::Update, Some(live), &new).await?;
     if removes_last_finalizer(resource, live, &new) {
-        return delete(call, stored, live, new);
+        // Watches receive the stored object without the last change. The response contains the object with its old
+        // revision.
+        let removed = delete::remove(call, stored, live.clone())?;
+        return Ok(removed.map(|_| WriteResult::DryRun(new)));
     }
-    if call.dry_run {
-        return Ok(UpdateOutcome::Written(WriteResult::DryRun(new)));
-    }
-    if object::is_stored(resource, stored, live, &new) {
+    if !call.dry_run && object::is_stored(resource, stored, live, &new) {
         // Nothing changes, so there is no write and no new revision.
         return Ok(unchanged(call, stored, new));
     }
-    let pending = object::EncodedObject::new(resource, &new)?;
-    let expected = Precondition::At(stored.revision);
-    commit_outcome(
-        call,
-        call.server
-            .store
-            .commit_with(&stored.key, expected, |at| pending.with_revision(at))
-            .map(WriteResult::Stored),
-    )
+    delete::replace(call, stored, new)
 }
 
 /// Returns the response to a write without effect, unless the object changed meanwhile.
-fn unchanged(call: &Call<'_>, stored: &StoredObject, new: Value) -> UpdateOutcome {
-    match call.server.store.get(&stored.key) {
-        Some(now) if now.revision == stored.revision => UpdateOutcome::Written(WriteResult::DryRun(new)),
-        _ => UpdateOutcome::Conflict,
-    }
-}
-
-fn commit_outcome(
-    call: &Call<'_>,
-    committed: Result<WriteResult, CommitError>,
-) -> Result<UpdateOutcome, Status> {
-    match committed {
-        Ok(written) => Ok(UpdateOutcome::Written(written)),
-        Err(CommitError::Changed(_) | CommitError::Gone) => Ok(UpdateOutcome::Conflict),
-        Err(error) => Err(call.commit_failure(error, call.name)),
-    }
-}
-
-/// Deletes an object whose last finalizer was removed. The response contains the object with its old revision.
-fn delete(
-    call: &Call<'_>,
-    stored: &StoredObject,
-    live: &Value,
-    last: Value,
-) -> Result<UpdateOutcome, Status> {
-    if !call.dry_run {
-        // Watches receive the stored object without the last change.
-        let pending = object::EncodedObject::new(&call.resource, live)?;
-        let deleted = call.server.store.delete(&stored.key, stored.revision, |at| pending.with_revision(at));
-        if let UpdateOutcome::Conflict = commit_outcome(call, deleted.map(WriteResult::Stored))? {
-            return Ok(UpdateOutcome::Conflict);
-        }
-    }
-    Ok(UpdateOutcome::Written(WriteResult::DryRun(last)))
+fn unchanged(call: &Call<'_>, stored: &StoredObject, new: Value) -> Option<WriteResult> {
+    let now = call.server.store.get(&stored.key)?;
+    (now.revision == stored.revision).then_some(WriteResult::DryRun(new))
 }
 
 /// Checks the revision of an update. A missing revision means the newest one, if the kind allows that.

@@ -10,12 +10,6 @@ use serde_json::Value;
 use super::error_list::{FieldPath, entries, items, text};
 use crate::kinds::ResourceType;
 
-/// Deprecated annotations of Pods and Pod templates, with their replacement fields.
-const REPLACED_ANNOTATIONS: [(&str, &str); 2] = [
-    ("scheduler.alpha.kubernetes.io/critical-pod", "use the \"priorityClassName\" field instead"),
-    ("security.alpha.kubernetes.io/sysctls", "use the \"sysctls\" field instead"),
-];
-
 /// Deprecated Node labels and their warnings.
 const DEPRECATED_NODE_LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
@@ -55,34 +49,15 @@ pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match (&*resource.group, &*resource.plural) {
         ("", "pods") => pod(object, None, &mut found),
-        ("apps", "statefulsets") => {
-            pod(&object["spec"]["template"], Some(&FieldPath::Root("spec.template")), &mut found);
-            if object["spec"]["revisionHistoryLimit"].as_i64().is_some_and(|limit| limit < 0) {
-                found.push(
-                    "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
-                     recommended"
-                        .to_owned(),
-                );
-            }
-        }
         ("", "podtemplates") => pod(&object["template"], Some(&FieldPath::Root("template")), &mut found),
         ("", "replicationcontrollers")
-        | ("apps", "daemonsets" | "deployments" | "replicasets")
+        | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets")
         | ("batch", "jobs") => {
             pod(&object["spec"]["template"], Some(&FieldPath::Root("spec.template")), &mut found);
         }
         ("batch", "cronjobs") => {
             let template = &object["spec"]["jobTemplate"]["spec"]["template"];
             pod(template, Some(&FieldPath::Root("spec.jobTemplate.spec.template")), &mut found);
-        }
-        ("networking.k8s.io", "ingresses")
-            if object["metadata"]["annotations"]["kubernetes.io/ingress.class"].is_string() =>
-        {
-            found.push(
-                "annotation \"kubernetes.io/ingress.class\" is deprecated, please use \
-                     'spec.ingressClassName' instead"
-                    .to_owned(),
-            );
         }
         _ => {}
     }
@@ -98,20 +73,6 @@ fn pod(pod: &Value, path: Option<&FieldPath<'_>>, found: &mut Vec<String>) {
         }
     }
     node_affinity(&spec["affinity"]["nodeAffinity"], &at("spec.affinity.nodeAffinity"), found);
-    for (annotation, instead) in REPLACED_ANNOTATIONS {
-        if pod["metadata"]["annotations"][annotation].is_string() {
-            found.push(format!(
-                "{}[{annotation}]: non-functional in v1.16+; {instead}",
-                at("metadata.annotations")
-            ));
-        }
-    }
-    if spec["terminationGracePeriodSeconds"].as_i64().is_some_and(|seconds| seconds < 0) {
-        found.push(format!(
-            "{}: must be >= 0; negative values are invalid and will be treated as 1",
-            at("spec.terminationGracePeriodSeconds")
-        ));
-    }
     for (index, secret) in items(&spec["imagePullSecrets"]) {
         if text(&secret["name"]).is_empty() {
             found.push(format!("{}[{index}].name: invalid empty name \"\"", at("spec.imagePullSecrets")));

@@ -1,37 +1,27 @@
 //! Parser of `resources.txt`.
 
+use std::sync::Arc;
+
+use crate::{
+    kinds::{ResourceType, Subresource},
+    schema::SchemaRoot,
+};
+
 const ALL_VERBS: &str = "create,delete,deletecollection,get,list,patch,update,watch";
 
-/// A resource line of the table.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// A resource of the table.
 pub(super) struct Resource {
-    pub(super) group: &'static str,
-    pub(super) version: &'static str,
     pub(super) package: &'static str,
-    pub(super) plural: &'static str,
-    pub(super) singular: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) namespaced: bool,
-    pub(super) verbs: Vec<&'static str>,
-    pub(super) short_names: Vec<&'static str>,
-    pub(super) categories: Vec<&'static str>,
     /// The storage group and version.
     pub(super) stored: (&'static str, &'static str),
-    pub(super) subresources: Vec<Subresource>,
+    pub(super) served: ResourceType,
 }
 
-/// A subresource line of the table.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Subresource {
-    pub(super) name: &'static str,
-    pub(super) group: &'static str,
-    pub(super) version: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) verbs: Vec<&'static str>,
-}
-
-/// Parses all resources of the table.
-pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
+/// Parses all resources of the table. `schema` returns the schema of a kind of a package.
+pub(super) fn read(
+    table: &'static str,
+    schema: impl Fn(&str, &str) -> SchemaRoot,
+) -> Result<Vec<Resource>, String> {
     let mut resources: Vec<Resource> = Vec::new();
     let (mut group, mut version, mut package) = ("", "", "");
     for line in table.lines().filter(|line| !line.starts_with('#')) {
@@ -43,18 +33,23 @@ pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
                 package = name;
             }
             (2, [plural, singular, kind, scope, verbs, more @ ..]) => {
-                let mut resource = Resource {
-                    group,
-                    version,
-                    package,
-                    plural,
-                    singular,
-                    kind,
+                let served = ResourceType {
+                    group: group.into(),
+                    version: version.into(),
+                    storage_version: version.into(),
+                    plural: (*plural).into(),
+                    singular: (*singular).into(),
+                    kind: (*kind).into(),
+                    list_kind: format!("{kind}List").into(),
+                    short_names: Vec::new(),
+                    categories: Vec::new(),
                     namespaced: *scope == "namespaced",
                     verbs: self::verbs(verbs),
-                    stored: (group, version),
-                    ..Resource::default()
+                    subresources: Vec::new(),
+                    schema: schema(package, kind),
+                    custom: None,
                 };
+                let mut resource = Resource { package, stored: (group, version), served };
                 more.iter().try_for_each(|word| add_word(&mut resource, word))?;
                 resources.push(resource);
             }
@@ -62,8 +57,13 @@ pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
                 let owner = resources.last_mut().ok_or_else(|| format!("`{line}` belongs to no resource"))?;
                 let (kind, of) = kind.split_once('@').unwrap_or((kind, ""));
                 let (group, version) = if of.is_empty() { (group, version) } else { split_version(of) };
-                let verbs = self::verbs(verbs);
-                owner.subresources.push(Subresource { name, group, version, kind, verbs });
+                owner.served.subresources.push(Subresource {
+                    name: (*name).into(),
+                    group: group.into(),
+                    version: version.into(),
+                    kind: kind.into(),
+                    verbs: self::verbs(verbs),
+                });
             }
             _ => return Err(format!("`{line}` is not a resource")),
         }
@@ -76,18 +76,18 @@ fn add_word(resource: &mut Resource, word: &'static str) -> Result<(), String> {
         .strip_suffix(')')
         .and_then(|word| word.split_once('('))
         .ok_or_else(|| format!("`{word}` is not an attribute of a resource"))?;
-    let list = || values.split(',').collect();
+    let list = || values.split(',').map(Arc::from).collect();
     match word {
-        "short" => resource.short_names = list(),
-        "category" => resource.categories = list(),
+        "short" => resource.served.short_names = list(),
+        "category" => resource.served.categories = list(),
         "stored" => resource.stored = split_version(values),
         _ => return Err(format!("`{word}` is not an attribute of a resource")),
     }
     Ok(())
 }
 
-fn verbs(text: &'static str) -> Vec<&'static str> {
-    if text == "every" { ALL_VERBS } else { text }.split(',').collect()
+fn verbs(text: &str) -> Vec<Arc<str>> {
+    if text == "every" { ALL_VERBS } else { text }.split(',').map(Arc::from).collect()
 }
 
 /// Splits `apps/v1` or `v1` into group and version.

@@ -62,10 +62,10 @@ async fn every_served_custom_version_has_an_api_service() {
         namespace: String::new(),
         name: meta::name(object).to_owned(),
     };
-    client.delete(&place(&two), Propagation::Background).await.unwrap();
+    client.delete(&place(&two), PropagationPolicy::Background).await.unwrap();
     sandbox.wait_until_idle().await;
     assert_eq!(custom(&client), ["v1.example.com"]);
-    client.delete(&place(&one), Propagation::Background).await.unwrap();
+    client.delete(&place(&one), PropagationPolicy::Background).await.unwrap();
     sandbox.wait_until_idle().await;
     assert!(custom(&client).is_empty());
 }
@@ -81,7 +81,7 @@ async fn edited_or_deleted_api_services_are_restored() {
     client.update(service).await.unwrap();
     sandbox.wait_until_idle().await;
     assert_eq!(client.get(&reference("v1.example.com")).unwrap()["spec"]["versionPriority"], 100);
-    client.delete(&reference("v1.example.com"), Propagation::Background).await.unwrap();
+    client.delete(&reference("v1.example.com"), PropagationPolicy::Background).await.unwrap();
     sandbox.wait_until_idle().await;
     assert_eq!(custom(&client), ["v1.example.com"]);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     conditions::{self, Condition, legacy},
     contract::Contract,
-    object::{ensure_owner, generation, is_deleting, namespace, owner_reference, set},
+    object::{generation, is_deleting, namespace, set},
     plan::{ObjectReader, WritePlan},
     topology::Blueprint,
 };
@@ -25,9 +25,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
     // An owner must be in the namespace of the owned object.
     for template in templates.into_iter().filter(|template| template.namespace == namespace(live)) {
         if let Some(found) = reader.get(template) {
-            let mut owned = found.clone();
-            ensure_owner(&mut owned, owner_reference(live, false));
-            plan.update(&found, owned);
+            plan.adopt(&found, live);
         }
     }
     let mut class = live.clone();

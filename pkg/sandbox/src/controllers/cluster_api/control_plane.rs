@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::{
     contract::{Contract, has_infrastructure, referenced_object, resolve},
+    deployment::adopt_template,
     object::{
         self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains_fields, desired_replicas,
-        ensure_owner, is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null,
-        owner_of_kind, owner_reference, remove_finalizer, set, string_map, text, unset,
+        is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null, owner_of_kind,
+        owner_reference, remove_finalizer, set, string_map, text, unset,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout, secrets,
@@ -57,7 +58,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
     add_finalizer(&mut control_plane, FINALIZER);
     if has_infrastructure(cluster) {
         secrets::ensure(reader, cluster, live, &mut plan);
-        adopt_template(reader, live, cluster, &mut plan);
+        adopt_template(reader, live, cluster, template_pointer(live), &mut plan);
         scale(reader, live, cluster, &machines, &mut plan);
     }
     kubeadm_status::write(reader, &mut control_plane, cluster, &machines);
@@ -96,15 +97,6 @@ fn template_pointer(control_plane: &Value) -> &'static str {
     match Contract::of(control_plane) {
         Contract::V1Beta1 => "/spec/machineTemplate/infrastructureRef",
         Contract::V1Beta2 => "/spec/machineTemplate/spec/infrastructureRef",
-    }
-}
-
-/// Makes the Cluster an owner of the Machine template, so that the template moves and is deleted with the Cluster.
-fn adopt_template(reader: &ObjectReader<'_>, control_plane: &Value, cluster: &Value, plan: &mut WritePlan) {
-    if let Some(template) = referenced_object(reader, control_plane, template_pointer(control_plane)) {
-        let mut owned = template.clone();
-        ensure_owner(&mut owned, owner_reference(cluster, false));
-        plan.update(&template, owned);
     }
 }
 

@@ -3,21 +3,23 @@
 //! Source: Cluster API v1.14 `core/reconcilers/machinedeployment` and its admission defaults, run.
 
 mod rolling;
-mod status;
 
 use serde_json::{Map, Value, json};
 
 use super::{
+    conditions::{self, Condition, legacy},
     contract::{Contract, referenced_object},
+    counts::MachineCounts,
     object::{
         CLUSTER_NAME, CORE, DEPLOYMENT_NAME, add_finalizer, annotation, desired_replicas, ensure_owner, flag,
-        is_controlled_by, is_deleting, merge_maps, name, namespace, number, owner_reference,
-        remove_finalizer, set, set_label, string_map, text,
+        generation, is_controlled_by, is_deleting, label, merge_maps, name, namespace, number,
+        owner_reference, set, set_label, string_map, text,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout,
     template::generated_name,
 };
+use crate::selector::LabelSelector;
 
 const FINALIZER: &str = "cluster.x-k8s.io/machinedeployment";
 const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
@@ -32,17 +34,12 @@ const ROLLOUT_FIELDS: [&str; 5] =
 
 /// Plans the writes for a MachineDeployment.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
-    let mut plan = WritePlan::default();
     let sets = machine_sets(reader, live, cluster);
-    let mut deployment = live.clone();
     if is_deleting(live) {
-        plan.delete_all(&sets);
-        if sets.is_empty() {
-            remove_finalizer(&mut deployment, FINALIZER);
-        }
-        plan.update(live, deployment);
-        return plan;
+        return WritePlan::deletion(live, FINALIZER, &sets);
     }
+    let mut plan = WritePlan::default();
+    let mut deployment = live.clone();
     add_finalizer(&mut deployment, FINALIZER);
     ensure_owner(&mut deployment, owner_reference(cluster, false));
     set_webhook_defaults(&mut deployment, cluster, DEPLOYMENT_NAME);
@@ -64,7 +61,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
         rolling::clean_up(&deployment, current, &sets, &mut plan);
     }
     let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
-    status::write(reader, &mut deployment, &machines);
+    write_status(reader, &mut deployment, &machines);
     plan.requeue_after = rollout::time_until_rollout(live, &reader.now());
     plan.update(live, deployment);
     plan
@@ -115,9 +112,7 @@ pub(super) fn adopt_template(
     plan: &mut WritePlan,
 ) {
     if let Some(template) = referenced_object(reader, holder, pointer) {
-        let mut owned = template.clone();
-        ensure_owner(&mut owned, owner_reference(cluster, false));
-        plan.update(&template, owned);
+        plan.adopt(&template, cluster);
     }
 }
 
@@ -196,4 +191,43 @@ fn update_in_place(deployment: &Value, machine_set: &mut Value) {
             set(machine_set, &["spec", field], value.clone());
         }
     }
+}
+
+fn write_status(reader: &ObjectReader<'_>, object: &mut Value, machines: &[Value]) {
+    let contract = Contract::of(object);
+    let own: Vec<Value> = machines
+        .iter()
+        .filter(|machine| label(machine, DEPLOYMENT_NAME) == Some(name(object)))
+        .cloned()
+        .collect();
+    let counts = MachineCounts::of(&own, desired_replicas(object));
+    let older = ["availableReplicas", "readyReplicas", "unavailableReplicas", "updatedReplicas"];
+    counts.write(object, contract, &older);
+    let phase = match () {
+        () if counts.is_scaling_up() || counts.ready < counts.desired => "ScalingUp",
+        () if counts.is_scaling_down() => "ScalingDown",
+        () => "Running",
+    };
+    set(object, &["status", "phase"], json!(phase));
+    set(object, &["status", "observedGeneration"], json!(generation(object)));
+    let selector = LabelSelector::of_object(&object["spec"]["selector"]).to_string();
+    set(object, &["status", "selector"], json!(selector));
+    let available = counts.is_available();
+    let new = [
+        Condition::positive("Available", "Available", available),
+        counts.all_ready("MachinesReady"),
+        counts.all_up_to_date("MachinesUpToDate"),
+        Condition::activity("RollingOut", counts.is_rolling_out()),
+        Condition::activity("ScalingUp", counts.is_scaling_up()),
+        Condition::activity("ScalingDown", counts.is_scaling_down()),
+        Condition::activity("Remediating", false),
+        Condition::activity("Deleting", false),
+        Condition::activity("Paused", false),
+    ];
+    let old = [
+        legacy("Ready", available, "WaitingForAvailableMachines"),
+        legacy("Available", available, "WaitingForAvailableMachines"),
+        legacy("MachineSetReady", available, "WaitingForMachineSet"),
+    ];
+    conditions::write(object, contract, &new, &old, &reader.now());
 }

@@ -9,7 +9,7 @@ use super::{
     contract::{Contract, has_infrastructure},
     object::{
         INFRASTRUCTURE, add_finalizer, desired_replicas, flag, group, is_deleting, kind, name, namespace,
-        non_null, owner_of_kind, remove_finalizer, set, text,
+        non_null, owner_of_kind, set, text,
     },
     plan::{ObjectReader, WritePlan},
 };
@@ -41,9 +41,7 @@ pub(super) fn plan(
     let mut object = live.clone();
     let finalizer = finalizer(kind(live));
     if is_deleting(live) {
-        remove_finalizer(&mut object, &finalizer);
-        plan.update(live, object);
-        return plan;
+        return WritePlan::deletion(live, &finalizer, []);
     }
     let owner = match role {
         InfrastructureRole::Cluster => "Cluster",

@@ -3,16 +3,16 @@
 //! Source: Cluster API v1.14 `core/reconcilers/machine`, run. Workload clusters do not exist: a Machine reports its
 //! Node as soon as its infrastructure is provisioned.
 
-mod status;
-
 use serde_json::{Value, json};
 
 use super::{
-    conditions::{self, Condition},
+    conditions::{self, Condition, legacy},
     contract::{Contract, referenced_object},
+    control_plane, deployment,
     object::{
-        CLUSTER_NAME, add_finalizer, ensure_owner, generation, group, is_deleting, kind, name, non_null,
-        owner_reference, owners, remove_finalizer, remove_owners, set, set_label, text,
+        CLUSTER_NAME, IS_CONTROL_PLANE, add_finalizer, controller, ensure_owner, generation, group,
+        is_deleting, kind, label, name, namespace, non_null, owner_ref, owner_reference, owners,
+        remove_finalizer, remove_owners, set, set_label, text, uid,
     },
     plan::{ObjectReader, WritePlan},
 };
@@ -56,7 +56,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
     }
     copy_bootstrap_data(reader, &mut machine, &parts);
     copy_infrastructure_status(reader, &mut machine, &parts);
-    status::write(reader, &mut machine);
+    write_status(reader, &mut machine);
     plan.update(live, machine);
     plan
 }
@@ -98,7 +98,7 @@ fn copy_infrastructure_status(reader: &ObjectReader<'_>, machine: &mut Value, pa
         set(machine, &["status", "addresses"], addresses.clone());
     }
     Contract::of(machine).set_initialized(machine, "infrastructureReady", "infrastructureProvisioned");
-    status::write_node(machine);
+    write_node(machine);
 }
 
 fn plan_deletion(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
@@ -136,4 +136,98 @@ fn delete_next(reader: &ObjectReader<'_>, machine: &Value, plan: &mut WritePlan)
         return Some("WaitingForBootstrapDeletion");
     }
     None
+}
+
+/// Conditions of the control plane Pods.
+const PODS: [&str; 4] =
+    ["APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy", "EtcdPodHealthy"];
+
+/// Writes the Node of a Machine to its status.
+fn write_node(machine: &mut Value) {
+    let name = name(machine);
+    let node = match Contract::of(machine) {
+        Contract::V1Beta1 => json!({"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid(machine)}),
+        Contract::V1Beta2 => json!({"name": name}),
+    };
+    let version = text(machine, "/spec/version");
+    let info = json!({
+        "architecture": "amd64", "bootID": uid(machine), "containerRuntimeVersion": "containerd://2.1.0",
+        "kernelVersion": "6.12.0", "kubeProxyVersion": version, "kubeletVersion": version,
+        "machineID": uid(machine), "operatingSystem": "linux", "osImage": "Sandbox", "systemUUID": uid(machine),
+    });
+    set(machine, &["status", "nodeRef"], node);
+    set(machine, &["status", "nodeInfo"], info);
+}
+
+fn write_status(reader: &ObjectReader<'_>, machine: &mut Value) {
+    let contract = Contract::of(machine);
+    let bootstrap = contract.is_initialized(machine, "bootstrapReady", "bootstrapDataSecretCreated");
+    let infrastructure = contract.is_initialized(machine, "infrastructureReady", "infrastructureProvisioned");
+    let node = non_null(machine, "/status/nodeRef").is_some();
+    let phase = match (bootstrap, infrastructure, node) {
+        (_, _, true) => "Running",
+        (_, true, _) => "Provisioned",
+        (true, ..) => "Provisioning",
+        _ => "Pending",
+    };
+    let now = reader.now();
+    if text(machine, "/status/phase") != phase {
+        set(machine, &["status", "lastUpdated"], json!(now));
+    }
+    set(machine, &["status", "phase"], json!(phase));
+    set(machine, &["status", "observedGeneration"], json!(generation(machine)));
+    let ready = bootstrap && infrastructure && node;
+    let mut new = vec![
+        Condition::positive("Available", "Available", ready),
+        Condition::positive("Ready", "Ready", ready),
+        Condition::positive("BootstrapConfigReady", "Ready", bootstrap),
+        Condition::positive("InfrastructureReady", "Ready", infrastructure),
+        node_condition("NodeHealthy", node, "Waiting for Cluster control plane to be initialized"),
+        node_condition("NodeReady", node, "Waiting for Cluster control plane to be initialized"),
+        Condition::activity("Deleting", false),
+        Condition::activity("Paused", false),
+    ];
+    if let Some(current) = is_up_to_date(reader, machine) {
+        new.push(Condition::positive("UpToDate", "UpToDate", current));
+    }
+    let mut old = vec![
+        legacy("Ready", ready, "WaitingForInfrastructure"),
+        legacy("BootstrapReady", bootstrap, "WaitingForDataSecret"),
+        legacy("InfrastructureReady", infrastructure, "WaitingForInfrastructure"),
+        legacy("NodeHealthy", node, "WaitingForNodeRef"),
+    ];
+    if label(machine, IS_CONTROL_PLANE).is_some() {
+        for kind in PODS {
+            new.push(Condition::new(kind, node, if node { "Running" } else { "Provisioning" }));
+            old.push(legacy(kind, node, "PodProvisioning"));
+        }
+        new.push(Condition::positive("EtcdMemberHealthy", "Healthy", node));
+        old.push(legacy("EtcdMemberHealthy", node, "EtcdMemberUnhealthy"));
+    }
+    conditions::write(machine, contract, &new, &old, &now);
+}
+
+fn node_condition(kind: &'static str, node: bool, message: &str) -> Condition {
+    if node {
+        Condition::new(kind, true, kind)
+    } else {
+        Condition::new(kind, false, "InspectionFailed").with_message(message.to_owned())
+    }
+}
+
+/// True if the owner of the Machine would create an equal Machine now: `None` if the Machine has no controller.
+fn is_up_to_date(reader: &ObjectReader<'_>, machine: &Value) -> Option<bool> {
+    let owner = controller(machine)?;
+    let object = reader.get(&owner_ref(owner, namespace(machine)))?;
+    match text(owner, "/kind") {
+        "KubeadmControlPlane" => Some(control_plane::is_up_to_date(reader, &object, machine)),
+        "MachineSet" => match controller(&object) {
+            Some(owner) => {
+                let deployment = reader.get(&owner_ref(owner, namespace(machine)))?;
+                Some(deployment::is_current(reader, &deployment, &object))
+            }
+            None => Some(true),
+        },
+        _ => None,
+    }
 }

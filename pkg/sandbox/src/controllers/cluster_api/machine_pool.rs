@@ -11,7 +11,7 @@ use super::{
     infrastructure::is_pool_ready,
     object::{
         CLUSTER_NAME, add_finalizer, desired_replicas, ensure_owner, generation, group, is_deleting, kind,
-        name, non_null, number, owner_reference, remove_finalizer, set, set_label, text,
+        name, non_null, number, owner_reference, set, set_label, text,
     },
     plan::{ObjectReader, WritePlan},
 };
@@ -26,12 +26,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
     let infrastructure = referenced_object(reader, live, "/spec/template/spec/infrastructureRef");
     let parts = [&bootstrap, &infrastructure];
     if is_deleting(live) {
-        plan.delete_all(parts.into_iter().flatten());
-        if bootstrap.is_none() && infrastructure.is_none() {
-            remove_finalizer(&mut pool, FINALIZER);
-        }
-        plan.update(live, pool);
-        return plan;
+        return WritePlan::deletion(live, FINALIZER, parts.into_iter().flatten());
     }
     add_finalizer(&mut pool, FINALIZER);
     set_label(&mut pool, CLUSTER_NAME, name(cluster));

@@ -12,7 +12,7 @@ use super::{
     object::{
         CLUSTER_NAME, CORE, DEPLOYMENT_NAME, SET_NAME, add_finalizer, annotation, controller,
         desired_replicas, ensure_owner, generation, is_controlled_by, is_deleting, label, merge_maps, name,
-        namespace, owner_reference, remove_finalizer, set, string_map, text,
+        namespace, owner_reference, set, string_map, text,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     template::{self, TemplateClone},
@@ -29,17 +29,12 @@ const REFERENCES: [(&str, &[&str]); 2] = [
 
 /// Plans the writes for a MachineSet.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
-    let mut plan = WritePlan::default();
     let machines = machines(reader, live, cluster);
-    let mut machine_set = live.clone();
     if is_deleting(live) {
-        plan.delete_all(&machines);
-        if machines.is_empty() {
-            remove_finalizer(&mut machine_set, FINALIZER);
-        }
-        plan.update(live, machine_set);
-        return plan;
+        return WritePlan::deletion(live, FINALIZER, &machines);
     }
+    let mut plan = WritePlan::default();
+    let mut machine_set = live.clone();
     add_finalizer(&mut machine_set, FINALIZER);
     set_webhook_defaults(&mut machine_set, cluster, SET_NAME);
     if controller(live).is_none() {

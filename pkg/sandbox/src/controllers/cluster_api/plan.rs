@@ -10,11 +10,15 @@ use serde_json::{Value, json};
 
 use super::{
     contract::Contract,
-    object::{is_deleting, uid},
+    object::{
+        CORE, cluster_name, ensure_owner, is_deleting, name, namespace, owner_reference, remove_finalizer,
+        text, uid, unset,
+    },
 };
 use crate::{
-    client::{Client, Propagation},
+    client::Client,
     controllers::{ObjectRef, Requeue},
+    request::options::PropagationPolicy,
     status::Status,
 };
 
@@ -41,6 +45,30 @@ pub(super) enum PlannedWrite {
 }
 
 impl WritePlan {
+    /// Plans a deletion: deletes the children of the object, then removes its finalizer.
+    pub(super) fn deletion<'a>(
+        live: &Value,
+        finalizer: &str,
+        children: impl IntoIterator<Item = &'a Value>,
+    ) -> Self {
+        let mut plan = Self::default();
+        let mut children = children.into_iter().peekable();
+        if children.peek().is_none() {
+            let mut released = live.clone();
+            remove_finalizer(&mut released, finalizer);
+            plan.update(live, released);
+        }
+        plan.delete_all(children);
+        plan
+    }
+
+    /// Makes `owner` an owner of an object, so that the object moves and is deleted with its owner.
+    pub(super) fn adopt(&mut self, object: &Value, owner: &Value) {
+        let mut owned = object.clone();
+        ensure_owner(&mut owned, owner_reference(owner, false));
+        self.update(object, owned);
+    }
+
     pub(super) fn create(&mut self, object: Value) {
         self.writes.push(PlannedWrite::Create(object));
     }
@@ -91,7 +119,7 @@ pub(super) async fn execute(client: &Client, plan: WritePlan) -> Result<Requeue,
         match write {
             PlannedWrite::Create(object) => drop(client.create(object).await?),
             PlannedWrite::Delete { object, uid } => {
-                client.delete_if(&object, &uid, Propagation::Background).await?;
+                client.delete_if(&object, &uid, PropagationPolicy::Background).await?;
             }
             PlannedWrite::Update { before, after } => update(client, &before, after).await?,
         }
@@ -103,7 +131,7 @@ async fn update(client: &Client, before: &Value, mut after: Value) -> Result<(),
     let (main, status) = split(before, &after);
     if let Some(mut main) = main {
         if main["status"].is_null() {
-            super::object::unset(&mut main, &["status"]);
+            unset(&mut main, &["status"]);
         }
         let written = client.update(main).await?;
         after["metadata"]["resourceVersion"] = json!(written["metadata"]["resourceVersion"]);
@@ -163,15 +191,15 @@ pub(super) fn objects_of_cluster(
     kind: &str,
     cluster: &Value,
 ) -> Vec<Value> {
-    let mut all = reader.list(group, kind, Some(super::object::namespace(cluster)));
-    let name = super::object::name(cluster);
-    all.retain(|object| super::object::cluster_name(object) == Some(name));
-    all.sort_by(|one, other| super::object::name(one).cmp(super::object::name(other)));
+    let mut all = reader.list(group, kind, Some(namespace(cluster)));
+    let name = name(cluster);
+    all.retain(|object| cluster_name(object) == Some(name));
+    all.sort_by(|one, other| text(one, "/metadata/name").cmp(text(other, "/metadata/name")));
     all
 }
 
 /// The `apiVersion` of new objects of a core kind.
 pub(super) fn core_api_version(reader: &ObjectReader<'_>, kind: &str, cluster: &Value) -> String {
-    let version = reader.api_version(super::object::CORE, kind);
-    version.unwrap_or_else(|| super::object::text(cluster, "/apiVersion").to_owned())
+    let version = reader.api_version(CORE, kind);
+    version.unwrap_or_else(|| text(cluster, "/apiVersion").to_owned())
 }

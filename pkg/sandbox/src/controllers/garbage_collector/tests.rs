@@ -1,9 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    ControllerSwitches, Options, Sandbox,
-    client::{Client, Propagation},
-    controllers::ObjectRef,
+    ControllerSwitches, Options, Sandbox, client::Client, controllers::ObjectRef,
+    request::options::PropagationPolicy,
 };
 
 /// A sandbox with only the garbage collector and a custom kind `Widget`.
@@ -56,7 +55,7 @@ async fn deleting_a_definition_deletes_dependents_of_its_objects() {
     client.create(config_map("dependent", &owner)).await.unwrap();
     sandbox.wait_until_idle().await;
     let definition = place("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com");
-    client.delete(&definition, Propagation::Background).await.unwrap();
+    client.delete(&definition, PropagationPolicy::Background).await.unwrap();
     sandbox.wait_until_idle().await;
     assert_eq!(client.get(&definition), None);
     assert_eq!(client.get(&place("", "ConfigMap", "default", "dependent")), None);
@@ -82,7 +81,7 @@ async fn a_waiting_owner_is_deleted_once_its_dependent_drops_it() {
     client.create(dependent).await.unwrap();
     sandbox.wait_until_idle().await;
     let owner = place("example.com", "Widget", "default", "one");
-    client.delete(&owner, Propagation::Foreground).await.unwrap();
+    client.delete(&owner, PropagationPolicy::Foreground).await.unwrap();
     sandbox.wait_until_idle().await;
     let mut dependent = client.get(&place("", "ConfigMap", "default", "dependent")).unwrap();
     assert!(dependent["metadata"]["deletionTimestamp"].is_string());

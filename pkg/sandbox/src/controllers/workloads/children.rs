@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Client, Propagation},
+    client::Client,
     controllers::{ObjectRef, conditions, group_of},
     meta::{self, SAFE_LETTERS},
+    request::options::PropagationPolicy,
     selector::LabelSelector,
     status::Status,
 };
@@ -95,7 +96,7 @@ pub(super) fn pod_from_template(owner: &Value) -> Value {
 
 /// Deletes an object. Succeeds if the object does not exist.
 pub(super) async fn delete(client: &Client, object: &Value) -> Result<(), Status> {
-    client.delete(&ObjectRef::of(object), Propagation::Background).await
+    client.delete(&ObjectRef::of(object), PropagationPolicy::Background).await
 }
 
 /// Writes the status of an object if the status differs.

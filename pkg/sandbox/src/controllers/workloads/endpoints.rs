@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::children::{controller_reference, is_active, is_ready};
 use crate::{
-    client::{Client, Propagation},
+    client::Client,
     controllers::{ObjectRef, Requeue},
     meta,
+    request::options::PropagationPolicy,
     selector::LabelSelector,
     status::Status,
 };
@@ -37,7 +38,7 @@ pub(super) async fn delete_endpoints(client: &Client, service: &ObjectRef) -> Re
     let endpoints = ObjectRef::new("", "Endpoints", &service.namespace, &service.name);
     let ours = |live: Value| live["metadata"]["labels"][MANAGER.0] == MANAGER.1;
     if client.get(service).is_none() && client.get(&endpoints).is_some_and(ours) {
-        client.delete(&endpoints, Propagation::Background).await?;
+        client.delete(&endpoints, PropagationPolicy::Background).await?;
     }
     Ok(())
 }

@@ -48,7 +48,10 @@ impl Lab {
     }
 
     async fn delete(&self, kind: &str, name: &str) {
-        self.client.delete(&reference(kind, name), crate::client::Propagation::Background).await.unwrap();
+        self.client
+            .delete(&reference(kind, name), crate::request::options::PropagationPolicy::Background)
+            .await
+            .unwrap();
         self.sandbox.wait_until_idle().await;
     }
 

@@ -17,58 +17,37 @@ use serde_json::{Number, Value};
 
 use crate::{
     cel,
-    schema::{AdditionalProperties, Schema, Type},
+    schema::{AdditionalProperties, Node, Schema, Type},
 };
 
-/// Reserved words of CEL, which need escaping as field names.
-const RESERVED: [&str; 18] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-];
+/// Reserved words of CEL, which need escaping as field names, separated by spaces.
+const RESERVED: &str = "true false null in as break const continue else for function if import let loop package \
+    namespace return var void while";
 
-/// Converts a value with its schema. `functions` parses times and durations.
-pub(super) fn convert(schema: Schema<'_>, value: &Value, functions: &Context<'_>) -> CelValue {
-    let node = schema.node();
+/// Converts a value with its schema, if any. `functions` parses times and durations.
+pub(super) fn convert(schema: Option<Schema<'_>>, value: &Value, functions: &Context<'_>) -> CelValue {
+    let node = schema.map(Schema::node);
     match value {
         Value::Null => CelValue::Null,
         Value::Bool(flag) => CelValue::Bool(*flag),
-        Value::Number(given) => number(given, node.kind),
-        Value::String(text) => convert_formatted(text, node.format.as_deref(), functions),
-        Value::Array(items) => {
-            let item = |item: &Value| match schema.items() {
-                Some(schema) => convert(schema, item, functions),
-                None => plain(item),
-            };
-            CelValue::List(Arc::new(items.iter().map(item).collect()))
+        Value::Number(given) => number(given, node.map_or(Type::Any, |node| node.kind)),
+        Value::String(text) => {
+            convert_formatted(text, node.and_then(|node| node.format.as_deref()), functions)
         }
-        Value::Object(fields)
-            if node.additional == AdditionalProperties::None && node.kind == Type::Object =>
-        {
+        Value::Array(items) => {
+            let schema = schema.and_then(Schema::items);
+            CelValue::List(Arc::new(items.iter().map(|item| convert(schema, item, functions)).collect()))
+        }
+        Value::Object(fields) => {
+            let is_struct =
+                |node: &Node| node.additional == AdditionalProperties::None && node.kind == Type::Object;
+            let is_struct = node.is_some_and(is_struct);
             object(fields.iter().filter_map(|(name, value)| {
-                let field = node.properties.get(name.as_str()).copied()?;
-                Some((escape(name), convert(schema.at(field), value, functions)))
+                let field = schema.and_then(|schema| schema.field(name));
+                let name = if is_struct { field.map(|_| escape(name))? } else { name.clone() };
+                Some((name, convert(field, value, functions)))
             }))
         }
-        Value::Object(fields) => object(fields.iter().map(|(name, value)| match schema.field(name) {
-            Some(schema) => (name.clone(), convert(schema, value, functions)),
-            None => (name.clone(), plain(value)),
-        })),
     }
 }
 
@@ -76,17 +55,6 @@ fn object(fields: impl Iterator<Item = (String, CelValue)>) -> CelValue {
     let map: HashMap<Key, CelValue> =
         fields.map(|(name, value)| (Key::String(Arc::new(name)), value)).collect();
     CelValue::Map(Map { map: Arc::new(map) })
-}
-
-fn plain(value: &Value) -> CelValue {
-    match value {
-        Value::Null => CelValue::Null,
-        Value::Bool(flag) => CelValue::Bool(*flag),
-        Value::Number(given) => number(given, Type::Any),
-        Value::String(text) => CelValue::String(Arc::new(text.clone())),
-        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(plain).collect())),
-        Value::Object(fields) => object(fields.iter().map(|(name, value)| (name.clone(), plain(value)))),
-    }
 }
 
 fn number(number: &Number, kind: Type) -> CelValue {
@@ -128,7 +96,7 @@ fn evaluate(program: &Program, text: &str, functions: &Context<'_>) -> Option<Ce
 /// Escapes a field name for expressions.
 /// Source: apiserver 1.36 `pkg/cel/escaping.go`.
 fn escape(name: &str) -> String {
-    if RESERVED.contains(&name) || matches!(name, "var" | "void" | "while") {
+    if RESERVED.split(' ').any(|word| word == name) {
         return format!("__{name}__");
     }
     let special = |c: char| matches!(c, '.' | '-' | '/') || !(c.is_ascii_alphanumeric() || c == '_');

@@ -4,13 +4,16 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use crate::schema::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, SchemaRoot, Schemas, Type};
+use crate::schema::{
+    AdditionalProperties, ListType, Node, NodeId, PatchStrategy, SchemaRoot, Schemas, Type, object_meta,
+};
 
 /// Reads a schema; `definitions` contains the referenced definitions.
 pub(crate) fn read(schema: &Value, definitions: &Value) -> SchemaRoot {
     let mut reader =
         Reader { schemas: Schemas::default(), definitions, known: BTreeMap::new(), uses: Vec::new() };
     let root = reader.node(schema);
+    reader.add_resource_fields(root);
     // A use of a definition adds details: it becomes a separate node, filled after all nodes are read.
     for (id, definition, own) in std::mem::take(&mut reader.uses) {
         let mut node = reader.schemas.schema(definition).node().clone();
@@ -32,6 +35,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Adds the fields of every object to a whole object.
+    fn add_resource_fields(&mut self, id: NodeId) {
+        let metadata = object_meta(&mut self.schemas);
+        let text = self.schemas.add(Node { kind: Type::String, ..Node::default() });
+        for (name, field) in [("metadata", metadata), ("apiVersion", text), ("kind", text)] {
+            self.schemas.node_mut(id).properties.entry(name.into()).or_insert(field);
+        }
+    }
+
     fn node(&mut self, schema: &Value) -> NodeId {
         let reference = schema.get("$ref").or_else(|| schema.get("allOf")?.get(0)?.get("$ref"));
         let Some(reference) = reference.and_then(Value::as_str) else {
@@ -115,6 +127,9 @@ impl Reader<'_> {
             embedded_resource: flag("x-kubernetes-embedded-resource"),
             ..Node::default()
         };
+        if flag("x-kubernetes-embedded-resource") {
+            self.add_resource_fields(id);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
     }
     let usable = selector::validate(&spec["selector"], &SPEC.field("selector"), errors);
     let labels = &spec["template"]["metadata"]["labels"];
-    if usable && (spec["selector"].is_null() || !selector::matches(&spec["selector"], labels)) {
+    if usable && !selector::matches(&spec["selector"], &spec["template"]) {
         let path = SPEC.field("template.metadata.labels");
         errors.invalid(&path, labels.clone(), "`selector` does not match template `labels`");
     }

@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
-use crate::builtin::rules::{
-    error_list::{ErrorList, FieldPath, entries, items, text},
-    formats,
+use crate::{
+    builtin::rules::{
+        error_list::{ErrorList, FieldPath, entries, items, text},
+        formats,
+    },
+    selector::LabelSelector,
 };
 
 /// True if a selector has no requirements.
@@ -53,19 +56,7 @@ pub(super) fn labels(labels: &Value, path: &FieldPath<'_>, errors: &mut ErrorLis
     }
 }
 
-/// True if a selector matches these labels.
-pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
-    entries(&selector["matchLabels"]).all(|(key, value)| labels.get(key) == Some(value))
-        && items(&selector["matchExpressions"]).all(|(_, requirement)| {
-            let value = labels.get(text(&requirement["key"]));
-            let listed =
-                value.is_some_and(|value| items(&requirement["values"]).any(|(_, one)| one == value));
-            match text(&requirement["operator"]) {
-                "In" => listed,
-                "NotIn" => !listed,
-                "Exists" => value.is_some(),
-                "DoesNotExist" => value.is_none(),
-                _ => false,
-            }
-        })
+/// True if a selector matches the labels of a template.
+pub(super) fn matches(selector: &Value, template: &Value) -> bool {
+    LabelSelector::of_object(selector).matches_object(template)
 }

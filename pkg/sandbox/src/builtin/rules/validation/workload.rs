@@ -16,7 +16,7 @@ fn template(spec: &Value, usable: bool, errors: &mut ErrorList) {
     let labels = &spec["template"]["metadata"]["labels"];
     let selector = &spec["selector"];
     let is_empty = selector.is_object() && selector::is_empty(selector);
-    if !is_empty && (selector.is_null() || !selector::matches(selector, labels)) {
+    if !is_empty && !selector::matches(selector, &spec["template"]) {
         let path = path.field("metadata");
         errors.invalid(&path.field("labels"), labels.clone(), "`selector` does not match template `labels`");
     }

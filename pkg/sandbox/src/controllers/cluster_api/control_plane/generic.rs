@@ -7,7 +7,7 @@ use crate::controllers::cluster_api::{
     contract::{Contract, has_infrastructure},
     object::{
         CONTROL_PLANE, add_finalizer, desired_replicas, generation, group, is_deleting, kind, non_null,
-        owner_of_kind, remove_finalizer, set,
+        owner_of_kind, set,
     },
     plan::{ObjectReader, WritePlan},
     secrets,
@@ -19,9 +19,7 @@ pub(crate) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
     let mut object = live.clone();
     let finalizer = format!("{}.{CONTROL_PLANE}", kind(live).to_lowercase());
     if is_deleting(live) {
-        remove_finalizer(&mut object, &finalizer);
-        plan.update(live, object);
-        return plan;
+        return WritePlan::deletion(live, &finalizer, []);
     }
     if owner_of_kind(live, "Cluster").is_none() {
         return plan;

@@ -6,12 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::object::*;
 use crate::{
-    client::{Client, Propagation},
-    clock::Clock,
-    controllers::ObjectRef,
-    options::Options,
-    server::Sandbox,
-    store::Store,
+    client::Client, clock::Clock, controllers::ObjectRef, options::Options,
+    request::options::PropagationPolicy, server::Sandbox, store::Store,
 };
 
 /// The API versions and contracts of the tests.
@@ -92,7 +88,7 @@ impl TestServer {
 
     pub(super) async fn delete(&self, kind: &str, name: &str) {
         let object = ObjectRef::new(group_of_kind(kind), kind, NAMESPACE, name);
-        self.client.delete(&object, Propagation::Background).await.unwrap();
+        self.client.delete(&object, PropagationPolicy::Background).await.unwrap();
         self.wait_until_idle().await;
     }
 
