@@ -13,9 +13,10 @@ use crate::{
     status::Status,
     store::{Key, ListOptions, ResourceName, Scope, StoredObject},
     verbs::{
-        self, Call, object,
+        self, Call,
+        call::WriteResult,
+        object,
         patch::{Patch, PatchType},
-        response::WriteResult,
     },
 };
 

@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! definition ─► set_defaults ─► validate ─► status ─► resources ─► served kinds
-//! object     ─► prune ─► default ─► validate_object: values, embedded objects, lists, rules
+//! object     ─► prune ─► default ─► validate_object: values, embedded objects, lists, rules, scale
 //! ```
+//!
+//! Source of the checks of lists and of the scale: apiextensions-apiserver 1.36 `pkg/apiserver/schema/listtype` and
+//! `pkg/registry/customresource/validator.go`.
 
 mod check;
 mod correlate;

@@ -1,4 +1,5 @@
-//! The identity of a listening sandbox: certificate authority, server certificate and the token of its only user.
+//! The identity of a listening sandbox: certificate authority, server certificate and the token of its only user, with
+//! the kubeconfig and the TLS client for it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Object `metadata`: readers, writers and checks for every kind.
+//! Object `metadata`: readers, writers and checks for every kind, and references to objects.
 
 mod names;
 mod validate;

@@ -13,7 +13,7 @@
 //! fields, validation, validating admission, commit. After a conflict, the write restarts from the stored object.
 
 pub(crate) mod admission;
-mod call;
+pub(crate) mod call;
 pub(crate) mod create;
 pub(crate) mod decode;
 pub(crate) mod definitions;
@@ -25,7 +25,6 @@ pub(crate) mod object;
 pub(crate) mod patch;
 pub(crate) mod pods;
 pub(crate) mod read;
-pub(crate) mod response;
 pub(crate) mod reviews;
 pub(crate) mod scale;
 pub(crate) mod update;

@@ -1,4 +1,7 @@
-//! Selection of the webhooks that a request must call.
+//! Selection of the webhooks that a request must call, also by the expressions of `matchConditions`.
+//!
+//! Expressions may use `object`, `oldObject` and `request`. `authorizer` is absent, and an expression with `authorizer`
+//! fails.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Validation of definitions.
+//! Validation of definitions: versions, names and conversion; schemas and columns are apart.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/validation`. The real server validates its internal
 //! form, which stores fields once if all versions agree. Errors in the schema of a single version therefore have the

@@ -1,6 +1,7 @@
-//! Ownership changes by writes.
+//! Ownership changes by writes: conflicts with other managers, and the annotation with kubectl's last configuration.
 //!
-//! Source: structured-merge-diff v6 `merge.Updater` as kube-apiserver 1.36 uses it.
+//! Source: structured-merge-diff v6 `merge.Updater` as kube-apiserver 1.36 uses it, and its `lastAppliedManager` and
+//! `lastAppliedUpdater`.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 

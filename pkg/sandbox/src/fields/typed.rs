@@ -1,4 +1,4 @@
-//! Objects and their shapes: validation, field lists and removal of fields.
+//! Objects and their shapes: validation, field lists, removal of fields, and objects without written fields.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Definitions: the shapes of kinds and of their parts.
+//! Definitions: the shapes of kinds and of their parts. A custom kind has the schema of its definition, with the fields
+//! that every object has.
 
 use std::{collections::HashSet, sync::Arc};
 

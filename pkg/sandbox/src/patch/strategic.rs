@@ -1,4 +1,4 @@
-//! Strategic merge patch.
+//! Strategic merge patch. Merged lists have the order of the patch, with other items in their old positions.
 //!
 //! Source: kube-apiserver 1.36 with apimachinery `strategicpatch`.
 

@@ -1,4 +1,4 @@
-//! The wire format of protobuf: numbered fields in the four encodings in use.
+//! The wire format of protobuf: numbered fields in the four encodings in use, and messages that are one value in JSON.
 
 use std::fmt;
 

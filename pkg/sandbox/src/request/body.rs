@@ -1,4 +1,5 @@
-//! Request bodies: reading, decoding and detection of irregularities.
+//! Request bodies: reading, decoding and detection of irregularities. Parse errors are in the words of Go's parsers, which
+//! clients show to users.
 
 mod duplicate_keys;
 

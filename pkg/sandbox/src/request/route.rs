@@ -1,4 +1,5 @@
-//! Routing from a path to a served resource, with the real server's errors for unknown paths.
+//! Routing from a path such as `/api/v1/namespaces/a/pods/b/status` to a served resource, with the real server's errors
+//! for unknown paths.
 
 use std::sync::Arc;
 

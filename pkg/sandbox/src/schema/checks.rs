@@ -1,4 +1,5 @@
-//! Conditions of a schema on values beyond their type: bounds, patterns, alternatives, rules.
+//! Conditions of a schema on values beyond their type: bounds, patterns, alternatives, and rules in the Common Expression
+//! Language (`x-kubernetes-validations`), compiled at first use and cached.
 
 use std::sync::OnceLock;
 

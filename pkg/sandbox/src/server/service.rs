@@ -21,8 +21,8 @@ use crate::{
     respond::{self, Accepted, Body, ConnectionCut, Presenter},
     status::Status,
     verbs::{
+        call::VerbResponse,
         dispatch::{self, ResourceRequest},
-        response::VerbResponse,
     },
 };
 

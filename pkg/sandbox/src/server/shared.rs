@@ -1,4 +1,4 @@
-//! The state that all requests share.
+//! The state that all requests share, with the served custom resource definitions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

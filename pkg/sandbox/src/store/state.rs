@@ -1,4 +1,4 @@
-//! The state that commits, lists and watches share.
+//! The state that commits, lists and watches share, with the latest changes.
 
 use std::{
     collections::{BTreeMap, VecDeque, vec_deque},

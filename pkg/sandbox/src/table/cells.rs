@@ -1,4 +1,5 @@
-//! Cells of built-in kinds: the expressions of `columns.txt`. Paths are JSON pointers.
+//! Cells of built-in kinds: the expressions of `columns.txt`. Paths are JSON pointers. Ages are readable: `5s`, `3m20s`,
+//! `4h`, `12d`.
 
 use std::collections::BTreeSet;
 

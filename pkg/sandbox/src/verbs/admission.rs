@@ -1,6 +1,7 @@
 //! Admission: changes and refusals between the decoding and the storage of an object.
 //!
-//! The server itself enforces the lifecycle of namespaces; webhooks run afterwards.
+//! The server itself enforces the lifecycle of namespaces; webhooks run afterwards. Each change of a configuration
+//! registers the webhooks again.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,16 +1,21 @@
-//! Calls of verbs.
+//! Calls of verbs, and their results before formatting.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use indexmap::IndexSet;
+use serde_json::Value;
 
+use super::{object, watch::WatchStream};
 use crate::{
     builtin,
     kinds::{Kinds, ResourceType},
     request::options::FieldValidation,
     server::Server,
     status::Status,
-    store::{CommitError, Key, ResourceName, Scope},
+    store::{CommitError, Key, ResourceName, Scope, StoredObject},
 };
 
 /// One call of a verb: its target, its sender, and the warnings of the response.
@@ -122,4 +127,45 @@ pub(crate) fn resource_name(resource: &ResourceType) -> ResourceName {
         _ => Arc::clone(&resource.group),
     };
     ResourceName { group, plural: Arc::clone(&resource.plural) }
+}
+
+/// The result of a verb.
+pub(crate) enum VerbResponse {
+    /// A stored object of the resource.
+    Stored(u16, Arc<StoredObject>),
+    /// An object of the resource, or its scale.
+    Object(u16, Value),
+    /// An object of another kind, which has a single form: a `Status`, a review.
+    OtherKind(u16, Value),
+    /// A list of objects of the resource.
+    List(Vec<Arc<StoredObject>>, BTreeMap<&'static str, Value>),
+    /// A stream of changes.
+    Watch(Box<WatchStream>),
+    /// Plain text.
+    Text(String),
+}
+
+impl VerbResponse {
+    pub(crate) fn from_write(code: u16, written: WriteResult) -> Self {
+        match written {
+            WriteResult::Stored(stored) => Self::Stored(code, stored),
+            WriteResult::DryRun(object) => Self::Object(code, object),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum WriteResult {
+    Stored(Arc<StoredObject>),
+    DryRun(Value),
+}
+
+impl WriteResult {
+    /// Returns the object in the form that the resource serves.
+    pub(crate) fn into_value(self, call: &Call<'_>) -> Value {
+        match self {
+            Self::Stored(stored) => object::read(&call.resource, &stored),
+            Self::DryRun(object) => object,
+        }
+    }
 }

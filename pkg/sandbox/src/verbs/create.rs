@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, object, response::WriteResult};
+use super::{Call, admission, call::WriteResult, decode, kind, managed, object};
 use crate::{
     builtin, meta,
     status::Status,

@@ -1,11 +1,11 @@
-//! The delete verb.
+//! The delete and deletecollection verbs, and the grace periods of pods.
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{Call, admission, kind, object, read, response::WriteResult};
+use super::{Call, admission, call::WriteResult, kind, object, read};
 use crate::{
     clock::Clock,
     meta,

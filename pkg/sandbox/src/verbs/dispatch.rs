@@ -6,13 +6,14 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
-    Call, create, decode,
+    Call,
+    call::VerbResponse,
+    create, decode,
     delete::{self, DeleteResult},
     kind, object,
     patch::{self, Patch, PatchType},
     pods,
     read::{self, ContinueToken, ListResult},
-    response::VerbResponse,
     reviews, scale, update, watch,
 };
 use crate::{

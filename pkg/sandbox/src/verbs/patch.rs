@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, response::WriteResult, update};
+use super::{Call, admission, call::WriteResult, decode, kind, managed, update};
 use crate::{
     meta, patch,
     request::{

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Call, managed, response::WriteResult, update};
+use super::{Call, call::WriteResult, managed, update};
 use crate::{
     kinds::{ResourceType, ScalePaths},
     meta,

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{
     Call,
     admission::{self, Operation},
+    call::WriteResult,
     create, decode, delete, kind, managed, object,
-    response::WriteResult,
 };
 use crate::{
     fields, meta,

@@ -1,4 +1,4 @@
-//! Format checks of names and other texts, with the error messages of the real server.
+//! Format checks of names and other texts, with the error messages of the real server, and the name formats of kinds.
 //!
 //! Source: apimachinery 1.36 `pkg/util/validation` and `pkg/api/validate/content`. Each function returns the list of
 //! problems; the list is empty for valid texts.

@@ -1,9 +1,8 @@
 //! Validation of built-in kinds.
 //!
 //! Source: the `validation.go` files of kube-apiserver 1.36, with their order and messages. Deliberately absent: rules
-//! for values that nobody writes by hand, and kinds that no provider ships.
+//! for values that nobody writes by hand, and kinds that no provider ships. Only workloads have a validated status.
 
-mod batch;
 mod config;
 mod extension;
 mod pod;
@@ -35,7 +34,7 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
         ("apiregistration.k8s.io", "apiservices") => extension::api_service(object, to),
         ("apps", "deployments") => workload::deployment(object, old, to),
         ("apps", "replicasets") => workload::replica_set(object, old, to),
-        ("batch", "jobs") => batch::job(object, old, to),
+        ("batch", "jobs") => workload::job(object, old, to),
         ("coordination.k8s.io", "leases") => config::lease(object, to),
         ("rbac.authorization.k8s.io", "clusterrolebindings") => rbac::binding(object, old, true, to),
         ("rbac.authorization.k8s.io", "clusterroles") => rbac::role(object, true, to),

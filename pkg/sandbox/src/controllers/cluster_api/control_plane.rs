@@ -3,17 +3,18 @@
 //! Source: Cluster API v1.14 `controlplane/kubeadm`, run.
 
 mod generic;
-mod kubeadm_status;
 
 use serde_json::{Value, json};
 
 use super::{
+    conditions::{self, Condition, legacy},
     contract::{Contract, has_infrastructure, referenced_object, resolve},
+    counts::MachineCounts,
     deployment::adopt_template,
     object::{
         self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains_fields, desired_replicas,
-        is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null, owner_of_kind,
-        owner_reference, remove_finalizer, set, string_map, text, unset,
+        generation, is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null,
+        owner_of_kind, owner_reference, remove_finalizer, set, string_map, text, unset,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout, secrets,
@@ -61,7 +62,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
         adopt_template(reader, live, cluster, template_pointer(live), &mut plan);
         scale(reader, live, cluster, &machines, &mut plan);
     }
-    kubeadm_status::write(reader, &mut control_plane, cluster, &machines);
+    write_status(reader, &mut control_plane, cluster, &machines);
     plan.requeue_after = rollout::time_until_rollout(live, &reader.now());
     plan.update(live, control_plane);
     plan
@@ -256,4 +257,82 @@ fn is_same_config(found: &Value, control_plane: &Value) -> bool {
         !BY_ROLE.contains(&section.as_str()) && wanted.get(section).is_none_or(is_empty) && !is_empty(found)
     });
     !removed && contains_fields(found, &wanted)
+}
+
+fn write_status(reader: &ObjectReader<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {
+    let contract = Contract::of(object);
+    // Like the real controller, evaluates the Machines here, so that the counts match the observed generation.
+    let up_to_date = machines.iter().filter(|machine| is_up_to_date(reader, object, machine)).count();
+    let counts = MachineCounts { up_to_date, ..MachineCounts::of(machines, desired_replicas(object)) };
+    let up = machines.iter().any(|machine| non_null(machine, "/status/nodeRef").is_some());
+    let initialized = up || contract.is_initialized(object, "initialized", "controlPlaneInitialized");
+    if initialized {
+        contract.set_initialized(object, "initialized", "controlPlaneInitialized");
+    }
+    counts.write(object, contract, &["readyReplicas", "updatedReplicas", "unavailableReplicas"]);
+    if contract == Contract::V1Beta1 {
+        set(object, &["status", "ready"], json!(counts.ready > 0));
+    }
+    let selector = format!("{CLUSTER_NAME}={},{IS_CONTROL_PLANE}", name(cluster));
+    set(object, &["status", "selector"], json!(selector));
+    set(object, &["status", "observedGeneration"], json!(generation(object)));
+    if let Some(version) = lowest_version(machines) {
+        set(object, &["status", "version"], json!(version));
+    }
+    write_conditions(object, contract, &counts, initialized, has_infrastructure(cluster), &reader.now());
+}
+
+/// The lowest Kubernetes version of all Machines.
+fn lowest_version(machines: &[Value]) -> Option<&str> {
+    let versions = machines.iter().map(|machine| text(machine, "/spec/version")).filter(|it| !it.is_empty());
+    versions.min_by_key(|version| {
+        let numbers = version.trim_start_matches('v').split(['.', '-', '+']);
+        numbers.map(|number| number.parse::<u64>().unwrap_or(0)).collect::<Vec<_>>()
+    })
+}
+
+fn write_conditions(
+    object: &mut Value,
+    contract: Contract,
+    counts: &MachineCounts,
+    initialized: bool,
+    has_certificates: bool,
+    now: &str,
+) {
+    let available = initialized && counts.available > 0;
+    let healthy = |kind| Condition::positive(kind, "Healthy", available);
+    let new = [
+        Condition::positive("Available", "Available", available),
+        Condition::positive("Initialized", "Initialized", initialized),
+        Condition::positive("CertificatesAvailable", "Available", has_certificates),
+        healthy("EtcdClusterHealthy"),
+        healthy("ControlPlaneComponentsHealthy"),
+        counts.all_ready("MachinesReady"),
+        counts.all_up_to_date("MachinesUpToDate"),
+        Condition::activity("RollingOut", counts.is_rolling_out()),
+        Condition::activity("ScalingUp", counts.is_scaling_up()),
+        Condition::activity("ScalingDown", counts.is_scaling_down()),
+        Condition::activity("Remediating", false),
+        Condition::activity("Deleting", false),
+        Condition::activity("Paused", false),
+    ];
+    let (made, resized) = (counts.replicas > 0, counts.replicas == counts.desired);
+    let resize = if counts.is_scaling_up() { "ScalingUp" } else { "ScalingDown" };
+    let all_ready = made && counts.ready == counts.replicas;
+    let old = [
+        legacy(
+            "Ready",
+            available && all_ready && resized && !counts.is_rolling_out(),
+            "WaitingForKubeadmInit",
+        ),
+        legacy("Available", available, "WaitingForKubeadmInit"),
+        legacy("CertificatesAvailable", has_certificates, "WaitingForClusterInfrastructure"),
+        legacy("ControlPlaneComponentsHealthy", available, "ControlPlaneComponentsUnknown"),
+        legacy("EtcdClusterHealthy", available, "EtcdClusterUnknown"),
+        legacy("MachinesCreated", made, "WaitingForKubeadmInit"),
+        legacy("MachinesReady", all_ready, "WaitingForKubeadmInit"),
+        legacy("MachinesSpecUpToDate", !counts.is_rolling_out(), "RollingUpdateInProgress"),
+        legacy("Resized", resized, resize),
+    ];
+    conditions::write(object, contract, &new, &old, now);
 }

@@ -1,6 +1,8 @@
 //! MachineDeployments: scale up a MachineSet with the current template and scale down older MachineSets.
 //!
-//! Source: Cluster API v1.14 `core/reconcilers/machinedeployment` and its admission defaults, run.
+//! Source: Cluster API v1.14 `core/reconcilers/machinedeployment` and its admission defaults, run. As there, the counts of
+//! the status come from conditions that MachineSets set later. Right after a change, the status combines the new
+//! generation with the old counts.
 
 mod rolling;
 

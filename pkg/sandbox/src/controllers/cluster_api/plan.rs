@@ -1,4 +1,4 @@
-//! Plans of writes and their execution.
+//! Plans of writes and their execution, and the read access to the server: each plan is a function of stored state.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The objects that a workload controller owns: claim, release and creation.
+//! The objects that a workload controller owns: claim, release and creation, with hashes of their templates.
 
 use serde_json::{Value, json};
 
