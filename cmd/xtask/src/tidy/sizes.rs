@@ -11,10 +11,22 @@ const LONG_FUNCTION: usize = 100;
 const MAX_LINES: usize = 208_000;
 const LINES_GOAL: usize = 126_000;
 
-/// Checks the number of non-test lines.
+/// The folder of the sandbox, the maximum number of its non-test lines, and the goal.
+const SANDBOX: &str = "pkg/sandbox/";
+const MAX_SANDBOX_LINES: usize = 33_320;
+const SANDBOX_LINES_GOAL: usize = 32_000;
+
+/// Checks the number of non-test lines of all crates, and of the sandbox.
 pub(super) fn product_size_is_limited(workspace: &Workspace) -> Vec<Finding> {
-    let lines: usize = workspace.rust().iter().map(RustSource::product_lines).sum();
-    check_size("product", "lines that are not tests", lines, MAX_LINES, LINES_GOAL).into_iter().collect()
+    let budgets = [("", MAX_LINES, LINES_GOAL), (SANDBOX, MAX_SANDBOX_LINES, SANDBOX_LINES_GOAL)];
+    let sources = workspace.rust();
+    let check = |(folder, limit, goal): (&str, usize, usize)| {
+        let counted = sources.iter().filter(|source| source.path.starts_with(folder));
+        let lines = counted.map(RustSource::product_lines).sum();
+        let path = if folder.is_empty() { "product" } else { folder.trim_end_matches('/') };
+        check_size(path, "lines that are not tests", lines, limit, goal)
+    };
+    budgets.into_iter().filter_map(check).collect()
 }
 
 /// Compares a number with a maximum, which gives a fault, and with a goal, which gives a remark.
@@ -58,6 +70,15 @@ pub(super) fn files_and_functions_stay_readable(workspace: &Workspace) -> Vec<Fi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sandbox_has_a_budget_of_its_own() {
+        let text = "fn a() {}\n".repeat(MAX_SANDBOX_LINES + 1);
+        for (path, expected) in [("pkg/sandbox/src/a.rs", 1), ("pkg/sandboxes/src/a.rs", 0)] {
+            let findings = product_size_is_limited(&Workspace::of([(path, text.as_str())]));
+            assert_eq!(findings.iter().filter(|finding| finding.is_fault).count(), expected, "{path}");
+        }
+    }
 
     #[test]
     fn a_file_over_the_limit_is_a_fault_and_a_long_one_a_note() {
