@@ -6,9 +6,9 @@ use serde_json::{Number, Value};
 
 use crate::yaml::number_text;
 
-/// The form of JSON.
+/// The style of JSON.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct JsonForm {
+pub(crate) struct JsonStyle {
     /// The columns of a level. None for one line.
     pub(crate) indent: Option<usize>,
     /// Prints a number.
@@ -17,19 +17,19 @@ pub(crate) struct JsonForm {
     pub(crate) is_html_safe: bool,
 }
 
-impl JsonForm {
+impl JsonStyle {
     /// The form of compiled files.
     pub(crate) const COMPILED: Self = Self { indent: Some(2), number: number_text, is_html_safe: false };
 }
 
 /// Prints a value without a final line feed.
-pub(crate) fn write(value: &Value, form: JsonForm) -> String {
+pub(crate) fn write(value: &Value, form: JsonStyle) -> String {
     let mut out = String::new();
     push(&mut out, value, form, 0);
     out
 }
 
-fn push(out: &mut String, value: &Value, form: JsonForm, level: usize) {
+fn push(out: &mut String, value: &Value, form: JsonStyle, level: usize) {
     match value {
         Value::Number(number) => out.push_str(&(form.number)(number)),
         Value::String(text) => push_text(out, text, form.is_html_safe),
@@ -57,14 +57,14 @@ fn push(out: &mut String, value: &Value, form: JsonForm, level: usize) {
     }
 }
 
-fn start_item(out: &mut String, index: usize, form: JsonForm, level: usize) {
+fn start_item(out: &mut String, index: usize, form: JsonStyle, level: usize) {
     if index > 0 {
         out.push_str(if form.indent.is_some() { "," } else { ", " });
     }
     start_line(out, form, level);
 }
 
-fn start_line(out: &mut String, form: JsonForm, level: usize) {
+fn start_line(out: &mut String, form: JsonStyle, level: usize) {
     if let Some(width) = form.indent {
         out.push('\n');
         out.extend(std::iter::repeat_n(' ', width * level));
@@ -106,7 +106,7 @@ mod tests {
     fn values_are_indented_and_escaped() {
         let value = json!({"b": [1, {"x": []}], "a": {}, "t": "é\n\u{1F600}\u{7f}", "f": [1.5, 1e20]});
         assert_data_eq!(
-            write(&value, JsonForm::COMPILED),
+            write(&value, JsonStyle::COMPILED),
             str![[r#"
 {
   "a": {},

@@ -8,7 +8,7 @@ use super::error::InputError;
 use super::prune::prune;
 use super::settings::OutputType;
 use super::toml;
-use crate::json::{self, JsonForm};
+use crate::json::{self, JsonStyle};
 use crate::references::References;
 use crate::results::Reads;
 use crate::yaml::{YamlStyle, is_empty, write_document, write_documents};
@@ -58,7 +58,7 @@ fn content(name: &str, value: &Value, output_type: OutputType) -> Result<String,
             reason: "the value is not a string".to_owned(),
         }),
         _ if is_empty(value) => Ok(String::new()),
-        (OutputType::Json, _) => Ok(json::write(value, JsonForm::COMPILED)),
+        (OutputType::Json, _) => Ok(json::write(value, JsonStyle::COMPILED)),
         (OutputType::Toml, Value::Object(fields)) => Ok(toml::write(fields)),
         (OutputType::Toml, _) => Err(InputError::Format {
             path: name.to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use minijinja::value::ValueKind;
 use minijinja::{Error, Output, State, Value};
 
-use crate::json::{JsonForm, write};
+use crate::json::{JsonStyle, write};
 use crate::yaml::float_text;
 
 /// Prints a value into a template. An `if` without `else` has an undefined value, which is empty; the engine refuses other
@@ -86,5 +86,5 @@ pub(super) fn json(value: &serde_json::Value, indent: Option<usize>) -> String {
         Some(float) => float_text(float),
         None => number.to_string(),
     };
-    write(value, JsonForm { indent, number, is_html_safe: true })
+    write(value, JsonStyle { indent, number, is_html_safe: true })
 }

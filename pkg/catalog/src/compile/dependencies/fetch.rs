@@ -11,11 +11,13 @@ use transport::AddressOrigin;
 use super::error::DependencyError;
 use super::pinned::PinnedDependency;
 use super::settings::Source;
-use super::unpack::{MAX_BYTES, too_large, unpack};
+use super::unpack::unpack;
 use crate::file_reading::{FolderWalk, LinkPolicy, MAX_FILE_BYTES, WalkError, WalkedEntry, read_file};
 
 /// The folder for files of commits inside a clone.
 const TREES_FOLDER: &str = "trees";
+/// The maximum size of all files of a repository, of which an entry may need only a folder.
+const MAX_TREE_BYTES: u64 = 1 << 30;
 
 /// The files of a folder, by their paths in it.
 type Tree = Vec<(String, Vec<u8>)>;
@@ -148,7 +150,7 @@ async fn read_commit(name: &str, remote: &GitRemote, commit: &GitCommit) -> Resu
 /// Reads the files of a worktree, without those of Git. Links are followed.
 fn read_tree(folder: &Path) -> Result<Tree, WalkError> {
     let is_wanted = |entry: &WalkedEntry| entry.relative != Path::new(".git");
-    let (mut files, mut remaining) = (Vec::new(), MAX_BYTES);
+    let (mut files, mut remaining) = (Vec::new(), MAX_TREE_BYTES);
     for entry in FolderWalk::new(folder, LinkPolicy::Follow, &is_wanted)? {
         let entry = entry?;
         if entry.is_folder || !entry.path.is_file() {
@@ -156,7 +158,10 @@ fn read_tree(folder: &Path) -> Result<Tree, WalkError> {
         }
         let failed = |error| WalkError { path: entry.path.clone(), error };
         let content = read_file(&entry.path, MAX_FILE_BYTES).map_err(failed)?;
-        let too_large = || WalkError { path: folder.to_owned(), error: io::Error::other(too_large()) };
+        let too_large = || {
+            let error = io::Error::other(format!("it has more than {} MiB", MAX_TREE_BYTES >> 20));
+            WalkError { path: folder.to_owned(), error }
+        };
         remaining = remaining.checked_sub(content.len() as u64).ok_or_else(too_large)?;
         files.push((entry.name(), content));
     }

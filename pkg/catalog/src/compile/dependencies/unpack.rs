@@ -9,8 +9,8 @@ use memchr::memmem;
 use tar::Archive;
 use zip::ZipArchive;
 
-/// The maximum size of all files of an archive or repository.
-pub(super) const MAX_BYTES: u64 = 256 << 20;
+/// The maximum size of all files of an archive.
+const MAX_BYTES: u64 = 256 << 20;
 /// The maximum number of entries of a zip archive. Each one uses several times its bytes in memory.
 const MAX_ZIP_ENTRIES: usize = 100_000;
 /// The first bytes of a gzipped file.
@@ -97,7 +97,7 @@ fn unpack_zip(bytes: &[u8], max_bytes: u64) -> Result<Files, String> {
     }
 }
 
-pub(super) fn too_large() -> String {
+fn too_large() -> String {
     format!("it has more than {} MiB", MAX_BYTES >> 20)
 }
 
