@@ -9,7 +9,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::lock;
+use crate::lock::lock;
 
 /// The time for which an equal event is not repeated.
 const REPEAT_AFTER: Duration = Duration::from_mins(5);

@@ -25,6 +25,7 @@ mod events;
 mod hints;
 mod http_endpoint;
 mod installation;
+mod lock;
 mod manifests;
 mod metrics;
 mod notifications;
@@ -47,10 +48,3 @@ pub use notifications::EventsReceiver;
 pub use readiness::Readiness;
 pub use run::{Controller, ControllerError, ControllerOptions};
 pub use shard::{MAX_SHARDS, Shard, ShardError, acquire_shard, working_controller};
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks a mutex, also after a panic of another holder.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

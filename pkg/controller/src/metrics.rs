@@ -13,7 +13,7 @@ use std::{
 use apply::Server;
 use kube::runtime::reflector::Store;
 
-use crate::{Shard, lock, queue_depth::QueueDepth, watched_component::WatchedComponent};
+use crate::{Shard, lock::lock, queue_depth::QueueDepth, watched_component::WatchedComponent};
 
 /// The upper limits of the buckets of durations, in seconds.
 const BUCKETS: [f64; 13] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];

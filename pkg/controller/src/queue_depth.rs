@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 use component::ComponentKey;
 use tokio::time::Instant;
 
-use crate::lock;
+use crate::lock::lock;
 
 /// The Components with a step to come, and the times from which they wait for it. The queue of the library does not
 /// report its length.

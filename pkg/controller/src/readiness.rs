@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Mutex};
 use futures::{Stream, TryStreamExt as _};
 use kube::runtime::watcher::{self, Event};
 
-use crate::lock;
+use crate::lock::lock;
 
 /// The watches that have not listed their objects yet. A controller without watches, such as one that waits for its lease,
 /// is ready.

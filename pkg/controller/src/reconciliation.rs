@@ -13,7 +13,7 @@ use kube::runtime::controller::Action;
 use tokio::time::Instant;
 
 use crate::{
-    ControllerEvent, EventsReceiver, Metrics, events::EventRecorder, lock,
+    ControllerEvent, EventsReceiver, Metrics, events::EventRecorder, lock::lock,
     watched_component::WatchedComponent,
 };
 

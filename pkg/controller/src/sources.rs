@@ -32,7 +32,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::{
     Readiness, Shard,
     changes::behind,
-    lock,
+    lock::lock,
     watch::watch,
     watched_component::{WatchedComponent, WatchedSource},
 };
