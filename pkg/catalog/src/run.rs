@@ -204,7 +204,6 @@ impl<'a> CompileRun<'a> {
         prepared: &Prepared,
         compiler: Compiler<'_>,
     ) -> Result<Vec<String>, ComponentError> {
-        self.report(Step::Compile);
         let targets: Vec<String> = workspace.instances.keys().cloned().collect();
         let compiled = compile(&CompileRequest {
             nodes: &prepared.nodes,

@@ -167,6 +167,7 @@ impl<'a> Compilation<'a> {
     ) -> Result<Vec<String>, Failure> {
         let references = run.update_references(workspace, prepared)?;
         run.report_catalog(workspace);
+        (run.report)(Step::Compile);
         session.block_on(run.fetch_inputs(workspace, prepared))?;
         let store = run.context.store().filter(|_| !self.flags.no_cache);
         let program = program_identity();

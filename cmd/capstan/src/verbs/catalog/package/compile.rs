@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
-use catalog::WorkingFolder;
 use catalog::package::PackageRequest;
 use catalog::run::{CompileOptions, CompileRun, Compiler};
+use catalog::{Step, WorkingFolder};
 
 use crate::verbs::{
     catalog::{
@@ -95,7 +95,7 @@ fn compile_into(args: &Compile, lines: &Lines, session: &Session) -> Result<(), 
     compile_package(&request, &WorkingFolder::new(&root), args, lines, session)?;
     if args.keep_dir && args.tmp_dir.is_none() {
         let folder = temporary.keep();
-        lines.add(&catalog::Step::Text(format!(
+        lines.add(&Step::Text(format!(
             "Compilation working directory: {0}. Specify `--tmp-dir={0}`, if you want to use local mode for subsequent \
              compilations.",
             folder.display()
@@ -125,6 +125,7 @@ fn compile_package(
     let tools = SessionTools::new(session, args.allow_external.then(|| folder.root()))?;
     let warn = |message| session.messages().warning(message);
     run.update_references(&workspace, &prepared)?;
+    (run.report)(Step::Compile);
     run.compile_instances(
         &workspace,
         &prepared,
