@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod api_proxy;
-mod backup;
 mod bundle;
 mod cache;
 mod component_troubles;

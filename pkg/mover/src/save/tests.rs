@@ -298,11 +298,11 @@ KubeadmConfig team/b-machine-0: its owner Machine team/b-machine-0 stays
 Machine team/b-machine-0: it is being deleted
 Secret team/b-machine-0: its owner KubeadmConfig team/b-machine-0 stays
 
-already paused, and stays paused on the target: Cluster team/b
-
 objects are being deleted: Machine team/b-machine-0
 
 objects in deletion are excluded with their dependents: Machine team/b-machine-0
+
+paused, and stays paused after a restore: Cluster team/b
 "#]]
         );
     });
