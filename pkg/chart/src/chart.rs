@@ -96,7 +96,7 @@ impl Chart {
         let mut coalescing = Coalescing { nulls: Nulls::Remove, warnings: &mut warnings };
         let values = coalescing.values(&root, &user)?;
         if !options.skips_schema {
-            check_schemas(&root, &values)?;
+            check_schemas(&root, &values, &mut warnings)?;
         }
         self.check_kube_version(options)?;
         let outputs = self.execute(&root, &values, options, user_values)?;
@@ -127,7 +127,7 @@ impl Chart {
         let Ok(values) = coalescing.values(&root, &user) else { return Ok(None) };
         let Ok(values) = coalescing.values(&root, &values) else { return Ok(None) };
         if !options.skips_schema {
-            check_schemas(&root, &values)?;
+            check_schemas(&root, &values, &mut warnings)?;
         }
         let options = RenderOptions { lint: true, ..options.clone() };
         Ok(Some(self.execute(&root, &values, &options, user_values)?.files))
@@ -236,12 +236,12 @@ fn with_required(
 }
 
 /// Checks the values of all charts that have a schema.
-fn check_schemas(root: &Instance, values: &Map) -> Result<(), ChartError> {
+fn check_schemas(root: &Instance, values: &Map, warnings: &mut Vec<String>) -> Result<(), ChartError> {
     if !root.has_schema() {
         return Ok(());
     }
     let json = Value::Map(values.clone()).to_json().map_err(|TooDeep| ChartError::ValuesTooDeep)?;
-    let reports = schema::check(root, &json.unwrap_or_default());
+    let reports = schema::check(root, &json.unwrap_or_default(), warnings);
     if reports.is_empty() { Ok(()) } else { Err(ChartError::Schema { reports }) }
 }
 

@@ -1,8 +1,9 @@
 //! `values.schema.json`: all values that a schema rejects, in Helm's words.
 //!
 //! Source: Helm 3.22 pkg/chartutil/jsonschema.go; santhosh-tekuri/jsonschema 6.0.3, whose author wrote boon too.
-//! Differs: a schema that refers to another host is an error, as nothing is fetched.
+//! Differs: a schema of another host is not fetched, and accepts all values.
 
+mod foreign;
 mod message;
 mod patterns;
 mod plain;
@@ -64,6 +65,8 @@ pub(crate) struct CompiledSchema {
     root: SchemaIndex,
     /// The original texts of patterns.
     patterns: HashMap<String, String>,
+    /// The addresses of schemas that are not fetched.
+    foreign: Vec<String>,
 }
 
 impl fmt::Debug for CompiledSchema {
@@ -73,19 +76,30 @@ impl fmt::Debug for CompiledSchema {
 }
 
 /// Returns the reports of a chart and its subcharts whose values do not fit. `values` are those of the chart.
-pub(crate) fn check(instance: &Instance, values: &Value) -> Vec<SchemaReport> {
+pub(crate) fn check(instance: &Instance, values: &Value, warnings: &mut Vec<String>) -> Vec<SchemaReport> {
     let mut reports = Vec::new();
-    check_into(instance, values, &mut reports);
+    check_into(instance, values, &mut reports, warnings);
     reports
 }
 
-fn check_into(instance: &Instance, values: &Value, reports: &mut Vec<SchemaReport>) {
+fn check_into(
+    instance: &Instance,
+    values: &Value,
+    reports: &mut Vec<SchemaReport>,
+    warnings: &mut Vec<String>,
+) {
     let report = |problems| SchemaReport { chart: instance.name.clone(), problems };
     if !instance.chart.accepts(values) {
         match instance.chart.compiled_schema() {
             None => {}
             Some(Err(reason)) => reports.push(report(Err(reason.clone()))),
             Some(Ok(schema)) => {
+                let chart = &instance.name;
+                warnings.extend(schema.foreign.iter().map(|address| {
+                    format!(
+                        "the values of `{chart}` are not checked against `{address}`, which is not fetched"
+                    )
+                }));
                 let problems = schema.problems(values);
                 if !problems.is_empty() {
                     reports.push(report(Ok(problems)));
@@ -96,7 +110,7 @@ fn check_into(instance: &Instance, values: &Value, reports: &mut Vec<SchemaRepor
     for subchart in &instance.subcharts {
         match values.get(&subchart.name) {
             None | Some(Value::Null) => {}
-            Some(values) => check_into(subchart, values, reports),
+            Some(values) => check_into(subchart, values, reports, warnings),
         }
     }
 }
@@ -105,6 +119,7 @@ impl CompiledSchema {
     /// Compiles a schema. The error is a text.
     pub(crate) fn new(text: &[u8]) -> Result<Self, String> {
         let mut json: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let foreign = foreign::remove(&mut json);
         let patterns = patterns::translate(&mut json);
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(NoLoader));
@@ -112,7 +127,7 @@ impl CompiledSchema {
         let failed = |error: CompileError| format!("{error:#}");
         compiler.add_resource(URL, json).map_err(failed)?;
         let root = compiler.compile(URL, &mut schemas).map_err(failed)?;
-        Ok(Self { schemas, root, patterns })
+        Ok(Self { schemas, root, patterns, foreign })
     }
 
     /// Returns the problems of values.

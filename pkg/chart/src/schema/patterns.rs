@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 /// Keywords with data instead of schemas.
-const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+pub(super) const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
 
 /// Translates all patterns of a schema for boon. Returns the original texts of the changed ones. A pattern that cannot be
 /// translated stays for the error of boon.

@@ -1,5 +1,7 @@
 //! Values of subcharts.
 
+use serde_json::json;
+
 use super::{printed, render};
 use crate::{AssignmentError, ChartError, Values, ValuesError};
 
@@ -87,20 +89,38 @@ fn values_that_a_schema_rejects_are_reported_for_all_charts() {
 // Row: D-557
 #[test]
 fn schemas_of_other_places_are_not_loaded() {
-    for place in
-        ["https://example.org/a.json", "http://127.0.0.1:1/a.json", "file:///etc/passwd", "other.json"]
-    {
-        let schema = serde_json::json!({"properties": {"a": {"$ref": place}}}).to_string();
+    let rendered = |schema: serde_json::Value| {
+        let schema = schema.to_string();
         let files = [("values.schema.json", &*schema), ("templates/a.yaml", "")];
-        let error = render(&files, &["a=1"]).expect_err("a schema of another place").to_string();
+        render(&files, &["a=1"])
+    };
+    for place in ["file:///etc/passwd", "other.json"] {
+        let error = rendered(json!({"properties": {"a": {"$ref": place}}})).expect_err(place).to_string();
         assert!(error.contains(&format!("{place}: schemas of other places are not fetched")), "{error}");
     }
+    for place in ["https://example.org/a.json", "http://127.0.0.1:1/a.json#/definitions/b"] {
+        let warnings = rendered(json!({"properties": {"a": {"$ref": place}}})).expect("a result").warnings;
+        let address = place.trim_end_matches("#/definitions/b");
+        let expected =
+            format!("the values of `web` are not checked against `{address}`, which is not fetched");
+        assert_eq!(warnings, [expected]);
+    }
+    // Other keywords count beside a reference since draft 2019-09.
+    let schema = |draft: &str| {
+        json!({
+            "$schema": draft,
+            "$id": "https://example.org/own.json",
+            "properties": {"a": {"$ref": "https://example.org/a.json", "type": "string"}, "b": {"$ref": "https://example.org/own.json"}},
+        })
+    };
+    assert!(rendered(schema("https://json-schema.org/draft/2020-12/schema")).is_err());
+    assert!(rendered(schema("http://json-schema.org/draft-07/schema#")).is_ok());
 }
 
 #[test]
 fn patterns_of_schemas_have_the_syntax_of_go() {
     let problems = |pattern: &str, value: &str| {
-        let schema = serde_json::json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {pattern: {}}});
+        let schema = json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {pattern: {}}});
         let schema = schema.to_string();
         let chart =
             super::chart(&[("values.schema.json", &schema), ("templates/a.yaml", "")]).expect("a chart");
