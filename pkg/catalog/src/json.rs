@@ -18,54 +18,54 @@ pub(crate) struct JsonStyle {
 }
 
 impl JsonStyle {
-    /// The form of compiled files.
+    /// The style of compiled files.
     pub(crate) const COMPILED: Self = Self { indent: Some(2), number: number_text, is_html_safe: false };
 }
 
 /// Prints a value without a final line feed.
-pub(crate) fn write(value: &Value, form: JsonStyle) -> String {
+pub(crate) fn write(value: &Value, style: JsonStyle) -> String {
     let mut out = String::new();
-    push(&mut out, value, form, 0);
+    push(&mut out, value, style, 0);
     out
 }
 
-fn push(out: &mut String, value: &Value, form: JsonStyle, level: usize) {
+fn push(out: &mut String, value: &Value, style: JsonStyle, level: usize) {
     match value {
-        Value::Number(number) => out.push_str(&(form.number)(number)),
-        Value::String(text) => push_text(out, text, form.is_html_safe),
+        Value::Number(number) => out.push_str(&(style.number)(number)),
+        Value::String(text) => push_text(out, text, style.is_html_safe),
         Value::Array(items) if !items.is_empty() => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
-                start_item(out, index, form, level + 1);
-                push(out, item, form, level + 1);
+                start_item(out, index, style, level + 1);
+                push(out, item, style, level + 1);
             }
-            start_line(out, form, level);
+            start_line(out, style, level);
             out.push(']');
         }
         Value::Object(fields) if !fields.is_empty() => {
             out.push('{');
             for (index, (key, field)) in fields.iter().enumerate() {
-                start_item(out, index, form, level + 1);
-                push_text(out, key, form.is_html_safe);
+                start_item(out, index, style, level + 1);
+                push_text(out, key, style.is_html_safe);
                 out.push_str(": ");
-                push(out, field, form, level + 1);
+                push(out, field, style, level + 1);
             }
-            start_line(out, form, level);
+            start_line(out, style, level);
             out.push('}');
         }
         other => out.push_str(&other.to_string()),
     }
 }
 
-fn start_item(out: &mut String, index: usize, form: JsonStyle, level: usize) {
+fn start_item(out: &mut String, index: usize, style: JsonStyle, level: usize) {
     if index > 0 {
-        out.push_str(if form.indent.is_some() { "," } else { ", " });
+        out.push_str(if style.indent.is_some() { "," } else { ", " });
     }
-    start_line(out, form, level);
+    start_line(out, style, level);
 }
 
-fn start_line(out: &mut String, form: JsonStyle, level: usize) {
-    if let Some(width) = form.indent {
+fn start_line(out: &mut String, style: JsonStyle, level: usize) {
+    if let Some(width) = style.indent {
         out.push('\n');
         out.extend(std::iter::repeat_n(' ', width * level));
     }

@@ -7,6 +7,7 @@ mod foreign;
 mod message;
 mod patterns;
 mod plain;
+mod walk;
 
 pub(crate) use plain::PlainSchema;
 

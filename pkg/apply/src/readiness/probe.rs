@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use api::labels::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -80,7 +81,7 @@ impl Probe {
         let once = server.retrying_for(Duration::ZERO);
         let answer = match &self.request {
             ProbeRequest::Create { namespace } => once
-                .create(&self.kind, &self.object_to_create(namespace), "capstan", WriteMode::DryRun)
+                .create(&self.kind, &self.object_to_create(namespace), FIELD_MANAGER, WriteMode::DryRun)
                 .await
                 .map(|_| ()),
             ProbeRequest::Read => {

@@ -1,6 +1,6 @@
 //! Keeps fields that users set on the Deployments of providers during an upgrade. Pure functions.
 
-use api::labels::CAPSTAN_DOMAIN;
+use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use manifest::{Map, Object, Value};
 
 /// The fields to keep.
@@ -23,7 +23,7 @@ const PLACEMENT_FIELDS: [&str; 5] =
     ["affinity", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints"];
 
 /// Field managers that install providers. Fields of these managers do not come from users.
-const INSTALLERS: [&str; 2] = ["capstan", "clusterctl"];
+const INSTALLERS: [&str; 2] = [FIELD_MANAGER, "clusterctl"];
 
 /// Copies the fields that a user set on a live Deployment into the new manifest. Returns true if there were any.
 ///
