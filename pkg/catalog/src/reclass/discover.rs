@@ -1,10 +1,10 @@
 //! The files of a hierarchy on disk.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::InventoryError;
+use crate::file_reading::{FolderWalk, LinkPolicy, WalkError, WalkedEntry};
 
 /// The kind of the files in a folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,12 +26,46 @@ pub(super) fn find_files(
     folder: &Path,
     kind: FileKind,
 ) -> Result<BTreeMap<String, FoundFile>, InventoryError> {
-    let mut search = Search { kind, files: BTreeMap::new() };
-    if folder.exists() {
-        let canonical = folder.canonicalize().map_err(|source| unreadable(folder, source))?;
-        search.folder(folder, &mut Vec::new(), &mut vec![canonical])?;
+    let mut files = BTreeMap::new();
+    if !folder.exists() {
+        return Ok(files);
     }
-    Ok(search.files)
+    // The metadata of Git are no classes.
+    let is_wanted = |entry: &WalkedEntry| entry.path.file_name().is_some_and(|name| name != ".git");
+    let unreadable = |WalkError { path, error }| InventoryError::Unreadable { path, source: error };
+    for entry in FolderWalk::new(folder, LinkPolicy::Follow, &is_wanted).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let parts = entry.relative.iter().map(|name| Some(name.to_str()?.to_owned()));
+        let Some(parts) = parts.collect::<Option<Vec<_>>>() else {
+            return Err(InventoryError::FileName { path: entry.path });
+        };
+        // A link without target is an error only if its class is used.
+        if !entry.is_folder {
+            add_file(&mut files, entry.relative, &parts, kind)?;
+        }
+    }
+    Ok(files)
+}
+
+fn add_file(
+    files: &mut BTreeMap<String, FoundFile>,
+    path: PathBuf,
+    parts: &[String],
+    kind: FileKind,
+) -> Result<(), InventoryError> {
+    let Some((name, parent)) = name_of(parts, kind) else { return Ok(()) };
+    if let Some(known) = files.get(&name) {
+        let (kind, folder) = match kind {
+            FileKind::Class => ("class", "classes"),
+            FileKind::Target => ("node", "targets"),
+        };
+        let [one, other] = [&known.path, &path].map(|path| Path::new(folder).join(path));
+        // As texts, `a.yml` precedes `a/init.yml`.
+        let (first, second) = if one.as_os_str() < other.as_os_str() { (one, other) } else { (other, one) };
+        return Err(InventoryError::Collision { kind, name, first, second });
+    }
+    files.insert(name, FoundFile { path, parent });
+    Ok(())
 }
 
 /// Returns the name of a class or target, and the class that encloses relative names. `None` for other files.
@@ -52,74 +86,6 @@ pub(super) fn name_of(parts: &[String], kind: FileKind) -> Option<(String, Vec<S
     })
 }
 
-struct Search {
-    kind: FileKind,
-    files: BTreeMap<String, FoundFile>,
-}
-
-impl Search {
-    /// Searches a folder. `parts` is its path below the first folder; `open` has the real paths of the folders around.
-    fn folder(
-        &mut self,
-        folder: &Path,
-        parts: &mut Vec<String>,
-        open: &mut Vec<PathBuf>,
-    ) -> Result<(), InventoryError> {
-        let entries = fs::read_dir(folder).map_err(|source| unreadable(folder, source))?;
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|source| unreadable(folder, source))?;
-            names.push(entry.file_name());
-        }
-        names.sort();
-        for name in names {
-            let path = folder.join(&name);
-            // The metadata of Git are no classes.
-            if name == ".git" {
-                continue;
-            }
-            let Some(name) = name.to_str() else { return Err(InventoryError::FileName { path }) };
-            parts.push(name.to_owned());
-            // A link without target is an error only if its class is used.
-            if path.is_dir() {
-                let real = path.canonicalize().map_err(|source| unreadable(&path, source))?;
-                if open.contains(&real) {
-                    return Err(InventoryError::LinkLoop { path });
-                }
-                open.push(real);
-                self.folder(&path, parts, open)?;
-                open.pop();
-            } else {
-                self.file(parts)?;
-            }
-            parts.pop();
-        }
-        Ok(())
-    }
-
-    fn file(&mut self, parts: &[String]) -> Result<(), InventoryError> {
-        let Some((name, parent)) = name_of(parts, self.kind) else { return Ok(()) };
-        let path: PathBuf = parts.iter().collect();
-        if let Some(known) = self.files.get(&name) {
-            let (kind, folder) = match self.kind {
-                FileKind::Class => ("class", "classes"),
-                FileKind::Target => ("node", "targets"),
-            };
-            let [one, other] = [&known.path, &path].map(|path| Path::new(folder).join(path));
-            // As texts, `a.yml` precedes `a/init.yml`.
-            let (first, second) =
-                if one.as_os_str() < other.as_os_str() { (one, other) } else { (other, one) };
-            return Err(InventoryError::Collision { kind, name, first, second });
-        }
-        self.files.insert(name, FoundFile { path, parent });
-        Ok(())
-    }
-}
-
-fn unreadable(path: &Path, source: std::io::Error) -> InventoryError {
-    InventoryError::Unreadable { path: path.to_owned(), source }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +104,24 @@ mod tests {
         assert_eq!(name("init.yml", FileKind::Class), named("init", ""));
         assert_eq!(name("a/b.txt", FileKind::Class), None);
         assert_eq!(name("a/b.yml", FileKind::Target), named("b", ""));
+    }
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_but_not_in_a_circle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["classes", "shared/.git"] {
+            std::fs::create_dir_all(path(name)).unwrap();
+        }
+        std::fs::write(path("shared/a.yml"), "").unwrap();
+        std::fs::write(path("shared/.git/b.yml"), "").unwrap();
+        std::os::unix::fs::symlink(path("shared"), path("classes/team")).unwrap();
+        let files = find_files(&path("classes"), FileKind::Class).unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["team.a"]);
+        assert!(find_files(&path("missing"), FileKind::Class).unwrap().is_empty());
+
+        std::os::unix::fs::symlink(path("classes"), path("shared/again")).unwrap();
+        let refused = find_files(&path("classes"), FileKind::Class).err().unwrap();
+        assert!(matches!(refused, InventoryError::Unreadable { path, .. } if path.ends_with("team/again")));
     }
 }

@@ -23,9 +23,6 @@ pub enum InventoryError {
     /// A file of the hierarchy has a name that is not UTF-8.
     #[error("the name of `{}` is not UTF-8", path.display())]
     FileName { path: PathBuf },
-    /// Symbolic links lead around in a circle.
-    #[error("the symbolic link `{}` leads to a folder that contains it", path.display())]
-    LinkLoop { path: PathBuf },
 }
 
 fn plural(kind: &str) -> &'static str {
