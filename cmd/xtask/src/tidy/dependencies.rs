@@ -8,7 +8,7 @@ use crate::workspace::{Workspace, cargo_output};
 
 /// The maximum number of crates in the lock file, including those of the project. Each crate is shipped and costs build
 /// time. A change that needs a higher number must raise it and state the reason in the commit message.
-const MAX_LOCKED: usize = 531;
+const MAX_LOCKED: usize = 533;
 /// The maximum number of crates linked on Linux, including those of the project. Some versions are held back for it
 /// (ADR 0018).
 const MAX_LINKED: usize = 433;
