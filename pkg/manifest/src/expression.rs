@@ -24,7 +24,9 @@ pub fn read(text: &str) -> Result<Regex, String> {
     })
 }
 
-fn translate(text: &str) -> String {
+/// Translates a Go regular expression to the syntax of the `regex` crate. Invalid syntax stays invalid.
+#[must_use]
+pub fn translate(text: &str) -> String {
     let mut translation = Translation { rest: text, output: String::with_capacity(text.len()) };
     while let Some(next) = translation.take() {
         match next {
@@ -39,7 +41,11 @@ fn translate(text: &str) -> String {
 
 /// True if the text behind a brace is a repetition count.
 pub fn is_count(rest: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+            && (text == "0" || !text.starts_with('0'))
+    };
     rest.split_once('}').is_some_and(|(inside, _)| match inside.split_once(',') {
         Some((least, most)) => is_number(least) && (most.is_empty() || is_number(most)),
         None => is_number(inside),
@@ -208,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_brace_without_a_count_is_literal() {
-        let names = ["${A}-x", "a{", "{a}", "a{,2}", "aa", "a{1"];
+        let names = ["${A}-x", "a{", "{a}", "a{,2}", "aa", "a{1", "a{02}"];
         for (text, expected) in [
             (r"\${A}-x", &["${A}-x"][..]),
             (r"\$\{A\}.*", &["${A}-x"]),
@@ -216,6 +222,7 @@ mod tests {
             ("{a}", &["{a}"]),
             ("a{,2}", &["a{,2}"]),
             ("a{1", &["a{1"]),
+            ("a{02}", &["a{02}"]),
             ("a{2}", &["aa"]),
             ("a{1,}", &["aa"]),
             ("a{1,2}", &["aa"]),

@@ -30,6 +30,7 @@ pub mod order;
 pub mod patch;
 pub mod pointer;
 pub mod provenance;
+pub mod quantity;
 pub mod typed;
 pub mod yaml;
 

@@ -11,7 +11,6 @@
 use crate::builtin;
 use crate::{Object, ObjectRef};
 
-mod quantity;
 mod time;
 mod walk;
 

@@ -4,7 +4,6 @@ mod aggregation;
 mod api_services;
 mod cert_manager;
 mod cluster_api;
-mod conditions;
 mod controller;
 mod garbage_collector;
 mod namespaces;

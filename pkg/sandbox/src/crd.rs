@@ -26,7 +26,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use self::path::{WalkPath, visit_values};
+pub(crate) use self::path::WalkPath;
+use self::path::visit_values;
 pub(crate) use self::{
     defaults::fill_defaults, definition::validate, embedded::prune_embedded, names::status, prune::prune,
     served_resources::resources,
@@ -35,7 +36,7 @@ use crate::{
     go,
     kinds::{ResourceType, ScalePaths},
     schema::{ListType, Schema},
-    status::{FieldError, FieldErrorKind},
+    status::{FieldError, FieldErrorKind, FieldErrors},
 };
 
 /// Sets the defaults of a definition (names, conversion, the Service port of a conversion webhook).
@@ -97,30 +98,6 @@ fn unknown_formats(definition: &Value) -> Vec<String> {
     found
 }
 
-/// The sort key of a version name; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
-/// alphabetically. Source: apimachinery 1.36 `pkg/version/helpers.go`.
-pub(crate) fn version_priority(version: &str) -> impl Ord + use<> {
-    // The stability and the numbers come first. Other names have the lowest priority, in alphabetical order.
-    (kube_version(version), std::cmp::Reverse(version.to_owned()))
-}
-
-fn kube_version(version: &str) -> Option<(u8, u64, u64)> {
-    let rest = version.strip_prefix('v')?;
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let number = |text: &str| text.parse().ok().filter(|_| !text.starts_with('0'));
-    let major = number(&rest[..digits])?;
-    match &rest[digits..] {
-        "" => Some((2, major, 0)),
-        stage => {
-            let (level, minor) = match stage.strip_prefix("beta") {
-                Some(minor) => (1, minor),
-                None => (0, stage.strip_prefix("alpha")?),
-            };
-            Some((level, major, number(minor)?))
-        }
-    }
-}
-
 /// Returns all errors of an object against its schema: types, bounds, formats, list keys and CEL rules. `old` is the
 /// stored object at an update, for transition rules and for ratcheting.
 ///
@@ -148,7 +125,7 @@ pub(crate) fn validate_object(
         if errors.iter().any(blocks_rules) {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing \
                           errors to complete validation";
-            errors.push(FieldError::invalid("<nil>", Value::Null, detail));
+            errors.invalid("<nil>", Value::Null, detail);
         } else {
             errors.extend(rules::validate_rules(schema, object, old));
         }
@@ -217,7 +194,7 @@ fn check_list(schema: Schema<'_>, items: &[Value], path: &mut WalkPath, errors: 
             if let Some(index) = non_object_index(items) {
                 path.with_index(index, |path| {
                     let detail = "must be an object for an array of list-type map";
-                    errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
+                    errors.invalid(path.text(), items[index].clone(), detail);
                 });
             } else {
                 let keys: Vec<_> = items.iter().map(|item| key_of(item, keys)).collect();

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     builtin,
-    kinds::{Kinds, ResourceType, Subresource},
+    kinds::{Kinds, ResourceType, Subresource, VersionPriority, version_priority},
 };
 
 /// `/api`: the versions of the core group. `address` is the `host:port` of the listener.
@@ -212,9 +212,10 @@ pub(crate) fn discovery_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<Resourc
             let group = if place.is_some() { String::new() } else { resource.group.to_string() };
             let within = match resource.custom {
                 None => GroupPosition::Builtin(index),
-                Some(_) => {
-                    GroupPosition::Custom(Reverse(stability(&resource.version)), Arc::clone(&resource.plural))
-                }
+                Some(_) => GroupPosition::Custom(
+                    Reverse(version_priority(&resource.version)),
+                    Arc::clone(&resource.plural),
+                ),
             };
             ((place.unwrap_or(usize::MAX), group, within), resource)
         })
@@ -227,35 +228,7 @@ pub(crate) fn discovery_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<Resourc
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum GroupPosition {
     Builtin(usize),
-    Custom(Reverse<Stability>, Arc<str>),
-}
-
-/// The stability of a version; a greater value is preferred.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stability {
-    /// A version not of the form `v1`, `v1beta1` or `v1alpha1`; alphabetically earlier versions are preferred.
-    Other(Reverse<String>),
-    /// Alpha 1, beta 2, stable 3; then the number after `v`, then the number after `alpha` or `beta`.
-    Known(u8, u64, u64),
-}
-
-/// Source: apimachinery 0.36, version.CompareKubeAwareVersionStrings.
-fn stability(version: &str) -> Stability {
-    parse_version(version).unwrap_or_else(|| Stability::Other(Reverse(version.to_owned())))
-}
-
-fn parse_version(version: &str) -> Option<Stability> {
-    let number = |text: &str| {
-        let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-        if is_number { text.parse().ok() } else { None }
-    };
-    let rest = version.strip_prefix('v')?;
-    for (word, rank) in [("alpha", 1), ("beta", 2)] {
-        if let Some((major, minor)) = rest.split_once(word) {
-            return Some(Stability::Known(rank, number(major)?, number(minor)?));
-        }
-    }
-    Some(Stability::Known(3, number(rest)?, 0))
+    Custom(Reverse<VersionPriority>, Arc<str>),
 }
 
 #[cfg(test)]
@@ -269,7 +242,7 @@ mod order_tests {
     fn stable_versions_come_before_beta_alpha_and_foreign_ones() {
         let mut versions =
             ["foo10", "v1", "v2beta1", "v10", "v1alpha2", "v2", "v1beta10", "foo1", "v2beta2", "v01"];
-        versions.sort_by_key(|version| Reverse(stability(version)));
+        versions.sort_by_key(|version| Reverse(version_priority(version)));
         assert_eq!(
             versions,
             ["v10", "v2", "v1", "v2beta2", "v2beta1", "v1beta10", "v1alpha2", "foo1", "foo10", "v01"]

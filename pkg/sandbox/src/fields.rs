@@ -23,7 +23,6 @@ mod typed;
 
 use serde_json::Value;
 
-pub(crate) use self::typed::empty;
 use self::{
     managed::{ManagerId, Managers, Operation, OwnedFields},
     ownership::VersionedShapes,
@@ -65,8 +64,8 @@ pub(crate) struct TrackedKind<'a> {
     pub schema: Schema<'a>,
     /// The other served API versions. Entries of versions that are not served are dropped.
     pub other_versions: &'a [OtherVersion<'a>],
-    /// An object without written fields: `apiVersion` and `kind` for custom resources, the result of [`empty_object`] for
-    /// built-in kinds.
+    /// An object without written fields: `apiVersion` and `kind` for custom resources, the result of
+    /// [`crate::builtin::empty_object`] for built-in kinds.
     pub empty_object: &'a Value,
     /// Fields that cannot be written through this endpoint, such as `status`, or `spec` for the status subresource. No
     /// manager can own them through this endpoint.

@@ -1,6 +1,6 @@
 //! Served resources: one entry for each group, version and resource.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use crate::schema::SchemaRoot;
 
@@ -148,6 +148,32 @@ impl ResourceType {
 
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
         self.subresources.iter().find(|subresource| &*subresource.name == name)
+    }
+}
+
+/// The sort key of a version name; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
+/// alphabetically. Source: apimachinery 1.36 `pkg/version/helpers.go`.
+pub(crate) fn version_priority(version: &str) -> VersionPriority {
+    // The stability and the numbers come first. Other names have the lowest priority, in alphabetical order.
+    (kube_version(version), Reverse(version.to_owned()))
+}
+
+pub(crate) type VersionPriority = (Option<(u8, u64, u64)>, Reverse<String>);
+
+fn kube_version(version: &str) -> Option<(u8, u64, u64)> {
+    let rest = version.strip_prefix('v')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = |text: &str| text.parse().ok().filter(|_| !text.starts_with('0'));
+    let major = number(&rest[..digits])?;
+    match &rest[digits..] {
+        "" => Some((2, major, 0)),
+        stage => {
+            let (level, minor) = match stage.strip_prefix("beta") {
+                Some(minor) => (1, minor),
+                None => (0, stage.strip_prefix("alpha")?),
+            };
+            Some((level, major, number(minor)?))
+        }
     }
 }
 

@@ -39,6 +39,7 @@ mod builtin;
 mod cel;
 mod client;
 mod clock;
+mod conditions;
 pub mod control;
 mod controllers;
 mod crd;

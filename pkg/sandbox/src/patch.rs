@@ -84,10 +84,6 @@ fn no_object(value: &Value) -> String {
 
 /// Returns the status that gives no details.
 fn unprocessable() -> Status {
-    Status {
-        code: 422,
-        reason: "Invalid",
-        message: "the server rejected our request due to an error in our request".to_owned(),
-        details: Some(Box::new(Details::default())),
-    }
+    Status::new(422, "Invalid", "the server rejected our request due to an error in our request")
+        .with_details(Details::default())
 }

@@ -10,13 +10,11 @@
 
 mod message;
 
+use manifest::builtin::{Definition, ElementType, Field, Form, SchemaAlternative, ValueType};
 use serde_json::{Map, Value};
 
 use self::message::{DecodeError, FieldContent, Reader};
-use crate::{
-    builtin::{self, DefinitionKind, ElementType, Field, TypeDefinition, ValueType},
-    status::Status,
-};
+use crate::{builtin, status::Status};
 
 /// The first bytes of every body.
 const PREFIX: &[u8] = b"k8s\0";
@@ -26,12 +24,7 @@ const MAX_DEPTH: usize = 128;
 /// Decodes the object in a body.
 /// Errors: 400 if the body is malformed or its kind is not built-in.
 pub(crate) fn decode(body: &[u8]) -> Result<Value, Status> {
-    object(body, 0).map_err(|fault| Status {
-        code: 400,
-        reason: "BadRequest",
-        message: fault.to_string(),
-        details: None,
-    })
+    object(body, 0).map_err(|fault| Status::bad_request(fault.to_string()))
 }
 
 fn object(body: &[u8], depth: usize) -> Result<Value, DecodeError> {
@@ -53,13 +46,11 @@ fn object(body: &[u8], depth: usize) -> Result<Value, DecodeError> {
         }
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    let found = builtin::find_definition(group, version, &kind)
-        .filter(|id| builtin::type_definitions().get(*id).is_kind);
-    let Some(id) = found else {
+    let found = builtin::find_definition(group, version, &kind).filter(|definition| definition.is_kind);
+    let Some(definition) = found else {
         return Err(DecodeError::UnknownKind { api_version, kind });
     };
-    let mut value = definition_value(builtin::type_definitions().get(id), raw, depth)?
-        .unwrap_or_else(|| Map::new().into());
+    let mut value = definition_value(definition, raw, depth)?.unwrap_or_else(|| Map::new().into());
     value["apiVersion"] = api_version.into();
     value["kind"] = kind.into();
     Ok(value)
@@ -67,55 +58,47 @@ fn object(body: &[u8], depth: usize) -> Result<Value, DecodeError> {
 
 /// Decodes the value of a definition. `None` if the value is unset, such as a zero time.
 fn definition_value(
-    definition: &TypeDefinition,
+    definition: &'static Definition,
     bytes: &[u8],
     depth: usize,
 ) -> Result<Option<Value>, DecodeError> {
     if depth > MAX_DEPTH {
         return Err(DecodeError::TooDeep);
     }
-    match definition.name.strip_prefix("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.") {
-        Some(name) if name.starts_with("JSONSchemaPropsOr") => {
-            return schema_or(name, bytes, depth).map(Some);
-        }
-        // An object without fields, in JSON and in protobuf.
-        Some("CustomResourceSubresourceStatus") => return Ok(Some(Map::new().into())),
-        _ => {}
-    }
-    match &definition.kind {
-        DefinitionKind::Fields(fields) => {
+    match definition.form {
+        Form::Fields => {
             let mut object = Map::new();
-            add_fields(&mut object, fields, &[], bytes, depth)?;
+            add_fields(&mut object, definition.fields(), &[], bytes, depth)?;
             Ok(Some(Value::Object(object)))
         }
-        DefinitionKind::Text(_) => message::time(bytes, definition.name.ends_with(".MicroTime")),
-        DefinitionKind::Quantity => Ok(Some(message::quantity(bytes)?)),
-        DefinitionKind::IntOrString => Ok(Some(message::int_or_string(bytes)?)),
-        DefinitionKind::Object | DefinitionKind::Any => raw(bytes, depth),
+        Form::Text(_) => message::time(bytes, definition.name == "MicroTime"),
+        Form::Quantity => Ok(Some(message::quantity(bytes)?)),
+        Form::IntOrText => Ok(Some(message::int_or_string(bytes)?)),
+        Form::SchemaOr(alternative) => schema_or(alternative, bytes, depth).map(Some),
+        Form::Object | Form::Any | Form::Duration => raw(bytes, depth),
     }
 }
 
 /// Decodes `JSONSchemaPropsOrArray` and similar types: a union in JSON, separate fields in protobuf.
-fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, DecodeError> {
+fn schema_or(alternative: SchemaAlternative, bytes: &[u8], depth: usize) -> Result<Value, DecodeError> {
+    use SchemaAlternative::{Bool, Schemas, Texts};
     let (mut schema, mut allows, mut list) = (None, false, Vec::new());
     for part in Reader::new(bytes) {
-        match (part?, name) {
-            ((1, content), "JSONSchemaPropsOrBool") => allows = content.integer()? != 0,
-            ((2, content), "JSONSchemaPropsOrBool") | ((1, content), _) => {
-                schema = json_schema(content.bytes()?, depth)?;
-            }
-            ((2, content), "JSONSchemaPropsOrArray") => list.extend(json_schema(content.bytes()?, depth)?),
-            ((2, content), _) => list.push(content.text()?.into()),
+        match (part?, alternative) {
+            ((1, content), Bool) => allows = content.integer()? != 0,
+            ((2, content), Bool) | ((1, content), _) => schema = json_schema(content.bytes()?, depth)?,
+            ((2, content), Schemas) => list.extend(json_schema(content.bytes()?, depth)?),
+            ((2, content), Texts) => list.push(content.text()?.into()),
             _ => {}
         }
     }
-    let other = if name == "JSONSchemaPropsOrBool" { allows.into() } else { Value::Array(list) };
+    let other = if alternative == Bool { allows.into() } else { Value::Array(list) };
     Ok(schema.unwrap_or(other))
 }
 
 fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, DecodeError> {
     match builtin::find_definition("apiextensions.k8s.io", "v1", "JSONSchemaProps") {
-        Some(id) => definition_value(builtin::type_definitions().get(id), bytes, depth + 1),
+        Some(definition) => definition_value(definition, bytes, depth + 1),
         None => Ok(None),
     }
 }
@@ -185,12 +168,20 @@ fn add_field(
         }
         kind => {
             let found = value(kind, content, depth)?;
-            if let Some(value) = found.filter(|value| field.keeps_empty() || !is_empty(kind, value)) {
+            if let Some(value) = found.filter(|value| keeps_empty(field) || !is_empty(kind, value)) {
                 object.insert(field.name.to_owned(), value);
             }
         }
     }
     Ok(())
+}
+
+/// True if JSON keeps an empty scalar. Otherwise Go omits an unset scalar from JSON but writes the empty value to
+/// protobuf.
+fn keeps_empty(field: &Field) -> bool {
+    use ValueType::{Bool, Double, Int32, Int64, Text};
+    (field.is_pointer || field.is_always_written)
+        && matches!(field.value, Bool | Int32 | Int64 | Double | Text)
 }
 
 /// Adds an item. Go clients never pack numbers.
@@ -238,9 +229,7 @@ fn value(kind: &ValueType, content: FieldContent<'_>, depth: usize) -> Result<Op
         ValueType::Double => content.double()?.into(),
         ValueType::Text => content.text()?.into(),
         ValueType::Bytes => message::base64(content.bytes()?),
-        ValueType::Shape(id) => {
-            return definition_value(builtin::type_definitions().get(*id), content.bytes()?, depth + 1);
-        }
+        ValueType::Definition(of) => return definition_value(of, content.bytes()?, depth + 1),
         ValueType::Object => return raw(content.bytes()?, depth),
         // No field contains a list of lists or a map of maps; [`add_field`] and [`entry`] read the other lists and
         // maps.
@@ -250,7 +239,7 @@ fn value(kind: &ValueType, content: FieldContent<'_>, depth: usize) -> Result<Op
 
 /// True if a value equals the zero value that Go writes for an unset scalar.
 fn is_empty(kind: &ValueType, value: &Value) -> bool {
-    !matches!(kind, ValueType::Shape(_)) && *value == kind.zero()
+    !matches!(kind, ValueType::Definition(_)) && *value == kind.zero()
 }
 
 #[cfg(test)]

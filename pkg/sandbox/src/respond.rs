@@ -34,7 +34,7 @@ pub(crate) fn value(accepted: &Accepted, code: u16, value: &Value) -> Response<B
 /// Returns an error response.
 pub(crate) fn failure(accepted: &Accepted, status: &Status) -> Response<Body> {
     let mut response = value(accepted, status.code, &status.to_value());
-    let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    let seconds = status.details.as_ref().and_then(|details| details.retry_after_seconds).unwrap_or_default();
     if seconds > 0 {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -9,7 +9,6 @@
 
 mod checks;
 mod definition;
-mod object_meta;
 mod pattern;
 
 use std::{
@@ -21,7 +20,6 @@ use serde_json::Value;
 
 pub(crate) use checks::{Bound, Compiled, Rule, RuleReason, ValueChecks};
 pub(crate) use definition::{parse, unknown_formats};
-pub(crate) use object_meta::object_meta;
 pub(crate) use pattern::Pattern;
 
 /// All nodes of one source.
@@ -138,8 +136,6 @@ pub(crate) struct Node {
     /// The items of a list.
     pub items: Option<NodeId>,
     pub required: Vec<Arc<str>>,
-    /// Fields that always contain an object: for built-in kinds, fields of struct type in Go.
-    pub structs: Vec<Arc<str>>,
     /// The default of a missing value.
     pub default: Option<Value>,
     /// The merge rule of a list.

@@ -1,9 +1,10 @@
 //! Error responses.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use indexmap::IndexSet;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::go;
 
@@ -12,34 +13,45 @@ use crate::go;
 pub(crate) struct Status {
     pub(crate) code: u16,
     /// The machine-readable reason, such as `NotFound`; empty without a reason.
-    pub(crate) reason: &'static str,
+    pub(crate) reason: Cow<'static, str>,
     pub(crate) message: String,
     /// The subject of the error; boxed to keep results small.
     pub(crate) details: Option<Box<Details>>,
 }
 
-/// The subject of a [`Status`].
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The subject of a [`Status`]. JSON omits empty fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct Details {
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) name: String,
     /// The API group of the resource.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
     /// The plural of the resource; for `Invalid`, the kind.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) kind: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) uid: String,
     /// The individual causes; for `Invalid`, one per field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) causes: Vec<Cause>,
     /// The delay before a retry, in seconds.
-    pub(crate) retry_after_seconds: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_after_seconds: Option<u32>,
 }
 
-/// One cause of a [`Status`].
-#[derive(Clone, Debug, PartialEq)]
+/// One cause of a [`Status`]. JSON omits empty fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Cause {
     /// The machine-readable reason, such as `FieldValueRequired`.
-    pub(crate) reason: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) reason: Cow<'static, str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) message: String,
     /// The path of the field, such as `spec.containers[0].name`.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) field: String,
 }
 
@@ -142,8 +154,7 @@ impl FieldError {
         value: impl Into<Value>,
         supported: &[&str],
     ) -> Self {
-        let list: Vec<_> = supported.iter().map(|word| go::quoted(word)).collect();
-        Self::new(FieldErrorKind::NotSupported, path, value, format!("supported values: {}", list.join(", ")))
+        Self::new(FieldErrorKind::NotSupported, path, value, supported_values(supported))
     }
 
     /// Returns the error without its path: the message of its cause.
@@ -170,10 +181,84 @@ impl fmt::Display for FieldError {
     }
 }
 
+/// Collects errors, in the order of the real server.
+pub(crate) trait FieldErrors {
+    fn add(&mut self, kind: FieldErrorKind, path: impl fmt::Display, value: Value, detail: String);
+
+    /// Reports a missing required field.
+    fn required(&mut self, path: impl fmt::Display, detail: impl Into<String>) {
+        self.add(FieldErrorKind::Required, path, Value::Null, detail.into());
+    }
+
+    /// Reports an invalid value.
+    fn invalid(&mut self, path: impl fmt::Display, value: impl Into<Value>, detail: impl Into<String>) {
+        self.add(FieldErrorKind::Invalid, path, value.into(), detail.into());
+    }
+
+    /// Reports a field that must be absent or unchanged.
+    fn forbidden(&mut self, path: impl fmt::Display, detail: impl Into<String>) {
+        self.add(FieldErrorKind::Forbidden, path, Value::Null, detail.into());
+    }
+
+    /// Reports an unsupported value. The message lists the supported values in the given order.
+    fn not_supported(&mut self, path: impl fmt::Display, value: impl Into<Value>, supported: &[&str]) {
+        self.add(FieldErrorKind::NotSupported, path, value.into(), supported_values(supported));
+    }
+
+    /// Reports a duplicate value.
+    fn duplicate(&mut self, path: impl fmt::Display, value: impl Into<Value>) {
+        self.add(FieldErrorKind::Duplicate, path, value.into(), String::new());
+    }
+
+    /// Reports a value that exceeds the maximum size.
+    fn too_long(&mut self, path: impl fmt::Display, max_bytes: usize) {
+        let detail = format!("may not be more than {max_bytes} bytes");
+        self.add(FieldErrorKind::TooLong, path, Value::Null, detail);
+    }
+
+    /// Reports a text that is not in the list of supported values.
+    fn one_of(&mut self, path: impl fmt::Display, value: &Value, supported: &[&str]) {
+        let text = value.as_str().unwrap_or_default();
+        if !supported.contains(&text) || !value.is_string() {
+            self.not_supported(path, text, supported);
+        }
+    }
+
+    /// Reports a changed immutable field.
+    fn immutable(&mut self, path: impl fmt::Display, old: &Value, new: &Value) {
+        if old != new {
+            self.invalid(path, new.clone(), "field is immutable");
+        }
+    }
+
+    /// Reports a negative number.
+    fn non_negative(&mut self, path: impl fmt::Display, value: &Value) {
+        if let Some(number) = value.as_i64().filter(|number| *number < 0) {
+            self.invalid(path, number, "must be greater than or equal to 0");
+        }
+    }
+
+    /// Reports every problem that a format check found.
+    fn format(&mut self, path: impl fmt::Display, value: &str, problems: Vec<String>) {
+        problems.into_iter().for_each(|problem| self.invalid(&path, value, problem));
+    }
+}
+
+impl FieldErrors for Vec<FieldError> {
+    fn add(&mut self, kind: FieldErrorKind, path: impl fmt::Display, value: Value, detail: String) {
+        self.push(FieldError { kind, path: path.to_string(), value, detail });
+    }
+}
+
+fn supported_values(supported: &[&str]) -> String {
+    let list: Vec<_> = supported.iter().map(|word| go::quoted(word)).collect();
+    format!("supported values: {}", list.join(", "))
+}
+
 impl Status {
     /// Creates a status with this code, reason and message, without details.
-    pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None }
+    pub(crate) fn new(code: u16, reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code, reason: reason.into(), message: message.into(), details: None }
     }
 
     /// Returns status 400: the request is invalid.
@@ -188,7 +273,7 @@ impl Status {
 
     /// Returns status 500: an internal failure of the server.
     pub(crate) fn internal(message: &str) -> Self {
-        let cause = Cause { reason: "", message: message.to_owned(), field: String::new() };
+        let cause = Cause { message: message.to_owned(), ..Cause::default() };
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
             .with_details(Details { causes: vec![cause], ..Details::default() })
     }
@@ -262,7 +347,7 @@ impl Status {
         let causes = errors
             .iter()
             .map(|error| Cause {
-                reason: error.kind.reason(),
+                reason: error.kind.reason().into(),
                 message: error.body(),
                 field: error.path.clone(),
             })
@@ -287,11 +372,11 @@ impl Status {
     pub(crate) fn revision_too_large(requested: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
         let cause = Cause {
-            reason: "ResourceVersionTooLarge",
+            reason: "ResourceVersionTooLarge".into(),
             message: "Too large resource version".to_owned(),
-            field: String::new(),
+            ..Cause::default()
         };
-        let details = Details { causes: vec![cause], retry_after_seconds: 1, ..Details::default() };
+        let details = Details { causes: vec![cause], retry_after_seconds: Some(1), ..Details::default() };
         Self::new(504, "Timeout", message).with_details(details)
     }
 
@@ -316,34 +401,12 @@ impl Status {
             "code": self.code,
         });
         if !self.reason.is_empty() {
-            value["reason"] = self.reason.into();
+            value["reason"] = json!(self.reason);
         }
         if let Some(details) = &self.details {
-            value["details"] = details.to_value();
+            value["details"] = json!(details);
         }
         value
-    }
-}
-
-impl Details {
-    /// Returns the JSON form, without empty fields.
-    pub(crate) fn to_value(&self) -> Value {
-        let mut fields =
-            texts(&[("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)]);
-        if !self.causes.is_empty() {
-            let causes = self.causes.iter().map(Cause::to_value).collect();
-            fields.insert("causes".to_owned(), Value::Array(causes));
-        }
-        if self.retry_after_seconds > 0 {
-            fields.insert("retryAfterSeconds".to_owned(), self.retry_after_seconds.into());
-        }
-        Value::Object(fields)
-    }
-}
-
-impl Cause {
-    fn to_value(&self) -> Value {
-        Value::Object(texts(&[("reason", self.reason), ("message", &self.message), ("field", &self.field)]))
     }
 }
 
@@ -354,14 +417,6 @@ impl fmt::Display for Status {
 }
 
 impl std::error::Error for Status {}
-
-fn texts(pairs: &[(&str, &str)]) -> Map<String, Value> {
-    pairs
-        .iter()
-        .filter(|(_, text)| !text.is_empty())
-        .map(|&(key, text)| (key.to_owned(), text.into()))
-        .collect()
-}
 
 /// Returns the name of a resource or kind in messages, such as `deployments.apps`; without the group for core.
 pub(crate) fn qualified(what: &str, group: &str) -> String {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::builtin::{Field, ListMerge, Type};
+use crate::builtin::{Definition, Field, ListMerge};
 use crate::type_name;
 
 const DIRECTIVE: &str = "$patch";
@@ -35,7 +35,7 @@ pub enum StrategicError {
 struct PatchPosition<'a> {
     parent: Option<&'a PatchPosition<'a>>,
     field: &'a str,
-    value_type: Option<&'static Type>,
+    value_type: Option<&'static Definition>,
 }
 
 impl PatchPosition<'_> {
@@ -57,7 +57,7 @@ pub(super) fn merge(
     target: &mut Value,
     patch: &Value,
     kind: &str,
-    of: Option<&'static Type>,
+    of: Option<&'static Definition>,
 ) -> Result<(), StrategicError> {
     merge_value(target, patch, PatchPosition { parent: None, field: kind, value_type: of })
 }

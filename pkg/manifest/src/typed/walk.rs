@@ -1,13 +1,15 @@
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use base64::{DecodeError, Engine as _};
 use serde_json::{Map, Number, Value};
 
-use super::{quantity, time};
-use crate::builtin::{Field, FieldKind, SchemaAlternative, Type};
+use super::time;
+use crate::builtin::{self, Definition, Field, Form, SchemaAlternative, ValueType};
 use crate::duration::nanoseconds;
 use crate::go_base64::BASE64;
 use crate::object::type_name;
+use crate::quantity;
 
 /// A value that does not fit its field.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ enum Step<'a> {
 }
 
 /// Rewrites the fields of an object like decoding into a struct and encoding again.
-pub(super) fn walk(of: &'static Type, object: &mut Map<String, Value>) -> Vec<Mismatch> {
+pub(super) fn walk(of: &'static Definition, object: &mut Map<String, Value>) -> Vec<Mismatch> {
     let mut walker = Walker { mismatches: Vec::new() };
     walker.fields(of, object, &FieldPath { parent: None, step: Step::Root, depth: 0 });
     walker.mismatches
@@ -50,7 +52,7 @@ struct Walker {
 }
 
 impl Walker {
-    fn fields(&mut self, of: &'static Type, object: &mut Map<String, Value>, place: &FieldPath<'_>) {
+    fn fields(&mut self, of: &'static Definition, object: &mut Map<String, Value>, place: &FieldPath<'_>) {
         object.retain(|name, value| {
             let Some(field) = of.field(name) else { return false };
             let something = self.field(field, value, &place.key(name));
@@ -58,7 +60,7 @@ impl Walker {
         });
         for field in of.always_written_fields() {
             if !object.contains_key(field.name) {
-                object.insert(field.name.to_owned(), zero_of(field));
+                object.insert(field.name.to_owned(), field.unset());
             }
         }
     }
@@ -68,34 +70,27 @@ impl Walker {
         if field.is_pointer && value.is_null() {
             return false;
         }
-        self.value(&field.kind, value, place) || is_pointer
+        self.value(&field.value, value, place) || is_pointer
     }
 
     /// Rewrites one value. Returns true if the value is not empty, so that an optional field stays.
-    fn value(&mut self, kind: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
+    fn value(&mut self, kind: &'static ValueType, value: &mut Value, place: &FieldPath<'_>) -> bool {
         if place.depth > DEPTH_LIMIT {
             return self.reject(place, "within the nesting limit", "deeper");
         }
         if value.is_null() {
-            *value = zero(kind);
+            *value = kind.unset();
             return false;
         }
         match kind {
-            FieldKind::Struct(of) => match value {
-                Value::Object(object) => {
-                    self.fields(of, object, place);
-                    true
-                }
-                _ => self.mismatch(place, "a mapping", value),
-            },
-            FieldKind::List(item) => self.list(item, value, place),
-            FieldKind::Map(item) => self.map(item, value, place),
-            FieldKind::SchemaOr(other, schema) => self.schema(*other, schema, value, place),
+            ValueType::Definition(of) => self.definition(of, value, place),
+            ValueType::List(item) => self.list(&item.value, value, place),
+            ValueType::Map(item) => self.map(&item.value, value, place),
             _ => self.scalar(kind, value, place),
         }
     }
 
-    fn list(&mut self, item: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
+    fn list(&mut self, item: &'static ValueType, value: &mut Value, place: &FieldPath<'_>) -> bool {
         let Value::Array(items) = value else { return self.mismatch(place, "a list", value) };
         for (index, entry) in items.iter_mut().enumerate() {
             self.value(item, entry, &place.index(index));
@@ -103,7 +98,7 @@ impl Walker {
         !items.is_empty()
     }
 
-    fn map(&mut self, item: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
+    fn map(&mut self, item: &'static ValueType, value: &mut Value, place: &FieldPath<'_>) -> bool {
         let Value::Object(entries) = value else { return self.mismatch(place, "a mapping", value) };
         for (key, entry) in entries.iter_mut() {
             self.value(item, entry, &place.key(key));
@@ -112,13 +107,10 @@ impl Walker {
     }
 
     /// Rewrites a union of a JSON schema and another type.
-    fn schema(
-        &mut self,
-        other: SchemaAlternative,
-        schema: &'static FieldKind,
-        value: &mut Value,
-        place: &FieldPath<'_>,
-    ) -> bool {
+    fn schema(&mut self, other: SchemaAlternative, value: &mut Value, place: &FieldPath<'_>) -> bool {
+        static SCHEMA: LazyLock<Option<ValueType>> =
+            LazyLock::new(|| builtin::find("apiextensions", "JSONSchemaProps").map(ValueType::Definition));
+        let Some(schema) = &*SCHEMA else { return true };
         match (other, &*value) {
             (_, Value::Object(_)) => return self.value(schema, value, place),
             (SchemaAlternative::Bool, Value::Bool(_)) => {}
@@ -127,47 +119,38 @@ impl Walker {
                 return self.list(schema, value, place);
             }
             (SchemaAlternative::Texts, Value::Array(items)) if !items.is_empty() => {
-                return self.list(&FieldKind::Text, value, place);
+                return self.list(&ValueType::Text, value, place);
             }
             _ => *value = Value::Null,
         }
         true
     }
 
-    fn scalar(&mut self, kind: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
-        match kind {
-            FieldKind::Text => match value {
-                Value::String(text) => !text.is_empty(),
-                _ => self.mismatch(place, "a string", value),
+    fn definition(&mut self, of: &'static Definition, value: &mut Value, place: &FieldPath<'_>) -> bool {
+        match of.form {
+            Form::Fields => match value {
+                Value::Object(object) => {
+                    self.fields(of, object, place);
+                    true
+                }
+                _ => self.mismatch(place, "a mapping", value),
             },
-            FieldKind::Bool => match value {
-                Value::Bool(yes) => *yes,
-                _ => self.mismatch(place, "a boolean", value),
-            },
-            FieldKind::Int32 => {
-                self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "a 32-bit integer")
-            }
-            FieldKind::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
-            FieldKind::Float => match value {
-                Value::Number(number) => number.as_f64() != Some(0.0),
-                _ => self.mismatch(place, "a number", value),
-            },
-            FieldKind::IntOrText if value.is_string() => true,
-            FieldKind::IntOrText => {
+            Form::SchemaOr(other) => self.schema(other, value, place),
+            Form::IntOrText if value.is_string() => true,
+            Form::IntOrText => {
                 let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
                 self.integer(value, place, range, "a 32-bit integer or a string");
                 true
             }
-            FieldKind::Bytes => self.rewrite(value, place, "base64", canonical_base64),
-            FieldKind::Time => {
+            Form::Text(_) => {
                 self.rewrite(value, place, "a time such as `2026-01-31T12:00:00Z`", time::canonical)
             }
-            FieldKind::Duration => match value {
+            Form::Duration => match value {
                 Value::String(text) if nanoseconds(text).is_some() => true,
                 Value::String(text) => self.reject(place, DURATION, excerpt(text)),
                 _ => self.mismatch(place, DURATION, value),
             },
-            FieldKind::Quantity => {
+            Form::Quantity => {
                 if let Value::Number(number) = value {
                     *value = Value::String(quantity::number_text(number));
                 }
@@ -175,6 +158,29 @@ impl Walker {
                     quantity::canonical(text).map(|new| Some(new.into_owned()))
                 })
             }
+            Form::Object | Form::Any => true,
+        }
+    }
+
+    fn scalar(&mut self, kind: &'static ValueType, value: &mut Value, place: &FieldPath<'_>) -> bool {
+        match kind {
+            ValueType::Text => match value {
+                Value::String(text) => !text.is_empty(),
+                _ => self.mismatch(place, "a string", value),
+            },
+            ValueType::Bool => match value {
+                Value::Bool(yes) => *yes,
+                _ => self.mismatch(place, "a boolean", value),
+            },
+            ValueType::Int32 => {
+                self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "a 32-bit integer")
+            }
+            ValueType::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
+            ValueType::Double => match value {
+                Value::Number(number) => number.as_f64() != Some(0.0),
+                _ => self.mismatch(place, "a number", value),
+            },
+            ValueType::Bytes => self.rewrite(value, place, "base64", canonical_base64),
             _ => true,
         }
     }
@@ -238,30 +244,6 @@ impl Walker {
         self.mismatches.push(Mismatch { path: place.path(), expected, found: found.into() });
         true
     }
-}
-
-/// Returns the zero value of a field.
-fn zero(kind: &'static FieldKind) -> Value {
-    match kind {
-        FieldKind::Text => Value::String(String::new()),
-        FieldKind::Bool => Value::Bool(false),
-        FieldKind::Int32 | FieldKind::Int64 | FieldKind::Float | FieldKind::IntOrText => Value::from(0),
-        FieldKind::Quantity => Value::from("0"),
-        FieldKind::Duration => Value::from("0s"),
-        FieldKind::Struct(of) => {
-            of.always_written_fields().map(|field| (field.name.to_owned(), zero_of(field))).collect()
-        }
-        FieldKind::Bytes
-        | FieldKind::Time
-        | FieldKind::Raw
-        | FieldKind::SchemaOr(..)
-        | FieldKind::List(_)
-        | FieldKind::Map(_) => Value::Null,
-    }
-}
-
-fn zero_of(field: &'static Field) -> Value {
-    if field.is_pointer { Value::Null } else { zero(&field.kind) }
 }
 
 /// Quotes the start of a text on one line.

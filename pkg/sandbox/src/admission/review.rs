@@ -1,12 +1,13 @@
 //! `AdmissionReview` requests and responses.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use serde_json::{Map, Value, json};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use super::{WriteRequest, matching::Invocation, webhook::Webhook};
 use crate::{
     kinds::ResourceType,
-    status::{Cause, Details, Status},
+    status::{Details, Status},
 };
 
 /// An `AdmissionReview` request with its own `uid`.
@@ -210,46 +211,9 @@ pub(super) fn refusal(webhook: &str, status: &Value) -> Status {
     };
     let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
     let code = code.filter(|code| (400..600).contains(code)).unwrap_or(400);
-    let refusal = Status::new(code, listed_value(REASONS, text("reason")), message);
-    match status["details"].as_object() {
-        Some(given) => refusal.with_details(details(given)),
-        None => refusal,
+    let refusal = Status::new(code, text("reason").to_owned(), message);
+    match Details::deserialize(&status["details"]) {
+        Ok(details) => refusal.with_details(details),
+        Err(_) => refusal,
     }
-}
-
-fn details(given: &Map<String, Value>) -> Details {
-    let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let causes = given.get("causes").and_then(Value::as_array).into_iter().flatten();
-    let cause = |cause: &Value| Cause {
-        reason: listed_value(CAUSES, cause["reason"].as_str().unwrap_or_default()),
-        message: cause["message"].as_str().unwrap_or_default().to_owned(),
-        field: cause["field"].as_str().unwrap_or_default().to_owned(),
-    };
-    let retry = given.get("retryAfterSeconds").and_then(Value::as_u64);
-    Details {
-        name: text("name"),
-        group: text("group"),
-        kind: text("kind"),
-        uid: text("uid"),
-        causes: causes.map(cause).collect(),
-        retry_after_seconds: retry.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or_default(),
-    }
-}
-
-/// The values of `metav1.StatusReason`, separated by spaces.
-const REASONS: &str = "Unauthorized Forbidden NotFound AlreadyExists Conflict Gone Invalid ServerTimeout \
-    StoreReadError Timeout TooManyRequests BadRequest MethodNotAllowed NotAcceptable \
-    RequestEntityTooLarge UnsupportedMediaType InternalError Expired ServiceUnavailable \
-    UnprocessableEntity";
-
-/// The values of `metav1.CauseType`, separated by spaces.
-const CAUSES: &str = "FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid \
-    FieldValueTypeInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong \
-    FieldValueTooMany UnexpectedServerResponse FieldManagerConflict ResourceVersionTooLarge \
-    InternalError NamespaceTerminating";
-
-/// Returns the listed value that equals `word`. Returns an empty text for other values, because clients know only
-/// listed values.
-fn listed_value(words: &'static str, word: &str) -> &'static str {
-    words.split(' ').find(|known| *known == word).unwrap_or_default()
 }

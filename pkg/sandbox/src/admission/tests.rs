@@ -298,7 +298,7 @@ fn a_condition_that_cannot_be_evaluated_forbids_the_request() {
     let result =
         matching::invocation(&webhooks.validating()[0], &case.request(), &case.context(), Some(&object()));
     let status = result.unwrap_err();
-    assert_eq!((status.code, status.reason), (403, "Forbidden"));
+    assert_eq!((status.code, &*status.reason), (403, "Forbidden"));
     let words =
         "configmaps \"x\" is forbidden: expression 'object.metadata.nope == 'zz'' resulted in error: ";
     assert!(status.message.starts_with(words), "{}", status.message);
@@ -315,7 +315,7 @@ async fn a_webhook_denial_has_the_text_of_the_real_server() {
     ] {
         let webhook = server.webhook(path, &json!({}));
         let status = case.validate(vec![webhook.clone()]).await.unwrap_err();
-        assert_eq!((status.code, status.reason, &*status.message), (code, reason, words));
+        assert_eq!((status.code, &*status.reason, &*status.message), (code, reason, words));
         assert_eq!(case.mutate(vec![webhook]).await.unwrap_err(), status);
     }
 }
@@ -420,7 +420,7 @@ async fn an_unreachable_webhook_fails_the_request_unless_ignored() {
         ),
     ] {
         let status = case.validate(vec![server.webhook("/uid", &more)]).await.unwrap_err();
-        assert_eq!((status.code, status.reason), (500, "InternalError"));
+        assert_eq!((status.code, &*status.reason), (500, "InternalError"));
         let start = format!("Internal error occurred: failed calling webhook \"a.b.c\": {words}");
         assert!(status.message.starts_with(&start), "{}", status.message);
         let mut ignored = more.clone();

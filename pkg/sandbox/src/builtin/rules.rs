@@ -9,10 +9,9 @@
 mod addresses;
 mod decode;
 mod defaults;
-mod error_list;
+mod field_path;
 mod formats;
 mod normalization;
-mod quantity;
 mod strategy;
 mod type_rules;
 mod validation;
@@ -22,9 +21,10 @@ use serde_json::Value;
 
 pub(crate) use self::{
     addresses::assign_addresses,
+    field_path::FieldPath,
     formats::{NameRule, allows_create_on_update, allows_unconditional_update, name_rule},
     strategy::prepare_for_update,
-    validation::{client_config_errors, review_version_errors},
+    validation::{client_config, review_versions},
     warnings::{deprecation, warnings},
 };
 use crate::{kinds::ResourceType, status::FieldError};

@@ -1,41 +1,38 @@
 //! The tables of built-in kinds, parsed at first use.
 //!
 //! ```text
-//! resources.txt ─► Resource (a line) ───────────────────────────────┐
-//! manifest::builtin::SHAPES ─► Shapes (all definitions) ─► Schemas ─┴─► ResourceType
-//!                              └─► protobuf bodies, OpenAPI documents
+//! resources.txt ─► Resource (a line) ───────────────┐
+//! manifest::builtin ─► Definition ─► Schemas ───────┴─► ResourceType
+//!                      └─► protobuf bodies, OpenAPI documents
 //! ```
 //!
 //! `cargo xtask builtin-kinds` generates both tables from the documents of a kube-apiserver. Do not edit the tables.
 
 mod nodes;
 mod resources;
-mod type_definitions;
 
 use std::sync::{Arc, LazyLock};
 
+use manifest::builtin::Definition;
+use serde_json::{Value, json};
+
+pub(crate) use self::nodes::add_object_meta;
 use self::resources::Resource;
-pub(crate) use self::type_definitions::{
-    ApplyListType, DefinitionId, DefinitionKind, ElementType, Field, FieldDefault, ListMerge, TypeDefinition,
-    TypeDefinitions, ValueType,
+use crate::{
+    kinds::ResourceType,
+    schema::{SchemaRoot, Schemas},
 };
-use crate::{kinds::ResourceType, schema::SchemaRoot};
 
 /// The Kubernetes release of the tables: version, minor number and build time.
 pub(crate) const KUBERNETES_RELEASE: (&str, u32, &str) = ("v1.36.3", 36, "2026-07-22T18:07:38Z");
 
 const INVARIANT: &str = "the tables in this crate are well-formed: a test reads them";
 
-static TYPE_DEFINITIONS: LazyLock<TypeDefinitions> =
-    LazyLock::new(|| TypeDefinitions::read(manifest::builtin::SHAPES).expect(INVARIANT));
-
 static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
-    let (schemas, roots) = nodes::schemas(&TYPE_DEFINITIONS);
+    let mut schemas = Schemas::default();
+    let roots = nodes::add_definitions(&mut schemas, manifest::builtin::served());
     let schemas = Arc::new(schemas);
-    let schema = |package: &str, kind: &str| {
-        let definition = TYPE_DEFINITIONS.find(package, kind).expect(INVARIANT);
-        SchemaRoot::new(Arc::clone(&schemas), roots[definition.index()])
-    };
+    let schema = |package: &str, kind: &str| SchemaRoot::new(Arc::clone(&schemas), roots[&(package, kind)]);
     let mut lines = resources::read(include_str!("resources.txt"), schema).expect(INVARIANT);
     let served: Vec<_> =
         lines.iter().map(|line| (line.served.group.clone(), line.served.version.clone())).collect();
@@ -65,28 +62,34 @@ pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
     &RESOURCES.types
 }
 
-/// The definitions of all built-in kinds and their parts.
-pub(crate) fn type_definitions() -> &'static TypeDefinitions {
-    &TYPE_DEFINITIONS
-}
-
 /// The package of the kinds that every version has, and of `Status`.
-const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
+pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /// Finds the definition of a kind or a part by name. `DeleteOptions` and `Status` exist in every version.
-pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<DefinitionId> {
+pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<&'static Definition> {
     let is_version = |line: &Resource| (&*line.served.group, &*line.served.version) == (group, version);
     let package = RESOURCES.find(is_version)?.package;
-    TYPE_DEFINITIONS.find(package, name).or_else(|| TYPE_DEFINITIONS.find(META, name))
+    definition_in(package, name).or_else(|| definition_in(META, name))
+}
+
+/// Finds a definition by its package and its name.
+pub(crate) fn definition_in(package: &str, name: &str) -> Option<&'static Definition> {
+    manifest::builtin::served().find(|definition| (definition.package, definition.name) == (package, name))
+}
+
+/// Returns an object of a built-in kind without written fields. It contains the fields that the Go type always writes,
+/// even if empty. The creator of an object owns the descendants of these fields, but not the fields themselves.
+pub(crate) fn empty_object(resource: &ResourceType) -> Value {
+    let definition = find_definition(&resource.group, &resource.version, &resource.kind);
+    definition.map_or_else(|| json!({}), Definition::unset)
 }
 
 /// The group, version and kind of a definition of a kind.
-pub(crate) fn kind_of(definition: &TypeDefinition) -> Option<(&'static str, &'static str, &str)> {
-    let (package, kind) = definition.name.rsplit_once('.')?;
-    let line = RESOURCES.find(|line| line.package == package);
+pub(crate) fn kind_of(definition: &Definition) -> (&'static str, &'static str, &'static str) {
+    let line = RESOURCES.find(|line| line.package == definition.package);
     let (group, version) =
         line.map_or(("", "v1"), |Resource { served, .. }| (&*served.group, &*served.version));
-    Some((group, version, kind))
+    (group, version, definition.name)
 }
 
 /// The storage group and version of a resource on the real server. Events of `events.k8s.io` are stored as core events;

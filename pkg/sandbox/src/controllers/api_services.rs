@@ -13,8 +13,10 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Controller, ObjectRef, Reconciliation, Requeue, conditions};
-use crate::{client::Client, meta, request::options::PropagationPolicy, server::api_service, store::Change};
+use super::{Controller, ObjectRef, Reconciliation, Requeue};
+use crate::{
+    client::Client, conditions, meta, request::options::PropagationPolicy, server::api_service, store::Change,
+};
 
 const GROUP: &str = "apiregistration.k8s.io";
 const DEFINITION_GROUP: &str = "apiextensions.k8s.io";

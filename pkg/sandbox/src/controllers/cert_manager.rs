@@ -20,8 +20,8 @@ use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, IsCa, KeyPai
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Controller, ObjectRef, Reconciliation, Requeue, conditions};
-use crate::{client::Client, clock::Clock, meta, status::Status, store::Change};
+use super::{Controller, ObjectRef, Reconciliation, Requeue};
+use crate::{client::Client, clock::Clock, conditions, meta, status::Status, store::Change};
 
 const GROUP: &str = "cert-manager.io";
 /// The annotation of a Secret with the name of its Certificate.

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Controller, ObjectRef, Reconciliation, Requeue};
-use crate::{client::Client, request::options::PropagationPolicy, status::Status, store::Change};
+use crate::{
+    client::Client, conditions, meta, request::options::PropagationPolicy, status::Status, store::Change,
+};
 
 /// The finalizer of a Namespace with content.
 const FINALIZER: &str = "kubernetes";
@@ -32,16 +34,16 @@ impl Controller for NamespaceController {
         let key = &change.after.key;
         let is_namespace = key.resource.group.is_empty() && &*key.resource.plural == "namespaces";
         let namespace = if is_namespace { &key.name } else { &key.namespace };
-        let object = namespace_ref(namespace);
+        let object = ObjectRef::new("", "Namespace", "", namespace);
         // Any change of content may let a terminating Namespace continue.
         let concerned = is_namespace
-            || !namespace.is_empty() && client.get(&object).is_some_and(|live| is_terminating(&live));
+            || !namespace.is_empty() && client.get(&object).is_some_and(|live| meta::is_deleting(&live));
         if concerned { vec![object] } else { Vec::new() }
     }
 
     fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Reconciliation<'a> {
         Box::pin(async move {
-            let Some(mut live) = client.get(object).filter(is_terminating) else {
+            let Some(mut live) = client.get(object).filter(meta::is_deleting) else {
                 return Ok(Requeue::AwaitChange);
             };
             let held =
@@ -67,7 +69,7 @@ impl Controller for NamespaceController {
 
 async fn delete_content(client: &Client, namespace: &str) -> Result<(), Status> {
     for object in client.list_namespace(namespace) {
-        if client.get(&object).is_some_and(|live| live["metadata"]["deletionTimestamp"].is_null()) {
+        if client.get(&object).is_some_and(|live| !meta::is_deleting(&live)) {
             client.delete(&object, PropagationPolicy::Background).await?;
         }
     }
@@ -80,9 +82,7 @@ impl RemainingContent {
         for object in client.list_namespace(namespace) {
             let Some(live) = client.get(&object) else { continue };
             *remaining.resources.entry(client.resource_name(&object)).or_default() += 1;
-            for finalizer in
-                live["metadata"]["finalizers"].as_array().into_iter().flatten().filter_map(Value::as_str)
-            {
+            for finalizer in meta::finalizers(&live) {
                 *remaining.finalizers.entry(finalizer.to_owned()).or_default() += 1;
             }
         }
@@ -107,56 +107,21 @@ fn set_conditions(namespace: &mut Value, remaining: &RemainingContent, now: &str
         let text = count(&remaining.finalizers, "in");
         ("SomeFinalizersRemain", format!("Some content in the namespace has finalizers remaining: {text}"))
     });
-    let conditions = [
-        (
-            "NamespaceDeletionDiscoveryFailure",
-            None,
-            "ResourcesDiscovered",
-            "All resources successfully discovered",
-        ),
-        (
-            "NamespaceDeletionGroupVersionParsingFailure",
-            None,
-            "ParsedGroupVersions",
-            "All legacy kube types successfully parsed",
-        ),
-        (
-            "NamespaceDeletionContentFailure",
-            None,
-            "ContentDeleted",
-            "All content successfully deleted, may be waiting on finalization",
-        ),
-        ("NamespaceContentRemaining", resources, "ContentRemoved", "All content successfully removed"),
-        (
-            "NamespaceFinalizersRemaining",
-            finalizers,
-            "ContentHasNoFinalizers",
-            "All content-preserving finalizers finished",
-        ),
-    ];
-    let old = namespace["status"]["conditions"].take();
-    let conditions: Vec<_> = conditions
-        .into_iter()
-        .map(|(kind, trouble, reason, message)| {
-            let status = if trouble.is_some() { "True" } else { "False" };
-            let (reason, message) = trouble.unwrap_or_else(|| (reason, message.to_owned()));
-            let before = old.as_array().into_iter().flatten().find(|c| c["type"] == kind && c["status"] == status);
-            let since = before.map_or_else(|| json!(now), |condition| condition["lastTransitionTime"].clone());
-            json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since})
-        })
-        .collect();
-    namespace["status"]["conditions"] = json!(conditions);
-}
-
-fn namespace_ref(name: &str) -> ObjectRef {
-    ObjectRef {
-        group: String::new(),
-        kind: "Namespace".to_owned(),
-        namespace: String::new(),
-        name: name.to_owned(),
+    let (discovered, parsed) =
+        ("All resources successfully discovered", "All legacy kube types successfully parsed");
+    let deleted = "All content successfully deleted, may be waiting on finalization";
+    let (removed, finished) =
+        ("All content successfully removed", "All content-preserving finalizers finished");
+    for (kind, trouble, reason, message) in [
+        ("NamespaceDeletionDiscoveryFailure", None, "ResourcesDiscovered", discovered),
+        ("NamespaceDeletionGroupVersionParsingFailure", None, "ParsedGroupVersions", parsed),
+        ("NamespaceDeletionContentFailure", None, "ContentDeleted", deleted),
+        ("NamespaceContentRemaining", resources, "ContentRemoved", removed),
+        ("NamespaceFinalizersRemaining", finalizers, "ContentHasNoFinalizers", finished),
+    ] {
+        let status = if trouble.is_some() { "True" } else { "False" };
+        let (reason, message) = trouble.unwrap_or_else(|| (reason, message.to_owned()));
+        let condition = conditions::build(&namespace["status"], kind, status, reason, &message, now);
+        conditions::set(namespace, condition);
     }
-}
-
-fn is_terminating(namespace: &Value) -> bool {
-    !namespace["metadata"]["deletionTimestamp"].is_null()
 }

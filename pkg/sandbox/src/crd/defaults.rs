@@ -35,42 +35,30 @@ fn remove_nulls(value: &mut Value, schema: Schema<'_>) {
 }
 
 fn fill(value: &mut Value, schema: Schema<'_>) {
+    let node = schema.node();
+    if let Some(default) = node.default.as_ref().filter(|_| value.is_null() && !node.nullable) {
+        *value = default.clone();
+    }
     match value {
         Value::Object(fields) => {
-            for (name, id) in &schema.node().properties {
-                let field = schema.at(*id).node();
-                let Some(default) = &field.default else { continue };
-                match fields.get_mut(&**name) {
-                    Some(value) if value.is_null() && !field.nullable => *value = default.clone(),
-                    Some(_) => {}
-                    None => {
-                        fields.insert(name.to_string(), default.clone());
-                    }
+            for (name, id) in &node.properties {
+                if let Some(default) = &schema.at(*id).node().default
+                    && !fields.contains_key(&**name)
+                {
+                    fields.insert(name.to_string(), default.clone());
                 }
             }
             for (name, value) in fields {
                 if let Some(schema) = schema.field(name) {
-                    fill_item(value, schema);
+                    fill(value, schema);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(schema) = schema.items() {
-                for item in items {
-                    fill_item(item, schema);
-                }
+                items.iter_mut().for_each(|item| fill(item, schema));
             }
         }
         _ => {}
     }
-}
-
-fn fill_item(value: &mut Value, schema: Schema<'_>) {
-    if value.is_null()
-        && !schema.node().nullable
-        && let Some(default) = &schema.node().default
-    {
-        *value = default.clone();
-    }
-    fill(value, schema);
 }

@@ -13,9 +13,9 @@ mod structural;
 use serde_json::Value;
 
 use crate::{
-    builtin::{self, NameRule},
+    builtin::{self, FieldPath, NameRule},
     meta::dns_subdomain_problems,
-    status::{FieldError, FieldErrorKind},
+    status::{FieldError, FieldErrorKind, FieldErrors},
 };
 
 /// The approval annotation that groups of the Kubernetes community need.
@@ -29,7 +29,7 @@ pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldErro
     let name = text(definition, "/metadata/name");
     if old.is_none() && name != format!("{plural}.{group}") {
         let detail = "must be spec.names.plural+\".\"+spec.group";
-        errors.push(FieldError::invalid("metadata.name", name, detail));
+        errors.invalid("metadata.name", name, detail);
     }
     spec(definition, &mut errors);
     if let Some(old) = old {
@@ -41,7 +41,7 @@ pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldErro
     if preserved(definition) && !old.is_some_and(preserved) {
         let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
                       spec.versions[*].schema instead";
-        errors.push(FieldError::invalid("spec.preserveUnknownFields", true, detail));
+        errors.invalid("spec.preserveUnknownFields", true, detail);
     }
     errors
 }
@@ -69,16 +69,16 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
     let group = text(definition, "/spec/group");
     let problems = dns_subdomain_problems(group);
     if group.is_empty() {
-        errors.push(FieldError::required("spec.group", ""));
+        errors.required("spec.group", "");
     } else if !problems.is_empty() {
-        errors.push(FieldError::invalid("spec.group", group, problems.join(",")));
+        errors.invalid("spec.group", group, problems.join(","));
     } else if !group.contains('.') {
-        errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
+        errors.invalid("spec.group", group, "should be a domain with at least one dot");
     }
     match text(definition, "/spec/scope") {
-        "" => errors.push(FieldError::required("spec.scope", "")),
+        "" => errors.required("spec.scope", ""),
         "Cluster" | "Namespaced" => {}
-        other => errors.push(FieldError::not_supported("spec.scope", other, &["Cluster", "Namespaced"])),
+        other => errors.not_supported("spec.scope", other, &["Cluster", "Namespaced"]),
     }
     versions(definition, errors);
     validate_spec_names(definition, errors);
@@ -116,7 +116,7 @@ fn has_matching_schema(
     } else {
         "may only be set when `version.schema.openAPIV3Schema` is not included"
     };
-    errors.push(FieldError::invalid(path, "", detail));
+    errors.invalid(path, "", detail);
     false
 }
 
@@ -139,14 +139,14 @@ fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
     for (index, version) in versions.iter().enumerate() {
         if version.pointer("/schema/openAPIV3Schema").is_none_or(Value::is_null) {
             let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
-            errors.push(FieldError::required(path, ""));
+            errors.required(path, "");
         }
     }
     for (index, version) in versions.iter().enumerate() {
         let path = format!("spec.versions[{index}]");
         let name = text(version, "/name");
         if let Some(fault) = label_error(name) {
-            errors.push(FieldError::invalid(format!("{path}.name"), name, fault));
+            errors.invalid(format_args!("{path}.name"), name, fault);
         }
         deprecation(version, &path, errors);
         if !is_equal_in_all_versions(definition, "schema") {
@@ -179,7 +179,7 @@ fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
         }
     }
     if let Some(fault) = names.first().and_then(|name| label_error(name)) {
-        errors.push(FieldError::invalid("spec.version", names[0], fault));
+        errors.invalid("spec.version", names[0], fault);
     }
 }
 
@@ -244,7 +244,7 @@ fn immutable(definition: &Value, old: &Value, errors: &mut Vec<FieldError>) {
         ("/spec/names/plural", "spec.names.plural", true),
     ] {
         if (always || established) && text(definition, pointer) != text(old, pointer) {
-            errors.push(FieldError::invalid(path, text(definition, pointer), "field is immutable"));
+            errors.invalid(path, text(definition, pointer), "field is immutable");
         }
     }
 }
@@ -268,7 +268,7 @@ fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<Fie
     const PATH: &str = "status.storedVersions";
     let stored = new_stored_versions(definition, old);
     if stored.is_empty() {
-        errors.push(FieldError::invalid(PATH, Value::Null, "must have at least one stored version"));
+        errors.invalid(PATH, Value::Null, "must have at least one stored version");
         return;
     }
     let mut open: Vec<(usize, &String)> = stored.iter().enumerate().collect();
@@ -279,7 +279,7 @@ fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<Fie
             Some(at) => drop(open.remove(at)),
             None if flag(version, "/storage") => {
                 let detail = format!("must have the storage version {name}");
-                errors.push(FieldError::invalid(PATH, stored.clone(), detail));
+                errors.invalid(PATH, stored.clone(), detail);
             }
             None => {}
         }
@@ -290,7 +290,7 @@ fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<Fie
              until a storage migration ensures no data remains persisted in {name} and removes {name} from \
              status.storedVersions"
         );
-        errors.push(FieldError::invalid(format!("{PATH}[{index}]"), name.as_str(), detail));
+        errors.invalid(format_args!("{PATH}[{index}]"), name.as_str(), detail);
     }
 }
 
@@ -336,10 +336,10 @@ fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError
     let needs = format!("protected groups must have approval annotation \"{APPROVAL_ANNOTATION}\"");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
     match state {
-        Approval::Missing => errors.push(FieldError::required(path, format!("{needs}, {see}"))),
+        Approval::Missing => errors.required(path, format!("{needs}, {see}")),
         Approval::Invalid => {
             let detail = format!("{needs} with either a URL or a reason starting with \"unapproved\", {see}");
-            errors.push(FieldError::invalid(path, annotation(definition), detail));
+            errors.invalid(path, annotation(definition), detail);
         }
         Approval::Approved | Approval::Bypassed => {}
     }
@@ -349,7 +349,7 @@ fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError
 fn validate_spec_names(definition: &Value, errors: &mut Vec<FieldError>) {
     for name in ["plural", "singular", "kind", "listKind"] {
         if text(definition, &format!("/spec/names/{name}")).is_empty() {
-            errors.push(FieldError::required(format!("spec.names.{name}"), ""));
+            errors.required(format_args!("spec.names.{name}"), "");
         }
     }
     if let Some(names) = definition.pointer("/spec/names") {
@@ -365,14 +365,14 @@ fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
         let checked = if mixed { name.to_lowercase() } else { name.to_owned() };
         if let Some(fault) = label_error(&checked).filter(|_| !name.is_empty()) {
             let prefix = if mixed { "may have mixed case, but should otherwise match: " } else { "" };
-            errors.push(FieldError::invalid(format!("{path}.{field}"), name, format!("{prefix}{fault}")));
+            errors.invalid(format_args!("{path}.{field}"), name, format!("{prefix}{fault}"));
         }
     }
     let mut each = |field: &str| {
         for (index, name) in list(names, &format!("/{field}")).iter().enumerate() {
             let name = name.as_str().unwrap_or_default();
             if let Some(fault) = label_error(name) {
-                errors.push(FieldError::invalid(format!("{path}.{field}[{index}]"), name, fault));
+                errors.invalid(format_args!("{path}.{field}[{index}]"), name, fault);
             }
         }
     };
@@ -380,12 +380,12 @@ fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     let kind = text(names, "/kind");
     if !kind.is_empty() && kind == text(names, "/listKind") {
         let detail = "kind and listKind may not be the same";
-        errors.push(FieldError::invalid(format!("{path}.listKind"), kind, detail));
+        errors.invalid(format_args!("{path}.listKind"), kind, detail);
     }
     for (index, name) in list(names, "/categories").iter().enumerate() {
         let name = name.as_str().unwrap_or_default();
         if let Some(fault) = label_error(name) {
-            errors.push(FieldError::invalid(format!("{path}.categories[{index}]"), name, fault));
+            errors.invalid(format_args!("{path}.categories[{index}]"), name, fault);
         }
     }
     errors
@@ -400,10 +400,10 @@ fn validate_conversion(definition: &Value, errors: &mut Vec<FieldError>) {
     };
     let strategy = text(conversion, "/strategy");
     match strategy {
-        "" => errors.push(FieldError::required(format!("{PATH}.strategy"), "")),
+        "" => errors.required(format_args!("{PATH}.strategy"), ""),
         "None" | "Webhook" => {}
         other => {
-            errors.push(FieldError::not_supported(format!("{PATH}.strategy"), other, &["None", "Webhook"]));
+            errors.not_supported(format_args!("{PATH}.strategy"), other, &["None", "Webhook"]);
         }
     }
     let config = conversion.pointer("/webhook/clientConfig").filter(|config| config.is_object());
@@ -412,18 +412,22 @@ fn validate_conversion(definition: &Value, errors: &mut Vec<FieldError>) {
         match config {
             None => {
                 let path = format!("{PATH}.webhookClientConfig");
-                errors.push(FieldError::required(path, "required when strategy is set to Webhook"));
+                errors.required(path, "required when strategy is set to Webhook");
             }
             Some(config) => {
-                errors.extend(builtin::client_config_errors(config, "spec.conversion.webhookClientConfig"));
+                let path = FieldPath::Root("spec.conversion.webhookClientConfig");
+                builtin::client_config(config, &path, errors);
             }
         }
         if versions.is_empty() {
-            errors.push(FieldError::required(format!("{PATH}.conversionReviewVersions"), ""));
+            errors.required(format_args!("{PATH}.conversionReviewVersions"), "");
         } else {
             let versions = &conversion["webhook"]["conversionReviewVersions"];
-            errors
-                .extend(builtin::review_version_errors(versions, "spec.conversion.conversionReviewVersions"));
+            builtin::review_versions(
+                versions,
+                &FieldPath::Root("spec.conversion.conversionReviewVersions"),
+                errors,
+            );
         }
         return;
     }
@@ -432,7 +436,7 @@ fn validate_conversion(definition: &Value, errors: &mut Vec<FieldError>) {
         [(config.is_some(), "webhookClientConfig"), (!versions.is_empty(), "conversionReviewVersions")]
     {
         if given {
-            errors.push(FieldError::forbidden(format!("{PATH}.{field}"), detail));
+            errors.forbidden(format_args!("{PATH}.{field}"), detail);
         }
     }
 }

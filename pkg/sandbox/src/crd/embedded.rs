@@ -5,7 +5,12 @@
 use serde_json::{Value, json};
 
 use super::path::{WalkPath, visit_values};
-use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
+use crate::{
+    builtin::NameRule,
+    meta,
+    schema::Schema,
+    status::{FieldError, FieldErrors},
+};
 
 /// Removes unknown metadata fields of embedded objects and returns their paths, sorted.
 pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
@@ -52,7 +57,7 @@ pub(super) fn validate_embedded(schema: Schema<'_>, value: &Value) -> Vec<FieldE
 fn resource(object: &Value, path: &WalkPath, errors: &mut Vec<FieldError>) {
     for name in ["apiVersion", "kind"] {
         if object.get(name).is_none() {
-            errors.push(FieldError::required(path.child(name), ""));
+            errors.required(path.child(name), "");
         }
     }
     let faults = [("apiVersion", api_version_error as fn(&str) -> Option<String>), ("kind", kind_error)];

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::definition::new_stored_versions;
+use crate::conditions;
 
 /// Returns the status of a definition: accepted names, conditions NamesAccepted and Established, stored versions.
 /// `definition` contains its previous status, if any. `others` are all other definitions of the group in creation
@@ -18,31 +19,19 @@ pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value 
         None => ("True", "NoConflicts", "no conflicts found"),
         Some((reason, message)) => ("False", *reason, message.as_str()),
     };
-    let accepted = condition(before, "NamesAccepted", state, reason, message, time);
+    let accepted = conditions::build(before, "NamesAccepted", state, reason, message, time);
     // An established definition stays established: a conflict of new names keeps the old names.
-    let established = old_condition(before, "Established").is_some_and(|known| known["status"] == "True");
-    let (state, reason, message) = match conflict {
-        _ if established => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
+    let established = conditions::is_true(before, "Established");
+    let (state, reason, message) = match conflict.filter(|_| !established) {
         None => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
         Some(_) => ("False", "NotAccepted", "not all names are accepted"),
     };
-    let established = condition(before, "Established", state, reason, message, time);
+    let established = conditions::build(before, "Established", state, reason, message, time);
     json!({
         "conditions": [accepted, established],
         "acceptedNames": names,
         "storedVersions": new_stored_versions(definition, Some(definition)),
     })
-}
-
-fn old_condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
-    status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
-}
-
-/// A condition with the time of its last status change.
-fn condition(before: &Value, kind: &str, state: &str, reason: &str, message: &str, time: &str) -> Value {
-    let known = old_condition(before, kind).filter(|known| known["status"] == state);
-    let since = known.and_then(|known| known["lastTransitionTime"].as_str()).unwrap_or(time);
-    json!({ "type": kind, "status": state, "lastTransitionTime": since, "reason": reason, "message": message })
 }
 
 /// Returns the accepted names and the last conflict among the requested names.

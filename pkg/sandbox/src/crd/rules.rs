@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cel,
     schema::{AdditionalProperties, Compiled, Rule, RuleReason, Schema, Type},
-    status::{FieldError, FieldErrorKind},
+    status::{FieldError, FieldErrorKind, FieldErrors},
 };
 
 /// The maximum size of a message from an expression, in bytes.
@@ -168,11 +168,7 @@ impl RuleEvaluation<'_> {
                 Ok(compiled) => self.rule(target, rule, compiled, &context, old.as_ref()),
                 Err(report) => {
                     let detail = format!("rule compile error: compilation failed: {report}");
-                    self.errors.push(FieldError::invalid(
-                        self.path.text(),
-                        target.schema.node().kind.name(),
-                        detail,
-                    ));
+                    self.errors.invalid(self.path.text(), target.schema.node().kind.name(), detail);
                 }
             }
         }
@@ -205,11 +201,7 @@ impl RuleEvaluation<'_> {
             }
             Err(error) => {
                 let detail = format!("{} evaluating rule: {}", error_text(&error), rule_description(rule));
-                self.errors.push(FieldError::invalid(
-                    self.path.text(),
-                    target.schema.node().kind.name(),
-                    detail,
-                ));
+                self.errors.invalid(self.path.text(), target.schema.node().kind.name(), detail);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{CustomResource, PrinterColumn, ResourceType, ScalePaths, Subresource},
+    kinds::{CustomResource, PrinterColumn, ResourceType, ScalePaths, Subresource, version_priority},
     schema::SchemaRoot,
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
     let stored = versions.iter().find(|version| version["storage"] == true);
     let storage = (stored.map_or("", |v| text(&v["name"])), schema(stored.unwrap_or(&Value::Null)));
     let mut served: Vec<&Value> = versions.iter().filter(|version| version["served"] == true).collect();
-    served.sort_by_key(|version| std::cmp::Reverse(super::version_priority(text(&version["name"]))));
+    served.sort_by_key(|version| std::cmp::Reverse(version_priority(text(&version["name"]))));
     served.into_iter().map(|version| Arc::new(resource(definition, version, &storage))).collect()
 }
 
@@ -118,7 +118,7 @@ fn custom(definition: &Value, version: &Value, storage_schema: Option<SchemaRoot
 /// Source: apiextensions-apiserver 1.36 `defaultDeprecationWarning`.
 fn replacement(definition: &Value, version: &Value) -> String {
     let spec = &definition["spec"];
-    let priority = |version: &Value| super::version_priority(text(&version["name"]));
+    let priority = |version: &Value| version_priority(text(&version["name"]));
     let fresh = list(&spec["versions"]).iter().filter(|v| v["served"] == true && v["deprecated"] != true);
     match fresh.max_by_key(|fresh| priority(fresh)) {
         Some(fresh) if priority(fresh) > priority(version) => {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{
-    fill_defaults, prune, resources, set_defaults, status, validate, validate_object, version_priority,
-    warnings,
+use super::{fill_defaults, prune, resources, set_defaults, status, validate, validate_object, warnings};
+use crate::{
+    kinds::{ResourceType, version_priority},
+    status::FieldError,
 };
-use crate::{kinds::ResourceType, status::FieldError};
 
 fn definition(schema: &Value) -> Value {
     let mut definition = json!({

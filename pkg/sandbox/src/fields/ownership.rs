@@ -199,17 +199,13 @@ pub(super) fn conflict_status(conflicts: &Conflicts) -> Status {
     let causes = conflicts
         .iter()
         .map(|(id, path)| Cause {
-            reason: "FieldManagerConflict",
+            reason: "FieldManagerConflict".into(),
             message: format!("conflict with {}", format_manager(id)),
             field: format_path(path),
         })
         .collect();
-    Status {
-        code: 409,
-        reason: "Conflict",
-        message: conflict_message(conflicts),
-        details: Some(Box::new(Details { causes, ..Details::default() })),
-    }
+    Status::new(409, "Conflict", conflict_message(conflicts))
+        .with_details(Details { causes, ..Details::default() })
 }
 
 fn conflict_message(conflicts: &Conflicts) -> String {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     builtin::NameRule,
     go,
-    status::{FieldError, FieldErrorKind},
+    status::{FieldError, FieldErrorKind, FieldErrors},
 };
 
 /// The maximum total size of annotation keys and values, in bytes.
@@ -31,7 +31,7 @@ pub(crate) fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<
         );
     }
     if name(object).is_empty() {
-        errors.push(FieldError::required("metadata.name", "name or generateName is required"));
+        errors.required("metadata.name", "name or generateName is required");
     } else {
         let problems = rule.problems(name(object), false);
         errors.extend(
@@ -41,7 +41,7 @@ pub(crate) fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<
     errors.extend(namespace_errors(namespace(object), namespaced));
     if generation(object) < 0 {
         let detail = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid("metadata.generation", generation(object), detail));
+        errors.invalid("metadata.generation", generation(object), detail);
     }
     errors.extend(label_errors(object));
     errors.extend(annotation_errors(object));
@@ -58,14 +58,10 @@ pub(crate) fn validate_update(object: &Value, old: &Value) -> Vec<FieldError> {
         errors.extend(new_finalizer_error(object, old));
     }
     if text(object, "resourceVersion").is_empty() {
-        errors.push(FieldError::invalid("metadata.resourceVersion", "", "must be specified for an update"));
+        errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
     }
     if generation(object) < generation(old) {
-        errors.push(FieldError::invalid(
-            "metadata.generation",
-            generation(object),
-            "must not be decremented",
-        ));
+        errors.invalid("metadata.generation", generation(object), "must not be decremented");
     }
     for fixed in
         ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]
@@ -73,7 +69,7 @@ pub(crate) fn validate_update(object: &Value, old: &Value) -> Vec<FieldError> {
         if field(object, fixed) != field(old, fixed) {
             let absent = if matches!(fixed, "name" | "namespace" | "uid") { "".into() } else { Value::Null };
             let value = field(object, fixed).cloned().unwrap_or(absent);
-            errors.push(FieldError::invalid(format!("metadata.{fixed}"), value, "field is immutable"));
+            errors.invalid(format_args!("metadata.{fixed}"), value, "field is immutable");
         }
     }
     errors.extend(label_errors(object));
@@ -160,16 +156,16 @@ fn owner_errors(object: &Value) -> Vec<FieldError> {
         let version = text("apiVersion").rsplit_once('/').map_or(text("apiVersion"), |(_, version)| version);
         if version.is_empty() {
             let path = format!("{PATH}.apiVersion");
-            errors.push(FieldError::invalid(path, text("apiVersion"), "version must not be empty"));
+            errors.invalid(path, text("apiVersion"), "version must not be empty");
         }
         for part in ["kind", "name", "uid"] {
             if text(part).is_empty() {
-                errors.push(FieldError::invalid(format!("{PATH}.{part}"), "", "must not be empty"));
+                errors.invalid(format_args!("{PATH}.{part}"), "", "must not be empty");
             }
         }
         if text("apiVersion") == "v1" && text("kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(PATH, owner.clone(), detail));
+            errors.invalid(PATH, owner.clone(), detail);
         }
         if owner.get("controller") == Some(&Value::Bool(true)) {
             let this = format!("{}/{}", text("kind"), text("name"));
@@ -199,7 +195,7 @@ fn finalizer_errors(object: &Value) -> Vec<FieldError> {
     if has(ORPHAN) && has(FOREGROUND) {
         let list = field(object, "finalizers").cloned().unwrap_or_default();
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        errors.push(FieldError::invalid(PATH, list, detail));
+        errors.invalid(PATH, list, detail);
     }
     errors
 }
@@ -260,11 +256,11 @@ fn managed_field_errors(object: &Value) -> Vec<FieldError> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
         if !matches!(text("operation"), "Apply" | "Update") {
             let detail = "must be `Apply` or `Update`";
-            errors.push(FieldError::invalid(format!("{path}.operation"), text("operation"), detail));
+            errors.invalid(format_args!("{path}.operation"), text("operation"), detail);
         }
         if !matches!(text("fieldsType"), "" | "FieldsV1") {
             let detail = "must be `FieldsV1`";
-            errors.push(FieldError::invalid(format!("{path}.fieldsType"), text("fieldsType"), detail));
+            errors.invalid(format_args!("{path}.fieldsType"), text("fieldsType"), detail);
         }
         errors.extend(manager_errors(text("manager"), &format!("{path}.manager")));
     }
@@ -279,7 +275,7 @@ pub(crate) fn manager_errors(manager: &str, path: &str) -> Vec<FieldError> {
     }
     for (position, c) in manager.char_indices().filter(|(_, c)| c.is_control()) {
         let detail = format!("invalid character U+{:04X} (at position {position})", u32::from(c));
-        errors.push(FieldError::invalid(path, manager, detail));
+        errors.invalid(path, manager, detail);
     }
     errors
 }

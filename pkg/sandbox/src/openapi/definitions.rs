@@ -1,27 +1,25 @@
 //! Definitions: the shapes of kinds and of their parts. A custom kind has the schema of its definition, with the fields
 //! that every object has.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
+use manifest::builtin::{
+    ApplyListType, Definition, ElementType, Field, FieldDefault, Form, ListMerge, ValueType,
+};
 use serde_json::{Map, Value, json};
 
 use super::reference;
 use crate::{
-    builtin::{
-        self, ApplyListType, DefinitionId, DefinitionKind, Field, FieldDefault, ListMerge, TypeDefinition,
-        ValueType,
-    },
+    builtin::{self, META},
     kinds::ResourceType,
 };
 
-const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 /// Parameters and results of operations besides the kinds.
 const COMMON: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
 
 /// The definitions of a document.
 pub(super) struct OpenApiDefinitions {
     values: Map<String, Value>,
-    added: HashSet<DefinitionId>,
     /// The added versions. Each has its own delete options.
     versions: Vec<(Arc<str>, Arc<str>)>,
 }
@@ -29,10 +27,8 @@ pub(super) struct OpenApiDefinitions {
 impl OpenApiDefinitions {
     /// Creates the definitions that every document contains.
     pub(super) fn new() -> Self {
-        let mut definitions = Self { values: Map::new(), added: HashSet::new(), versions: Vec::new() };
-        for id in COMMON.iter().filter_map(|name| builtin::type_definitions().find(META, name)) {
-            definitions.add_definition(id);
-        }
+        let mut definitions = Self { values: Map::new(), versions: Vec::new() };
+        COMMON.iter().for_each(|name| definitions.add_definition(builtin::definition_in(META, name)));
         definitions
     }
 
@@ -45,21 +41,15 @@ impl OpenApiDefinitions {
         let name = name_of(resource);
         if resource.custom.is_some() {
             self.values.insert(name.clone(), definition(resource));
-            if let Some(id) = builtin::type_definitions().find(META, "ObjectMeta") {
-                self.add_definition(id);
-            }
-        } else if let Some(id) =
-            name.rsplit_once('.').and_then(|(package, kind)| builtin::type_definitions().find(package, kind))
-        {
-            self.add_definition(id);
+            self.add_definition(builtin::definition_in(META, "ObjectMeta"));
+        } else if let Some((package, kind)) = name.rsplit_once('.') {
+            self.add_definition(builtin::definition_in(package, kind));
         }
         if resource.verbs.iter().any(|verb| &**verb == "list") {
             self.values.insert(format!("{name}List"), list(resource, &name));
         }
         for part in &resource.subresources {
-            if let Some(id) = builtin::find_definition(&part.group, &part.version, &part.kind) {
-                self.add_definition(id);
-            }
+            self.add_definition(builtin::find_definition(&part.group, &part.version, &part.kind));
         }
     }
 
@@ -74,44 +64,43 @@ impl OpenApiDefinitions {
     }
 
     /// Adds a definition and all referenced definitions.
-    fn add_definition(&mut self, id: DefinitionId) {
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
-            if self.added.insert(id) {
-                let shape = builtin::type_definitions().get(id);
-                self.values.insert(shape.name.to_string(), definition_value(shape, &mut open));
+    fn add_definition(&mut self, definition: Option<&'static Definition>) {
+        let mut open: Vec<_> = definition.into_iter().collect();
+        while let Some(shape) = open.pop() {
+            let name = shape.full_name();
+            if !self.values.contains_key(&name) {
+                self.values.insert(name, definition_value(shape, &mut open));
             }
         }
     }
 }
 
-fn definition_value(definition: &TypeDefinition, ancestors: &mut Vec<DefinitionId>) -> Value {
-    let mut value = match &definition.kind {
-        DefinitionKind::Fields(fields) => object_value(definition, fields, ancestors),
-        DefinitionKind::Text(format) => json!({"type": "string", "format": format}),
-        DefinitionKind::Object => json!({"type": "object"}),
-        DefinitionKind::Any => json!({}),
-        DefinitionKind::Quantity => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
-        DefinitionKind::IntOrString => {
+/// Returns the value of a definition and adds the definitions that it refers to.
+fn definition_value(definition: &'static Definition, referenced: &mut Vec<&'static Definition>) -> Value {
+    let mut value = match definition.form {
+        Form::Fields => object_value(definition.fields(), referenced),
+        Form::Text(format) => json!({"type": "string", "format": format}),
+        Form::Object => json!({"type": "object"}),
+        Form::Any | Form::SchemaOr(_) | Form::Duration => json!({}),
+        Form::Quantity => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
+        Form::IntOrText => {
             json!({"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]})
         }
     };
-    if definition.atomic {
+    if definition.is_atomic {
         value["x-kubernetes-map-type"] = "atomic".into();
     }
-    if let Some((group, version, kind)) = definition.is_kind.then(|| builtin::kind_of(definition)).flatten() {
+    if definition.is_kind {
+        let (group, version, kind) = builtin::kind_of(definition);
         value[GVK] = json!([gvk(group, version, kind)]);
     }
     value
 }
 
-fn object_value(definition: &TypeDefinition, fields: &[Field], open: &mut Vec<DefinitionId>) -> Value {
-    let mut properties: Map<_, _> =
+fn object_value(fields: &[Field], open: &mut Vec<&'static Definition>) -> Value {
+    let properties: Map<_, _> =
         fields.iter().map(|field| (field.name.to_owned(), field_value(field, open))).collect();
-    if definition.is_kind {
-        properties.extend(["apiVersion", "kind"].map(|name| (name.to_owned(), json!({"type": "string"}))));
-    }
-    let required: Vec<_> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required: Vec<_> = fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
     let mut value = json!({"type": "object"});
     if !properties.is_empty() {
         value["properties"] = properties.into();
@@ -122,9 +111,9 @@ fn object_value(definition: &TypeDefinition, fields: &[Field], open: &mut Vec<De
     value
 }
 
-fn field_value(field: &Field, open: &mut Vec<DefinitionId>) -> Value {
+fn field_value(field: &Field, open: &mut Vec<&'static Definition>) -> Value {
     let mut value = type_value(&field.value, &field.allowed_values, open);
-    if matches!(field.value, ValueType::Shape(_)) {
+    if matches!(field.value, ValueType::Definition(_)) {
         value = json!({"allOf": [value]});
     }
     match &field.default {
@@ -138,28 +127,30 @@ fn field_value(field: &Field, open: &mut Vec<DefinitionId>) -> Value {
         ApplyListType::Set => value["x-kubernetes-list-type"] = "set".into(),
         ApplyListType::Map(keys) => {
             value["x-kubernetes-list-type"] = "map".into();
-            value["x-kubernetes-list-map-keys"] = keys.iter().map(|key| &**key).collect();
+            value["x-kubernetes-list-map-keys"] = json!(keys);
         }
-        ApplyListType::Atomic if field.atomic && is_list => value["x-kubernetes-list-type"] = "atomic".into(),
-        ApplyListType::Atomic if field.atomic => value["x-kubernetes-map-type"] = "atomic".into(),
-        ApplyListType::Atomic if field.granular => value["x-kubernetes-map-type"] = "granular".into(),
+        ApplyListType::Atomic if field.is_atomic && is_list => {
+            value["x-kubernetes-list-type"] = "atomic".into()
+        }
+        ApplyListType::Atomic if field.is_atomic => value["x-kubernetes-map-type"] = "atomic".into(),
+        ApplyListType::Atomic if field.is_granular => value["x-kubernetes-map-type"] = "granular".into(),
         ApplyListType::Atomic => {}
     }
-    let strategy = match (field.list_merge != ListMerge::Replace, field.retain_keys) {
+    let strategy = match (field.merge != ListMerge::Replace, field.retains_keys) {
         (true, true) => "merge,retainKeys",
         (true, false) => "merge",
         (false, true) => "retainKeys",
-        (false, false) if field.replaces => "replace",
+        (false, false) if field.is_replaced => "replace",
         (false, false) => return value,
     };
     value["x-kubernetes-patch-strategy"] = strategy.into();
-    if let ListMerge::ByKey(key) = field.list_merge {
+    if let ListMerge::ByKey(key) = field.merge {
         value["x-kubernetes-patch-merge-key"] = key.into();
     }
     value
 }
 
-fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<DefinitionId>) -> Value {
+fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<&'static Definition>) -> Value {
     match value {
         ValueType::Bool => json!({"type": "boolean"}),
         ValueType::Int32 => json!({"type": "integer", "format": "int32"}),
@@ -169,27 +160,25 @@ fn type_value(value: &ValueType, allowed: &[String], open: &mut Vec<DefinitionId
         ValueType::Text => json!({"type": "string", "enum": allowed}),
         ValueType::Bytes => json!({"type": "string", "format": "byte"}),
         ValueType::Object => json!({"type": "object"}),
-        ValueType::Shape(id) => {
-            open.push(*id);
-            reference(&builtin::type_definitions().get(*id).name)
+        ValueType::Definition(of) => {
+            open.push(of);
+            reference(&of.full_name())
         }
-        ValueType::List(items) => {
-            json!({"type": "array", "items": inner_value(&items.value, items.has_zero_default, allowed, open)})
-        }
+        ValueType::List(items) => json!({"type": "array", "items": inner_value(items, allowed, open)}),
         ValueType::Map(values) => {
-            let values = inner_value(&values.value, values.has_zero_default, allowed, open);
-            json!({"type": "object", "additionalProperties": values})
+            json!({"type": "object", "additionalProperties": inner_value(values, allowed, open)})
         }
     }
 }
 
-fn inner_value(value: &ValueType, zero: bool, allowed: &[String], open: &mut Vec<DefinitionId>) -> Value {
-    let inner = type_value(value, allowed, open);
-    if !zero {
-        return inner;
+fn inner_value(element: &ElementType, allowed: &[String], open: &mut Vec<&'static Definition>) -> Value {
+    let mut inner = type_value(&element.value, allowed, open);
+    if element.has_zero_default {
+        if matches!(element.value, ValueType::Definition(_)) {
+            inner = json!({"allOf": [inner]});
+        }
+        inner["default"] = element.value.zero();
     }
-    let mut inner = if matches!(value, ValueType::Shape(_)) { json!({"allOf": [inner]}) } else { inner };
-    inner["default"] = value.zero();
     inner
 }
 

@@ -7,11 +7,9 @@ use super::{
     reference,
 };
 use crate::{
-    builtin,
+    builtin::{self, META},
     kinds::{ResourceType, Subresource},
 };
-
-const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /// A parameter: name and type.
 type Parameter = (&'static str, &'static str);
@@ -138,7 +136,7 @@ impl Paths {
         let definition = if own == (&resource.group, &resource.version, &resource.kind) {
             owner.definition.clone()
         } else if let Some(shape) = builtin::find_definition(&part.group, &part.version, &part.kind) {
-            builtin::type_definitions().get(shape).name.to_string()
+            shape.full_name()
         } else {
             return; // options of a connection, which is no operation on objects
         };

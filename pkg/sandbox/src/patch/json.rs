@@ -26,15 +26,10 @@ pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
     }
     if operations.len() > MAX_OPERATIONS {
         let count = operations.len();
-        return Err(Status {
-            code: 413,
-            reason: "RequestEntityTooLarge",
-            message: format!(
-                "Request entity too large: The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, \
-                 got {count}"
-            ),
-            details: None,
-        });
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}"
+        );
+        return Err(Status::new(413, "RequestEntityTooLarge", message));
     }
     let (mut object, mut copied_bytes) = (object.clone(), 0);
     for operation in operations {

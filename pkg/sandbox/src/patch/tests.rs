@@ -195,7 +195,7 @@ fn an_inapplicable_json_patch_is_unprocessable() {
         json!({"op": "add"}),
     ] {
         let status = json(&live, &json!([operation])).unwrap_err();
-        assert_eq!((status.code, status.reason), (422, "Invalid"), "{operation}");
+        assert_eq!((status.code, &*status.reason), (422, "Invalid"), "{operation}");
     }
 }
 

@@ -105,7 +105,7 @@ fn invalid_protobuf_is_refused_with_a_reason() {
         (foreign, "no kind \"Y\" is registered for version \"x/v1\""),
     ] {
         let status = decode(body).unwrap_err();
-        assert_eq!((status.code, status.reason, &*status.message), (400, "BadRequest", message));
+        assert_eq!((status.code, &*status.reason, &*status.message), (400, "BadRequest", message));
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::body;
 use crate::{
     meta,
-    status::{FieldError, Status},
+    status::{FieldError, FieldErrors, Status},
 };
 
 /// The query of a request.
@@ -104,23 +104,23 @@ impl ListOptions {
         if !wanted.is_empty() {
             if self.resource_version.is_empty() {
                 let detail = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-                errors.push(FieldError::forbidden(PATH, detail));
+                errors.forbidden(PATH, detail);
             }
             if !self.continue_token.is_empty() {
                 let detail = "resourceVersionMatch is forbidden when continue is provided";
-                errors.push(FieldError::forbidden(PATH, detail));
+                errors.forbidden(PATH, detail);
             }
             if !matches!(wanted, "Exact" | "NotOlderThan") {
-                errors.push(FieldError::not_supported(PATH, wanted, &["Exact", "NotOlderThan", ""]));
+                errors.not_supported(PATH, wanted, &["Exact", "NotOlderThan", ""]);
             }
             if wanted == "Exact" && self.resource_version == "0" {
                 let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-                errors.push(FieldError::forbidden(PATH, detail));
+                errors.forbidden(PATH, detail);
             }
         }
         if self.send_initial_events.is_some() {
             let detail = "sendInitialEvents is forbidden for list";
-            errors.push(FieldError::forbidden("sendInitialEvents", detail));
+            errors.forbidden("sendInitialEvents", detail);
         }
         errors
     }
@@ -131,20 +131,20 @@ impl ListOptions {
         let wanted = self.resource_version_match.as_str();
         if self.send_initial_events.is_some() && wanted != "NotOlderThan" {
             let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            errors.push(FieldError::forbidden(PATH, detail));
+            errors.forbidden(PATH, detail);
         }
         if !wanted.is_empty() {
             if self.send_initial_events.is_none() {
                 let detail =
                     "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-                errors.push(FieldError::forbidden(PATH, detail));
+                errors.forbidden(PATH, detail);
             }
             if wanted != "NotOlderThan" {
-                errors.push(FieldError::not_supported(PATH, wanted, &["NotOlderThan"]));
+                errors.not_supported(PATH, wanted, &["NotOlderThan"]);
             }
             if !self.continue_token.is_empty() {
                 let detail = "resourceVersionMatch is forbidden when continue is provided";
-                errors.push(FieldError::forbidden(PATH, detail));
+                errors.forbidden(PATH, detail);
             }
         }
         errors
@@ -191,10 +191,10 @@ impl WriteOptions {
     pub(crate) fn read(query: &Query, kind: WriteKind) -> Result<Self, Status> {
         let mut errors = Vec::new();
         if kind == WriteKind::Apply && query.text("fieldManager").is_empty() {
-            errors.push(FieldError::required("fieldManager", "is required for apply patch"));
+            errors.required("fieldManager", "is required for apply patch");
         }
         if kind == WriteKind::Patch && query.get("force").is_some() {
-            errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
+            errors.forbidden("force", "may not be specified for non-apply patch");
         }
         errors.extend(meta::manager_errors(query.text("fieldManager"), "fieldManager"));
         let dry_run = query.all("dryRun");
@@ -205,7 +205,7 @@ impl WriteOptions {
             "Strict" => FieldValidation::Strict,
             other => {
                 let supported = ["", "Ignore", "Strict", "Warn"];
-                errors.push(FieldError::not_supported("fieldValidation", other, &supported));
+                errors.not_supported("fieldValidation", other, &supported);
                 FieldValidation::Warn
             }
         };
@@ -264,7 +264,7 @@ impl DeleteOptions {
         let mut errors = Vec::new();
         if let (Some(_), Some(policy)) = (orphan, text("propagationPolicy")) {
             let detail = "orphanDependents and deletionPropagation cannot be both set";
-            errors.push(FieldError::invalid("propagationPolicy", policy, detail));
+            errors.invalid("propagationPolicy", policy, detail);
         }
         let dependents = match (text("propagationPolicy"), orphan) {
             (Some("Background"), _) | (None, Some(false)) => Some(PropagationPolicy::Background),
@@ -273,7 +273,7 @@ impl DeleteOptions {
             (None, None) => None,
             (Some(other), _) => {
                 let supported = ["Foreground", "Background", "Orphan", "nil"];
-                errors.push(FieldError::not_supported("propagationPolicy", other, &supported));
+                errors.not_supported("propagationPolicy", other, &supported);
                 None
             }
         };

@@ -7,7 +7,8 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{AdditionalProperties, ListType, Node, NodeId, Rule, Schemas, Type, ValueChecks, object_meta};
+use super::{AdditionalProperties, ListType, Node, NodeId, Rule, Schemas, Type, ValueChecks};
+use crate::builtin::add_object_meta;
 
 /// The maximum nesting depth of schemas. Deeper nodes allow any value; definitions with such nodes are rejected
 /// earlier.
@@ -151,7 +152,7 @@ impl Parser {
     fn metadata(&mut self, source: &Value) -> NodeId {
         let shared = match self.object_meta {
             Some(id) => id,
-            None => *self.object_meta.insert(object_meta(&mut self.schemas)),
+            None => *self.object_meta.insert(add_object_meta(&mut self.schemas)),
         };
         let names: Vec<_> = ["name", "generateName"]
             .into_iter()

@@ -336,7 +336,7 @@ mod tests {
         ] {
             let status = FieldSelector::parse(selector, &resource("", plural, None)).unwrap_err();
             assert_eq!(
-                (status.code, status.reason, &*status.message),
+                (status.code, &*status.reason, &*status.message),
                 (400, "BadRequest", words),
                 "{selector}"
             );

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     meta::{label_key_problems, label_value_problems},
-    status::{FieldError, Status},
+    status::{FieldError, FieldErrors, Status},
 };
 
 /// The operators in the parser's error message, in its order; `gt` and `lt` are written `>` and `<`.
@@ -145,7 +145,7 @@ impl Requirement {
             let problems = label_value_problems(value);
             if !problems.is_empty() {
                 let path = format!("values[{index}][{key}]");
-                errors.push(FieldError::invalid(path, value.as_str(), problems.join("; ")));
+                errors.invalid(path, value.as_str(), problems.join("; "));
             }
         }
         match &errors[..] {
@@ -356,7 +356,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let status = LabelSelector::parse(text).unwrap_err();
-        assert_eq!((status.code, status.reason), (400, "BadRequest"));
+        assert_eq!((status.code, &*status.reason), (400, "BadRequest"));
         status.message
     }
 

@@ -84,8 +84,8 @@ fn refusal(request: &AuditEntry, code: u16, retry_after_seconds: Option<u32>) ->
         504 => Status::new(504, "Timeout", "request did not complete within the allotted timeout"),
         _ => Status::new(code, "ServiceUnavailable", "the server is currently unable to handle the request"),
     };
-    if let Some(seconds) = retry_after_seconds {
-        status.details.get_or_insert_default().retry_after_seconds = seconds;
+    if retry_after_seconds.is_some() {
+        status.details.get_or_insert_default().retry_after_seconds = retry_after_seconds;
     }
     status
 }
@@ -95,12 +95,8 @@ pub(crate) fn forbidden(request: &AuditEntry, user: &str) -> Status {
     let AuditEntry { group, resource, namespace, name, verb, .. } = request;
     if resource.is_empty() {
         let path = request.path.split('?').next().unwrap_or_default();
-        return Status::new(
-            403,
-            "Forbidden",
-            format!("forbidden: User \"{user}\" cannot {verb} path {}", go::quoted(path)),
-        )
-        .with_details(Details::default());
+        let message = format!("forbidden: User \"{user}\" cannot {verb} path {}", go::quoted(path));
+        return Status::new(403, "Forbidden", message).with_details(Details::default());
     }
     let place = match &**namespace {
         "" => " at the cluster scope".to_owned(),

@@ -222,7 +222,7 @@ fn check_namespace_accepts_objects(call: &Call<'_>, name: &str) -> Result<(), St
     let mut status = Status::forbidden(&call.resource.group, &call.resource.plural, name, &why);
     if let Some(details) = &mut status.details {
         details.causes.push(Cause {
-            reason: "NamespaceTerminating",
+            reason: "NamespaceTerminating".into(),
             message: format!("namespace {namespace} is being terminated"),
             field: "metadata.namespace".to_owned(),
         });

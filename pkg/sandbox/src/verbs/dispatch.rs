@@ -181,7 +181,7 @@ fn deletion_response(call: &Call<'_>, deleted: DeleteResult) -> VerbResponse {
 
 fn success(details: &Details) -> Value {
     json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details.to_value(),
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
     })
 }
 

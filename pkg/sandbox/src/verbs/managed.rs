@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Call;
 use crate::{
+    builtin,
     fields::{self, Manager, OtherVersion, TrackedKind},
     schema::Schema,
     status::Status,
@@ -48,7 +49,7 @@ fn with_target<T>(call: &Call<'_>, act: impl FnOnce(TrackedKind<'_>, Manager<'_>
     let empty = if resource.custom.is_some() {
         json!({"apiVersion": api_version, "kind": &*resource.kind})
     } else {
-        fields::empty(schema)
+        builtin::empty_object(resource)
     };
     let target = TrackedKind {
         kind: &resource.kind,

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::{Call, delete, update};
-use crate::{clock::Clock, meta, request::options::DeleteOptions, status::Status};
+use crate::{clock::Clock, conditions, meta, request::options::DeleteOptions, status::Status};
 
 /// The default lifetime of a token, in seconds.
 const TOKEN_SECONDS: i64 = 3600;
@@ -54,11 +54,7 @@ pub(crate) async fn bind(call: &Call<'_>, binding: &Value) -> Result<Value, Stat
 fn set_scheduled(pod: &mut Value, now: &str) {
     let condition =
         json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
-    let Some(status) = pod["status"].as_object_mut() else { return };
-    if let Some(conditions) = status.entry("conditions").or_insert_with(|| json!([])).as_array_mut() {
-        conditions.retain(|known| known["type"] != condition["type"]);
-        conditions.push(condition);
-    }
+    conditions::set(pod, condition);
 }
 
 /// Evicts a pod. Disruption budgets are ignored, so the eviction is a deletion.

@@ -2,6 +2,7 @@
 //!
 //! Every authenticated user is an administrator. A fault that forbids a request takes precedence.
 
+use manifest::YamlLimits;
 use serde_json::{Value, json};
 
 use super::{Call, managed};
@@ -11,7 +12,7 @@ use crate::{
     kinds::ResourceType,
     meta,
     request::Verb,
-    status::{FieldError, Status},
+    status::{FieldError, FieldErrors, Status},
 };
 
 /// True if the objects of the resource are reviews.
@@ -63,37 +64,9 @@ pub(crate) fn complete_review(call: &Call<'_>, mut review: Value) -> Result<Valu
 }
 
 /// Returns the rules of administrators and of all users.
-/// Source: kubernetes 1.36 `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`: `cluster-admin`, `system:basic-user`,
-/// `system:discovery`, `system:public-info-viewer`.
 fn rules() -> Value {
-    const DISCOVERED: [&str; 11] = [
-        "/api",
-        "/api/*",
-        "/apis",
-        "/apis/*",
-        "/healthz",
-        "/livez",
-        "/openapi",
-        "/openapi/*",
-        "/readyz",
-        "/version",
-        "/version/",
-    ];
-    const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-    let create = |group: &str, resources: &[&str]| json!({"verbs": ["create"], "apiGroups": [group], "resources": resources});
-    json!({
-        "resourceRules": [
-            {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
-            create("authorization.k8s.io", &["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
-            create("authentication.k8s.io", &["selfsubjectreviews"]),
-        ],
-        "nonResourceRules": [
-            {"verbs": ["get"], "nonResourceURLs": PUBLIC},
-            {"verbs": ["*"], "nonResourceURLs": ["*"]},
-            {"verbs": ["get"], "nonResourceURLs": DISCOVERED},
-        ],
-        "incomplete": false,
-    })
+    manifest::yaml::read_value(include_str!("reviews/rules.yaml"), &YamlLimits::default())
+        .expect("the file is valid: a test reads it")
 }
 
 /// True if a fault forbids the request of a review. Non-resource paths are never forbidden.
@@ -128,11 +101,11 @@ fn access_errors(kind: &str, spec: &Value) -> Vec<FieldError> {
         (true, true) => {
             let detail = "cannot be specified in combination with resourceAttributes";
             let value = spec["nonResourceAttributes"].clone();
-            errors.push(FieldError::invalid("spec.nonResourceAttributes", value, detail));
+            errors.invalid("spec.nonResourceAttributes", value, detail);
         }
         (false, false) => {
             let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-            errors.push(FieldError::invalid("spec.resourceAttributes", Value::Null, detail));
+            errors.invalid("spec.resourceAttributes", Value::Null, detail);
         }
         _ => {}
     }
@@ -140,7 +113,7 @@ fn access_errors(kind: &str, spec: &Value) -> Vec<FieldError> {
         || spec["groups"].as_array().is_some_and(|groups| !groups.is_empty());
     if kind != "SelfSubjectAccessReview" && !named {
         let detail = "at least one of user or group must be specified";
-        errors.push(FieldError::invalid("spec.user", "", detail));
+        errors.invalid("spec.user", "", detail);
     }
     errors
 }

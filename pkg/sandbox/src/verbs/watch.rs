@@ -17,8 +17,8 @@ use tokio::{
 
 use super::{Call, object, read::Selectors};
 use crate::{
+    builtin,
     clock::Clock,
-    fields,
     kinds::{Kinds, ResourceType},
     request::options::ListOptions,
     respond::{ConnectionCut, Presenter},
@@ -271,11 +271,8 @@ impl WatchStream {
     }
 
     fn write_bookmark(&mut self, out: &mut Vec<u8>, revision: Revision, annotations: Option<Value>) {
-        let mut object = if self.resource.custom.is_some() {
-            json!({})
-        } else {
-            fields::empty(self.resource.schema.schema())
-        };
+        let mut object =
+            if self.resource.custom.is_some() { json!({}) } else { builtin::empty_object(&self.resource) };
         object["apiVersion"] = self.resource.api_version().into();
         object["kind"] = self.resource.kind.to_string().into();
         object["metadata"] = json!({"resourceVersion": revision.to_string()});

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use super::{
-    normalization::{is_quantity, is_struct},
-    quantity::Quantity,
-};
+use super::normalization::{is_quantity, is_struct};
 use crate::{
+    crd::WalkPath,
     go,
     schema::{AdditionalProperties, Node, Schema, Type},
 };
@@ -96,7 +94,7 @@ fn quantity(value: &Value) -> Option<String> {
         Value::Number(number) => number.to_string(),
         _ => String::from("x"),
     };
-    if Quantity::parse(text.trim()).is_some() {
+    if manifest::quantity::canonical(&text).is_ok() {
         return None;
     }
     Some(
@@ -167,44 +165,27 @@ fn go_type(schema: Schema<'_>) -> String {
 /// Returns the fields that no struct has, as paths such as `spec.containers[0].foo`, in document order.
 pub(super) fn unknown_fields(schema: Schema<'_>, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    collect(schema, value, &mut String::new(), &mut found);
+    collect(schema, value, &mut WalkPath::default(), &mut found);
     found
 }
 
-fn collect(schema: Schema<'_>, value: &Value, path: &mut String, found: &mut Vec<String>) {
+fn collect(schema: Schema<'_>, value: &Value, path: &mut WalkPath, found: &mut Vec<String>) {
     let node = schema.node();
-    let length = path.len();
+    let is_strict = is_struct(node) && !node.preserve_unknown_fields;
     match value {
-        Value::Object(fields) if is_struct(node) && !node.preserve_unknown_fields => {
-            for (name, value) in fields {
-                if length > 0 {
-                    path.push('.');
-                }
-                path.push_str(name);
-                match node.properties.get(name.as_str()).and_then(|_| schema.field(name)) {
-                    Some(inner) => collect(inner, value, path, found),
-                    None => found.push(path.clone()),
-                }
-                path.truncate(length);
-            }
-        }
         Value::Object(fields) => {
-            for (key, value) in fields {
-                let Some(inner) = schema.field(key) else { continue };
-                path.push('.');
-                path.push_str(key);
-                collect(inner, value, path, found);
-                path.truncate(length);
+            for (name, value) in fields {
+                path.with_field(name, true, |path| match schema.field(name) {
+                    Some(inner) => collect(inner, value, path, found),
+                    None if is_strict => found.push(path.text().to_owned()),
+                    None => {}
+                });
             }
         }
         Value::Array(items) => {
             let Some(inner) = schema.items() else { return };
             for (index, item) in items.iter().enumerate() {
-                path.push('[');
-                path.push_str(&index.to_string());
-                path.push(']');
-                collect(inner, item, path, found);
-                path.truncate(length);
+                path.with_index(index, |path| collect(inner, item, path, found));
             }
         }
         _ => {}

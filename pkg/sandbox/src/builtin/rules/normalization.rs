@@ -3,11 +3,11 @@
 //! The real server decodes into Go structs, sets defaults and encodes the structs. Two walks over the JSON tree have
 //! the same effect: [`reduce`] acts like decoding; [`complete`] sets defaults and acts like encoding.
 
+use manifest::quantity;
 use serde_json::{Map, Value};
 
 use super::{
     defaults::set_computed_defaults,
-    quantity,
     type_rules::{of_type, short_name},
 };
 use crate::schema::{AdditionalProperties, Node, Schema, Type};
@@ -48,13 +48,13 @@ pub(super) fn remove_unset(value: &mut Value, schema: Schema<'_>) {
             }
         }
         Value::String(text) if is_quantity(node) => {
-            if let Some(canonical) = quantity::canonical(text) {
-                *text = canonical;
+            if let Ok(canonical) = quantity::canonical(text) {
+                *text = canonical.into_owned();
             }
         }
         Value::Number(number) if is_quantity(node) => {
-            if let Some(canonical) = quantity::canonical(&number.to_string()) {
-                *value = Value::String(canonical);
+            if let Ok(canonical) = quantity::canonical(&number.to_string()) {
+                *value = canonical.into();
             }
         }
         _ => {}
@@ -73,14 +73,13 @@ fn reduce_struct(object: &mut Map<String, Value>, schema: Schema<'_>) {
         remove_unset(value, inner);
         rules.keeps_zero(name) || !is_zero(value, inner.node())
     });
-    for rule in rules.fields() {
-        let struct_value = rule.always_written.as_ref().is_some_and(Value::is_object);
-        if struct_value && !object.contains_key(rule.name) {
+    for field in rules.always_written() {
+        if !object.contains_key(field.name) && field.unset().is_object() {
             let mut value = Value::Object(Map::new());
-            if let Some(inner) = schema.field(rule.name) {
+            if let Some(inner) = schema.field(field.name) {
                 remove_unset(&mut value, inner);
             }
-            object.insert(rule.name.to_owned(), value);
+            object.insert(field.name.to_owned(), value);
         }
     }
 }
@@ -93,11 +92,9 @@ pub(super) fn fill_defaults(value: &mut Value, schema: Schema<'_>) {
             let definition = node.definition.as_deref().unwrap_or_default();
             set_computed_defaults(short_name(definition), object);
             let rules = of_type(definition);
-            for rule in rules.fields() {
-                let Some(default) = &rule.default else { continue };
-                let missing = object.get(rule.name).is_none_or(|value| !rule.keeps_zero && is_empty(value));
-                if missing {
-                    object.insert(rule.name.to_owned(), default.clone());
+            for (name, default) in &rules.defaults {
+                if object.get(*name).is_none_or(|value| !rules.keeps_zero(name) && is_empty(value)) {
+                    object.insert((*name).to_owned(), default.clone());
                 }
             }
             for (name, value) in object.iter_mut() {
@@ -105,10 +102,8 @@ pub(super) fn fill_defaults(value: &mut Value, schema: Schema<'_>) {
                     fill_defaults(value, inner);
                 }
             }
-            for rule in rules.fields() {
-                if let (Some(always), None) = (&rule.always_written, object.get(rule.name)) {
-                    object.insert(rule.name.to_owned(), always.clone());
-                }
+            for field in rules.always_written() {
+                object.entry(field.name).or_insert_with(|| field.unset());
             }
         }
         Value::Object(object) => {

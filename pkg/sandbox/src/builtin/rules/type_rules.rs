@@ -1,45 +1,26 @@
-//! The treatment of missing and empty fields per type: Go annotations of the shapes and a small table of defaults.
+//! The treatment of missing and empty fields per type: Go annotations of the definitions and a small table of defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use serde_json::{Value, json};
-
-use crate::builtin::table::{DefinitionKind, Field, ValueType, type_definitions};
+use manifest::builtin::{Definition, Field, served};
+use serde_json::Value;
 
 #[derive(Debug, Default)]
 pub(super) struct TypeRules {
-    fields: Vec<FieldRule>,
+    definition: Option<&'static Definition>,
+    /// The defaults of missing fields.
+    pub(super) defaults: Vec<(&'static str, Value)>,
 }
 
-#[derive(Debug)]
-pub(super) struct FieldRule {
-    pub(super) name: &'static str,
-    /// True if zero is distinct from absent, because the field is a pointer in Go.
-    pub(super) keeps_zero: bool,
-    /// The value that is written for a missing field that is always present.
-    pub(super) always_written: Option<Value>,
-    /// The default of a missing field.
-    pub(super) default: Option<Value>,
-}
-
-static TYPES: LazyLock<HashMap<&'static str, TypeRules>> = LazyLock::new(|| {
-    let mut types = HashMap::new();
-    for shape in type_definitions().iter() {
-        let DefinitionKind::Fields(fields) = &shape.kind else { continue };
-        let reported = fields.iter().filter(|field| field.is_pointer || field.is_always_written);
-        let rule = |field: &Field| FieldRule {
-            name: field.name,
-            keeps_zero: field.is_pointer,
-            always_written: field.is_always_written.then(|| zero(field)),
-            default: None,
-        };
-        types.insert(short_name(&shape.name), TypeRules { fields: reported.map(rule).collect() });
-    }
+static TYPES: LazyLock<HashMap<String, TypeRules>> = LazyLock::new(|| {
+    let rules = |shape| TypeRules { definition: Some(shape), defaults: Vec::new() };
+    let mut types: HashMap<_, _> =
+        served().map(|shape| (short_name(&shape.full_name()).to_owned(), rules(shape))).collect();
     read_defaults(include_str!("defaults.txt"), &mut types);
     types
 });
 
-static NO_RULES: TypeRules = TypeRules { fields: Vec::new() };
+static NO_RULES: TypeRules = TypeRules { definition: None, defaults: Vec::new() };
 
 /// Returns the rules of a type, which is named by its OpenAPI name or the last three parts of this name.
 pub(super) fn of_type(definition: &str) -> &'static TypeRules {
@@ -52,49 +33,27 @@ pub(super) fn short_name(definition: &str) -> &str {
 }
 
 impl TypeRules {
-    pub(super) fn fields(&self) -> &[FieldRule] {
-        &self.fields
+    /// The fields that JSON contains even if they are empty.
+    pub(super) fn always_written(&self) -> impl Iterator<Item = &'static Field> {
+        let fields = self.definition.map_or(&[][..], Definition::fields);
+        fields.iter().filter(|field| field.is_always_written)
     }
 
-    /// True if a zero in this field is kept.
+    /// True if a zero in this field is kept, because the field is a pointer in Go.
     pub(super) fn keeps_zero(&self, field: &str) -> bool {
-        self.fields.iter().any(|rule| rule.name == field && rule.keeps_zero)
-    }
-
-    fn field(&mut self, name: &'static str) -> &mut FieldRule {
-        let known = self.fields.iter().position(|rule| rule.name == name);
-        let index = known.unwrap_or_else(|| {
-            self.fields.push(FieldRule { name, keeps_zero: false, always_written: None, default: None });
-            self.fields.len() - 1
-        });
-        &mut self.fields[index]
-    }
-}
-
-/// The value that Go writes for an unset field.
-fn zero(field: &Field) -> Value {
-    match &field.value {
-        _ if field.is_pointer => Value::Null,
-        ValueType::Bytes | ValueType::Object | ValueType::List(_) | ValueType::Map(_) => Value::Null,
-        ValueType::Shape(id) => match type_definitions().get(*id).kind {
-            DefinitionKind::Fields(_) => json!({}),
-            DefinitionKind::Quantity => json!("0"),
-            DefinitionKind::IntOrString => json!(0),
-            DefinitionKind::Text(_) | DefinitionKind::Object | DefinitionKind::Any => Value::Null,
-        },
-        scalar => scalar.zero(),
+        let fields = self.definition.map_or(&[][..], Definition::fields);
+        fields.iter().any(|known| known.name == field && known.is_pointer)
     }
 }
 
 /// Parses the table of defaults. Each line has a type and its fields as `name=JSON`.
-fn read_defaults(text: &'static str, types: &mut HashMap<&'static str, TypeRules>) {
+fn read_defaults(text: &'static str, types: &mut HashMap<String, TypeRules>) {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_ascii_whitespace();
         let Some(name) = words.next() else { continue };
-        let rules = types.entry(name).or_default();
-        for (name, json) in words.filter_map(|word| word.split_once('=')) {
-            rules.field(name).default =
-                Some(serde_json::from_str(json).expect("the table holds JSON, as a test shows"));
-        }
+        let defaults = words.filter_map(|word| word.split_once('=')).map(|(name, json)| {
+            (name, serde_json::from_str(json).expect("the table holds JSON, as a test shows"))
+        });
+        types.entry(name.to_owned()).or_default().defaults.extend(defaults);
     }
 }

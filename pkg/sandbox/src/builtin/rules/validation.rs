@@ -13,12 +13,16 @@ mod workload;
 
 use serde_json::Value;
 
-use super::error_list::{ErrorList, FieldPath, entries};
-use crate::{kinds::ResourceType, status::FieldError};
+pub(crate) use self::extension::{client_config, review_versions};
+use super::field_path::{FieldPath, entries};
+use crate::{
+    kinds::ResourceType,
+    status::{FieldError, FieldErrors},
+};
 
 /// Returns all validation errors of an object; `old` is the stored object at an update of the object itself.
 pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut faults = ErrorList::default();
+    let mut faults = Vec::new();
     let to = &mut faults;
     match (&*resource.group, &*resource.plural) {
         ("", "configmaps") => config::config_map(object, old, to),
@@ -42,21 +46,7 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
         ("rbac.authorization.k8s.io", "roles") => rbac::role(object, false, to),
         _ => {}
     }
-    faults.into_errors()
-}
-
-/// Validates the client configuration of a webhook.
-pub(crate) fn client_config_errors(config: &Value, path: &str) -> Vec<FieldError> {
-    let mut faults = ErrorList::default();
-    extension::client_config(config, &FieldPath::Root(path), &mut faults);
-    faults.into_errors()
-}
-
-/// Validates the review versions that a webhook accepts.
-pub(crate) fn review_version_errors(versions: &Value, path: &str) -> Vec<FieldError> {
-    let mut faults = ErrorList::default();
-    extension::review_versions(versions, &FieldPath::Root(path), &mut faults);
-    faults.into_errors()
+    faults
 }
 
 const STATUS: FieldPath<'static> = FieldPath::Root("status");
@@ -68,14 +58,14 @@ pub(super) fn validate_status(
     object: &Value,
     old: &Value,
 ) -> Vec<FieldError> {
-    let mut faults = ErrorList::default();
+    let mut faults = Vec::new();
     if &*resource.group == "apps" && subresource == "status" {
         workload(&resource.plural, &object["status"], &old["status"], &mut faults);
     }
-    faults.into_errors()
+    faults
 }
 
-fn workload(plural: &str, status: &Value, old: &Value, errors: &mut ErrorList) {
+fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let number = |status: &Value, field: &str| status[field].as_i64().unwrap_or_default();
     for (field, value) in entries(status).filter(|(_, value)| value.is_number()) {
         errors.non_negative(&STATUS.field(field), value);

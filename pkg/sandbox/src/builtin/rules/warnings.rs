@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::error_list::{FieldPath, entries, items, text};
+use super::field_path::{FieldPath, entries, items, text};
 use crate::kinds::ResourceType;
 
 /// Deprecated Node labels and their warnings.

@@ -1,75 +1,70 @@
 //! Builds schemas from definitions.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use super::type_definitions::{
-    ApplyListType, DefinitionKind, Field, FieldDefault, ListMerge, TypeDefinition, TypeDefinitions, ValueType,
-};
+use manifest::builtin::{ApplyListType, Definition, Field, FieldDefault, Form, ListMerge, ValueType, find};
+
+use super::META;
 use crate::schema::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
 
-/// Converts all definitions to nodes of one [`Schemas`]. The second value has the node of each definition, in the order
-/// of [`TypeDefinitions::iter`]. Equal fields share a node.
-pub(super) fn schemas(definitions: &TypeDefinitions) -> (Schemas, Vec<NodeId>) {
-    let mut schemas = Schemas::default();
-    let roots: Vec<_> = definitions.iter().map(|shape| schemas.add(definition(shape))).collect();
-    let plain_text = schemas.add(Node { kind: Type::String, ..Node::default() });
-    let mut builder = Builder { definitions, roots: &roots, schemas, nodes_by_line: HashMap::new() };
+/// The nodes of definitions by package and name.
+type Roots = HashMap<(&'static str, &'static str), NodeId>;
+
+/// Adds the schema of `ObjectMeta`, which every object has and no custom definition describes.
+pub(crate) fn add_object_meta(schemas: &mut Schemas) -> NodeId {
+    let parts = ["ObjectMeta", "OwnerReference", "ManagedFieldsEntry", "FieldsV1", "Time"];
+    let roots = add_definitions(schemas, parts.into_iter().filter_map(|name| find("meta", name)));
+    roots[&(META, "ObjectMeta")]
+}
+
+/// Adds the nodes of definitions, which may refer to each other. Equal fields share a node.
+pub(super) fn add_definitions(
+    schemas: &mut Schemas,
+    definitions: impl Iterator<Item = &'static Definition> + Clone,
+) -> Roots {
+    let roots = definitions
+        .clone()
+        .map(|shape| ((shape.package, shape.name), schemas.add(definition(shape))))
+        .collect();
+    let mut builder = Builder { roots, schemas, nodes_by_line: HashMap::new() };
     // A field that overrides its definition copies the definition, so all definitions must be complete by then.
     for takes_a_copy in [false, true] {
-        for (shape, root) in definitions.iter().zip(&roots) {
-            let package = shape.name.rsplit_once('.').map_or("", |(package, _)| package);
-            for field in fields(shape).iter().filter(|field| overrides_merge_rules(field) == takes_a_copy) {
-                let id = builder.field(package, field);
-                builder.schemas.node_mut(*root).properties.insert(field.name.into(), id);
-            }
-            if shape.is_kind {
-                let properties = &mut builder.schemas.node_mut(*root).properties;
-                properties.extend(["apiVersion", "kind"].map(|name| (Arc::from(name), plain_text)));
+        for shape in definitions.clone() {
+            let root = builder.root(shape);
+            for field in shape.fields().iter().filter(|field| overrides_merge_rules(field) == takes_a_copy) {
+                let id = builder.field(shape.package, field);
+                builder.schemas.node_mut(root).properties.insert(field.name.into(), id);
             }
         }
     }
-    let schemas = builder.schemas;
-    (schemas, roots)
-}
-
-fn fields(definition: &TypeDefinition) -> &[Field] {
-    match &definition.kind {
-        DefinitionKind::Fields(fields) => fields,
-        _ => &[],
-    }
+    builder.roots
 }
 
 /// True if a field refers to a definition and overrides the merge rules of the definition.
 fn overrides_merge_rules(field: &Field) -> bool {
-    let merged = field.list_merge != ListMerge::Replace;
-    let more = field.atomic || field.granular || field.retain_keys || field.replaces || merged;
-    more && matches!(field.value, ValueType::Shape(_))
-}
-
-fn is_struct(field: &Field) -> bool {
-    matches!((&field.default, &field.value), (FieldDefault::Zero, ValueType::Shape(_)))
+    let merged = field.merge != ListMerge::Replace;
+    let more = field.is_atomic || field.is_granular || field.retains_keys || field.is_replaced || merged;
+    more && matches!(field.value, ValueType::Definition(_))
 }
 
 /// The node of a definition, without its fields.
-fn definition(shape: &TypeDefinition) -> Node {
-    let mut node =
-        Node { definition: Some(Arc::clone(&shape.name)), atomic_map: shape.atomic, ..Node::default() };
-    match &shape.kind {
-        DefinitionKind::Fields(fields) => {
+fn definition(shape: &'static Definition) -> Node {
+    let definition = Some(shape.full_name().into());
+    let mut node = Node { definition, atomic_map: shape.is_atomic, ..Node::default() };
+    match shape.form {
+        Form::Fields => {
+            let required = shape.fields().iter().filter(|field| field.is_required);
             node.kind = Type::Object;
-            node.required =
-                fields.iter().filter(|field| field.required).map(|field| field.name.into()).collect();
-            node.structs =
-                fields.iter().filter(|field| is_struct(field)).map(|field| field.name.into()).collect();
+            node.required = required.map(|field| field.name.into()).collect();
         }
-        DefinitionKind::Text(format) => {
+        Form::Text(format) => {
             node.kind = Type::String;
-            node.format = Some((*format).into());
+            node.format = Some(format.into());
         }
-        DefinitionKind::Quantity => node.format = Some("quantity".into()),
-        DefinitionKind::IntOrString => node.kind = Type::IntOrString,
-        DefinitionKind::Object => allow_any_fields(&mut node),
-        DefinitionKind::Any => node.preserve_unknown_fields = true,
+        Form::Quantity => node.format = Some("quantity".into()),
+        Form::IntOrText => node.kind = Type::IntOrString,
+        Form::Object => allow_any_fields(&mut node),
+        Form::Any | Form::SchemaOr(_) | Form::Duration => node.preserve_unknown_fields = true,
     }
     node
 }
@@ -81,27 +76,30 @@ fn allow_any_fields(node: &mut Node) {
 }
 
 struct Builder<'a> {
-    definitions: &'a TypeDefinitions,
-    roots: &'a [NodeId],
-    schemas: Schemas,
+    roots: Roots,
+    schemas: &'a mut Schemas,
     /// Nodes by package and table line: an alias may name different definitions in different packages.
-    nodes_by_line: HashMap<(&'a str, &'static str), NodeId>,
+    nodes_by_line: HashMap<(&'static str, &'static str), NodeId>,
 }
 
-impl<'a> Builder<'a> {
-    fn field(&mut self, package: &'a str, field: &Field) -> NodeId {
-        if let Some(id) = self.nodes_by_line.get(&(package, field.table_line())) {
+impl Builder<'_> {
+    fn root(&self, definition: &Definition) -> NodeId {
+        self.roots[&(definition.package, definition.name)]
+    }
+
+    fn field(&mut self, package: &'static str, field: &Field) -> NodeId {
+        if let Some(id) = self.nodes_by_line.get(&(package, field.attributes)) {
             return *id;
         }
         let id = self.new_field(field);
-        self.nodes_by_line.insert((package, field.table_line()), id);
+        self.nodes_by_line.insert((package, field.attributes), id);
         id
     }
 
     fn new_field(&mut self, field: &Field) -> NodeId {
         let mut node = match field.value {
-            ValueType::Shape(id) if overrides_merge_rules(field) => return self.copy(id.index(), field),
-            ValueType::Shape(id) => return self.roots[id.index()],
+            ValueType::Definition(of) if overrides_merge_rules(field) => return self.copy(of, field),
+            ValueType::Definition(of) => return self.root(of),
             _ => self.value(&field.value),
         };
         node.default = match &field.default {
@@ -112,16 +110,17 @@ impl<'a> Builder<'a> {
         node.list_type = match &field.apply_list_type {
             ApplyListType::Atomic => ListType::Atomic,
             ApplyListType::Set => ListType::Set,
-            ApplyListType::Map(keys) => ListType::Map(keys.clone()),
+            ApplyListType::Map(keys) => ListType::Map(keys.iter().map(|key| (*key).into()).collect()),
         };
-        node.atomic_map = field.atomic && node.kind == Type::Object;
+        node.atomic_map = field.is_atomic && node.kind == Type::Object;
         node.patch = patch(field);
         self.schemas.add(node)
     }
 
-    fn copy(&mut self, root: usize, field: &Field) -> NodeId {
-        let mut node = self.schemas.node_mut(self.roots[root]).clone();
-        node.atomic_map = field.atomic || node.atomic_map && !field.granular;
+    fn copy(&mut self, of: &Definition, field: &Field) -> NodeId {
+        let root = self.root(of);
+        let mut node = self.schemas.node_mut(root).clone();
+        node.atomic_map = field.is_atomic || node.atomic_map && !field.is_granular;
         node.patch = patch(field);
         self.schemas.add(node)
     }
@@ -140,7 +139,7 @@ impl<'a> Builder<'a> {
             ValueType::Text => node.kind = Type::String,
             ValueType::Bytes => format(&mut node, Type::String, "byte"),
             ValueType::Object => allow_any_fields(&mut node),
-            ValueType::Shape(id) => return definition(self.definitions.get(*id)),
+            ValueType::Definition(of) => return definition(of),
             ValueType::List(items) => {
                 node.kind = Type::Array;
                 node.items = Some(self.inner(&items.value));
@@ -154,8 +153,8 @@ impl<'a> Builder<'a> {
     }
 
     fn inner(&mut self, value: &ValueType) -> NodeId {
-        if let ValueType::Shape(id) = value {
-            return self.roots[id.index()];
+        if let ValueType::Definition(of) = value {
+            return self.root(of);
         }
         let node = self.value(value);
         self.schemas.add(node)
@@ -164,12 +163,12 @@ impl<'a> Builder<'a> {
 
 fn patch(field: &Field) -> PatchStrategy {
     PatchStrategy {
-        merge: field.list_merge != ListMerge::Replace,
-        replace: field.replaces,
-        retain_keys: field.retain_keys,
-        merge_key: match field.list_merge {
+        merge: field.merge != ListMerge::Replace,
+        replace: field.is_replaced,
+        retain_keys: field.retains_keys,
+        merge_key: match field.merge {
             ListMerge::ByKey(key) => Some(key.into()),
-            ListMerge::Items | ListMerge::Replace => None,
+            ListMerge::Set | ListMerge::Replace => None,
         },
     }
 }

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     contract::Contract,
-    object::{generation, set, text},
+    object::{generation, set},
 };
+pub(super) use crate::conditions::is_true;
 
 /// A `metav1` condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,10 +110,4 @@ fn write_list(
         }
     }
     set(object, path, Value::Array(all));
-}
-
-/// True if a list of conditions contains a true condition of this type.
-pub(super) fn is_true(conditions: &Value, kind: &str) -> bool {
-    let mut all = conditions.as_array().into_iter().flatten();
-    all.any(|condition| text(condition, "/type") == kind && text(condition, "/status") == "True")
 }

@@ -82,9 +82,7 @@ pub(super) fn has_infrastructure(cluster: &Value) -> bool {
 /// True if the control plane of this Cluster has been initialized.
 pub(super) fn has_control_plane(cluster: &Value) -> bool {
     match Contract::of(cluster) {
-        Contract::V1Beta1 => {
-            super::conditions::is_true(&cluster["status"]["conditions"], "ControlPlaneInitialized")
-        }
+        Contract::V1Beta1 => super::conditions::is_true(&cluster["status"], "ControlPlaneInitialized"),
         Contract::V1Beta2 => flag(cluster, "/status/initialization/controlPlaneInitialized"),
     }
 }

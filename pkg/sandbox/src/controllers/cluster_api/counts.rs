@@ -130,9 +130,9 @@ impl MachineCounts {
 
 /// True if a Machine or another object has a true `metav1` condition of this type.
 pub(super) fn has_condition(object: &Value, kind: &str) -> bool {
-    let conditions = match Contract::of(object) {
-        Contract::V1Beta1 => &object["status"]["v1beta2"]["conditions"],
-        Contract::V1Beta2 => &object["status"]["conditions"],
+    let status = match Contract::of(object) {
+        Contract::V1Beta1 => &object["status"]["v1beta2"],
+        Contract::V1Beta2 => &object["status"],
     };
-    conditions::is_true(conditions, kind)
+    conditions::is_true(status, kind)
 }

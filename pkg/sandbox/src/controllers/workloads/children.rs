@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
-    controllers::{ObjectRef, conditions, group_of},
+    conditions,
+    controllers::{ObjectRef, group_of},
     meta::{self, SAFE_LETTERS},
     request::options::PropagationPolicy,
     selector::LabelSelector,

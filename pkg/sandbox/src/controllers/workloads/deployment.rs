@@ -9,12 +9,7 @@ use super::{
     children::{NEVER_READY, claim, controller_reference, delete, number, set_count, short_hash},
     replica_set::FAILURE,
 };
-use crate::{
-    client::Client,
-    controllers::{Requeue, conditions},
-    meta,
-    status::Status,
-};
+use crate::{client::Client, conditions, controllers::Requeue, meta, status::Status};
 
 const HASH_LABEL: &str = "pod-template-hash";
 const REVISION: &str = "deployment.kubernetes.io/revision";

@@ -11,11 +11,7 @@ use serde_json::{Value, json};
 use super::children::{
     BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, write_status,
 };
-use crate::{
-    client::Client,
-    controllers::{Requeue, conditions},
-    status::Status,
-};
+use crate::{client::Client, conditions, controllers::Requeue, status::Status};
 
 pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Requeue, Status> {
     let mut ends = ["Complete", "Failed"].into_iter().filter_map(|end| conditions::find(&job["status"], end));

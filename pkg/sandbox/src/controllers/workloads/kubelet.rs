@@ -3,13 +3,15 @@
 //! Source: the status that a kubelet 1.36 writes to Nodes and Pods, and its final deletion of Pods whose containers
 //! have terminated.
 
+use manifest::YamlLimits;
 use serde_json::{Value, json};
 
 use super::children::{self, NEVER_READY, is_ready};
 use crate::{
     builtin,
     client::Client,
-    controllers::{Controller, ObjectRef, Reconciliation, Requeue, conditions},
+    conditions,
+    controllers::{Controller, ObjectRef, Reconciliation, Requeue},
     meta,
     status::Status,
     store::{Change, StoredObject},
@@ -123,38 +125,14 @@ async fn admit_pods(client: &Client, mut node: Value) -> Result<(), Status> {
 }
 
 fn node(now: &str) -> Value {
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-        json!({
-            "type": kind, "status": status, "reason": reason, "message": message,
-            "lastHeartbeatTime": now, "lastTransitionTime": now,
-        })
-    };
-    let room = json!({"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "10000"});
-    json!({
-        "apiVersion": "v1", "kind": "Node",
-        "metadata": {"name": NODE, "labels": {
-            "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux",
-        }},
-        "status": {
-            "addresses": [
-                {"type": "InternalIP", "address": NODE_ADDRESS}, {"type": "Hostname", "address": NODE},
-            ],
-            "allocatable": room, "capacity": room,
-            "conditions": [
-                condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
-                    "kubelet has sufficient memory available"),
-                condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-                condition("PIDPressure", "False", "KubeletHasSufficientPID",
-                    "kubelet has sufficient PID available"),
-                condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-            ],
-            "nodeInfo": {
-                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": builtin::KUBERNETES_RELEASE.0,
-                "bootID": "", "machineID": "", "systemUUID": "", "kernelVersion": "", "osImage": "sandbox",
-                "containerRuntimeVersion": "sandbox://", "kubeProxyVersion": "",
-            },
-        },
-    })
+    let node = manifest::yaml::read_value(include_str!("node.yaml"), &YamlLimits::default());
+    let mut node = node.expect("the file is valid: every start reads it");
+    for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
+        condition["lastHeartbeatTime"] = now.into();
+        condition["lastTransitionTime"] = now.into();
+    }
+    node["status"]["nodeInfo"]["kubeletVersion"] = builtin::KUBERNETES_RELEASE.0.into();
+    node
 }
 
 /// The simulated outcome of a Pod.

@@ -10,11 +10,7 @@ use super::children::{
     BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, set_count, write_status,
 };
 use crate::{
-    client::Client,
-    controllers::{Requeue, conditions},
-    meta,
-    selector::LabelSelector,
-    status::Status,
+    client::Client, conditions, controllers::Requeue, meta, selector::LabelSelector, status::Status,
 };
 
 /// The pause before Pods that could not be created are retried.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{list, text};
-use crate::status::{FieldError, FieldErrorKind};
+use crate::status::{FieldError, FieldErrorKind, FieldErrors};
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
@@ -23,12 +23,12 @@ pub(super) fn subresources(version: &Value, path: &str, errors: &mut Vec<FieldEr
         let (value, path) = (text(scale, &format!("/{field}")), format!("{path}.scale.{field}"));
         if value.is_empty() {
             if needed {
-                errors.push(FieldError::required(path, ""));
+                errors.required(path, "");
             }
         } else if let Some(fault) = path_error(value) {
-            errors.push(FieldError::invalid(path, value, fault));
+            errors.invalid(path, value, fault);
         } else if !roots.iter().any(|root| value.starts_with(root)) {
-            errors.push(FieldError::invalid(path, value, format!("should be a json path {words}")));
+            errors.invalid(path, value, format!("should be a json path {words}"));
         }
     }
 }
@@ -42,24 +42,24 @@ pub(super) fn printer_columns(version: &Value, path: &str, errors: &mut Vec<Fiel
     for (index, column) in list(version, "/additionalPrinterColumns").iter().enumerate() {
         let path = format!("{path}[{index}]");
         if text(column, "/name").is_empty() {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
+            errors.required(format_args!("{path}.name"), "");
         }
         let types = format!("must be one of {}", TYPES.join(","));
         match text(column, "/type") {
-            "" => errors.push(FieldError::required(format!("{path}.type"), types)),
+            "" => errors.required(format_args!("{path}.type"), types),
             kind if TYPES.contains(&kind) => {}
-            kind => errors.push(FieldError::invalid(format!("{path}.type"), kind, types)),
+            kind => errors.invalid(format_args!("{path}.type"), kind, types),
         }
         let format = text(column, "/format");
         if !format.is_empty() && !FORMATS.contains(&format) {
             let detail = format!("must be one of {}", FORMATS.join(","));
-            errors.push(FieldError::invalid(format!("{path}.format"), format, detail));
+            errors.invalid(format_args!("{path}.format"), format, detail);
         }
         let pointer = text(column, "/jsonPath");
         if pointer.is_empty() {
-            errors.push(FieldError::required(format!("{path}.JSONPath"), ""));
+            errors.required(format_args!("{path}.JSONPath"), "");
         } else if let Some(fault) = path_error(pointer) {
-            errors.push(FieldError::invalid(format!("{path}.JSONPath"), pointer, fault));
+            errors.invalid(format_args!("{path}.JSONPath"), pointer, fault);
         }
     }
 }
@@ -71,23 +71,23 @@ pub(super) fn selectable_fields(version: &Value, path: &str, errors: &mut Vec<Fi
     for (index, field) in list(version, "/selectableFields").iter().enumerate() {
         let (pointer, here) = (text(field, "/jsonPath"), format!("{path}[{index}].jsonPath"));
         if pointer.is_empty() {
-            errors.push(FieldError::required(here, ""));
+            errors.required(here, "");
             continue;
         }
         let found = match find(pointer, schema, false) {
             Ok(found) => found,
             Err(fault) => {
-                errors.push(FieldError::invalid(here, pointer, format!("is an invalid path: {fault}")));
+                errors.invalid(here, pointer, format!("is an invalid path: {fault}"));
                 continue;
             }
         };
         if pointer.starts_with(".metadata") && matches!(pointer.as_bytes().get(9), None | Some(b'.')) {
-            errors.push(FieldError::invalid(&*here, pointer, "must not point to fields in metadata"));
+            errors.invalid(&*here, pointer, "must not point to fields in metadata");
         }
         if !matches!(text(found, "/type"), "string" | "boolean" | "integer") {
             let detail = "must point to a field of type string, boolean or integer. Enum string fields and strings \
                           with formats are allowed.";
-            errors.push(FieldError::invalid(&*here, pointer, detail));
+            errors.invalid(&*here, pointer, detail);
         }
         if seen.contains(&pointer) {
             errors.push(FieldError::new(FieldErrorKind::Duplicate, here, pointer, ""));

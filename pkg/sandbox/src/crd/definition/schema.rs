@@ -11,7 +11,7 @@ use super::structural;
 use crate::{
     crd::{check, embedded, prune, rules as run},
     schema::{self, Schema},
-    status::FieldError,
+    status::{FieldError, FieldErrors},
 };
 
 /// Fields that a root schema may have if the status subresource is enabled.
@@ -54,7 +54,7 @@ pub(super) fn validate(source: &Value, path: &str, status: bool) -> Vec<FieldErr
         root_fields(object, path, &mut errors);
     }
     if flag(object, "nullable") {
-        errors.push(FieldError::forbidden(format!("{path}.nullable"), "nullable cannot be true at the root"));
+        errors.forbidden(format_args!("{path}.nullable"), "nullable cannot be true at the root");
     }
     let mut sound = false;
     if is_readable(object) {
@@ -89,7 +89,7 @@ fn root_fields(schema: &Map<String, Value>, path: &str, errors: &mut Vec<FieldEr
     if !kind.is_empty() && kind != "object" {
         let detail = "only \"object\" is allowed as the type at the root of the schema if the status subresource is \
                       enabled";
-        errors.push(FieldError::invalid(format!("{path}.type"), kind, detail));
+        errors.invalid(format_args!("{path}.type"), kind, detail);
     }
     let property = |(name, value): &(&String, &Value)| {
         !matches!(value, Value::Null | Value::Bool(false))
@@ -101,7 +101,7 @@ fn root_fields(schema: &Map<String, Value>, path: &str, errors: &mut Vec<FieldEr
             "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
             names.join(" ")
         );
-        errors.push(FieldError::invalid(path, Value::Object(schema.clone()), detail));
+        errors.invalid(path, Value::Object(schema.clone()), detail);
     }
 }
 
@@ -152,7 +152,7 @@ fn defaults_below(schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) 
 fn validate_default(schema: Schema<'_>, default: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let mut pruned = default.clone();
     if !prune::prune_part(&mut pruned, schema).is_empty() {
-        errors.push(FieldError::invalid(path, default.clone(), "must not have unknown fields"));
+        errors.invalid(path, default.clone(), "must not have unknown fields");
     }
     let below = |error: FieldError| {
         let inner = if error.path == "<nil>" { String::new() } else { format!(".{}", error.path) };
@@ -190,7 +190,7 @@ struct SchemaValidator {
 
 impl SchemaValidator {
     fn forbid(&mut self, path: String, detail: &str) {
-        self.schema_errors.push(FieldError::forbidden(path, detail));
+        self.schema_errors.forbidden(path, detail);
     }
 
     fn schema(&mut self, schema: &Map<String, Value>, path: &str, context: &SchemaContext) {
@@ -203,7 +203,7 @@ impl SchemaValidator {
         self.children(schema, path, context);
         if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
             let path = format!("{path}.x-kubernetes-preserve-unknown-fields");
-            self.schema_errors.push(FieldError::invalid(path, false, "must be true or undefined"));
+            self.schema_errors.invalid(path, false, "must be true or undefined");
         }
         self.merge_types(schema, path);
         self.map_list(schema, path);
@@ -213,7 +213,7 @@ impl SchemaValidator {
     fn check_supported(&mut self, schema: &Map<String, Value>, path: &str, context: &SchemaContext) {
         let kind = text(schema, "type");
         if !kind.is_empty() && !TYPES.contains(&kind) {
-            self.schema_errors.push(FieldError::not_supported(format!("{path}.type"), kind, &TYPES));
+            self.schema_errors.not_supported(format_args!("{path}.type"), kind, &TYPES);
         }
         if let Some(reason) = &context.no_defaults
             && schema.get("default").is_some_and(|value| !value.is_null())
@@ -243,7 +243,7 @@ impl SchemaValidator {
             let path = format!("{path}.additionalProperties");
             if fields.is_some() && additional != &Value::Bool(true) {
                 let detail = "additionalProperties and properties are mutual exclusive";
-                self.schema_errors.push(FieldError::forbidden(&*path, detail));
+                self.schema_errors.forbidden(&*path, detail);
             }
             if let Some(additional) = additional.as_object() {
                 let mut next = same.clone();
@@ -309,7 +309,7 @@ impl SchemaValidator {
                 self.set_items(schema, path);
             }
             if !words.contains(&given) {
-                self.schema_errors.push(FieldError::not_supported(format!("{path}.{field}"), given, words));
+                self.schema_errors.not_supported(format_args!("{path}.{field}"), given, words);
             }
         }
     }
@@ -328,7 +328,7 @@ impl SchemaValidator {
             // The real server quotes the list type in both cases.
             let value = items.get("x-kubernetes-list-type").cloned().unwrap_or_default();
             let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
-            self.schema_errors.push(FieldError::invalid(format!("{path}.items.{field}"), value, detail));
+            self.schema_errors.invalid(format_args!("{path}.items.{field}"), value, detail);
         }
     }
 
@@ -355,12 +355,12 @@ impl SchemaValidator {
         if list_type == "map" {
             if keys.is_empty() {
                 let detail = "must not be empty if x-kubernetes-list-type is map";
-                self.schema_errors.push(FieldError::required(&*keys_path, detail));
+                self.schema_errors.required(&*keys_path, detail);
             }
             match items {
                 None => {
                     let detail = "must have a schema if x-kubernetes-list-type is map";
-                    self.schema_errors.push(FieldError::required(format!("{path}.items"), detail));
+                    self.schema_errors.required(format_args!("{path}.items"), detail);
                 }
                 Some(items) if text(items, "type") != "object" => {
                     let detail = "must be object if parent array's x-kubernetes-list-type is map";
@@ -389,12 +389,12 @@ impl SchemaValidator {
                 Some(field) if matches!(text(field, "type"), "array" | "object") => {
                     let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
                     let path = format!("{path}.items.properties[{key}].type");
-                    self.schema_errors.push(FieldError::invalid(path, text(items, "type"), detail));
+                    self.schema_errors.invalid(path, text(items, "type"), detail);
                 }
                 Some(_) => {}
                 None => {
                     let detail = "entries must all be names of item properties";
-                    self.schema_errors.push(FieldError::invalid(keys_path, given(), detail));
+                    self.schema_errors.invalid(keys_path, given(), detail);
                 }
             }
             if keys[..index].contains(key) {
@@ -416,7 +416,7 @@ impl SchemaValidator {
             if !needed && field.get("default").is_none_or(Value::is_null) {
                 let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a \
                               required property";
-                self.schema_errors.push(FieldError::required(format!("{path}.default"), detail));
+                self.schema_errors.required(format_args!("{path}.default"), detail);
             }
             if flag(field, "nullable") {
                 let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";

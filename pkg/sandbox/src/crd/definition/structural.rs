@@ -5,7 +5,10 @@
 use serde_json::{Map, Value};
 
 use super::schema::{flag, object, text};
-use crate::{schema::Pattern, status::FieldError};
+use crate::{
+    schema::Pattern,
+    status::{FieldError, FieldErrors},
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -41,7 +44,7 @@ fn alternatives<'a>(
 fn invariants(schema: &Map<String, Value>, level: Level, path: &str, errors: &mut Vec<FieldError>) {
     let kind = text(schema, "type");
     if kind == "array" && !schema.contains_key("items") {
-        errors.push(FieldError::required(format!("{path}.items"), "must be specified"));
+        errors.required(format_args!("{path}.items"), "must be specified");
     }
     if let Some(items) = object(schema, "items") {
         invariants(items, Level::Item, &format!("{path}.items"), errors);
@@ -52,7 +55,7 @@ fn invariants(schema: &Map<String, Value>, level: Level, path: &str, errors: &mu
     if let Some(additional) = schema.get("additionalProperties") {
         let path = format!("{path}.additionalProperties");
         if level == Level::Root {
-            errors.push(FieldError::forbidden(&*path, "must not be used at the root"));
+            errors.forbidden(&*path, "must not be used at the root");
         }
         if let Some(additional) = additional.as_object() {
             invariants(additional, Level::Field, &path, errors);
@@ -62,7 +65,7 @@ fn invariants(schema: &Map<String, Value>, level: Level, path: &str, errors: &mu
         let detail = "must be false if x-kubernetes-int-or-string is true";
         for other in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] {
             if flag(schema, other) {
-                errors.push(FieldError::invalid(format!("{path}.{other}"), true, detail));
+                errors.invalid(format_args!("{path}.{other}"), true, detail);
             }
         }
     }
@@ -84,21 +87,21 @@ fn kinds(schema: &Map<String, Value>, level: Level, path: &str, errors: &mut Vec
             FieldError::invalid(&*here, kind, detail)
         });
     } else if kind.is_empty() && !untyped {
-        errors.push(FieldError::required(
+        errors.required(
             &*here,
             match level {
                 Level::Root => "must not be empty at the root",
                 Level::Item => "must not be empty for specified array items",
                 Level::Field => "must not be empty for specified object fields",
             },
-        ));
+        );
     }
     if embedded && schema.contains_key("additionalProperties") {
         let detail = "must not be used if x-kubernetes-embedded-resource is set";
-        errors.push(FieldError::forbidden(format!("{path}.additionalProperties"), detail));
+        errors.forbidden(format_args!("{path}.additionalProperties"), detail);
     }
     if level == Level::Root && !kind.is_empty() && kind != "object" {
-        errors.push(FieldError::invalid(here, kind, "must be object at the root"));
+        errors.invalid(here, kind, "must be object at the root");
     }
 }
 
@@ -113,7 +116,7 @@ fn identity(schema: &Map<String, Value>, level: Level, path: &str, errors: &mut 
                 continue;
             };
             let path = format!("{path}.properties[{name}].type");
-            errors.push(FieldError::invalid(path, kind, format!("must be {wanted}")));
+            errors.invalid(path, kind, format!("must be {wanted}"));
         }
     }
     if let Some(metadata) = field("metadata").filter(|_| level == Level::Root) {
@@ -122,14 +125,14 @@ fn identity(schema: &Map<String, Value>, level: Level, path: &str, errors: &mut 
         let plain = metadata.keys().all(|name| matches!(name.as_str(), "type" | "properties" | "default"));
         if !known || !plain {
             let detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
-            errors.push(FieldError::forbidden(format!("{path}.properties[metadata]"), detail));
+            errors.forbidden(format_args!("{path}.properties[metadata]"), detail);
         }
     }
     let preserved = flag(schema, "x-kubernetes-preserve-unknown-fields");
     if embedded && !preserved && fields.is_none_or(Map::is_empty) {
         let detail = "must not be empty if x-kubernetes-embedded-resource is true without \
                       x-kubernetes-preserve-unknown-fields";
-        errors.push(FieldError::required(format!("{path}.properties"), detail));
+        errors.required(format_args!("{path}.properties"), detail);
     }
 }
 
@@ -173,7 +176,7 @@ fn value_checks(
     let pattern = text(schema, "pattern");
     if let Some(fault) = Pattern::syntax_error(pattern) {
         let detail = format!("must be a valid regular expression, but isn't: {fault}");
-        errors.push(FieldError::invalid(format!("{path}.pattern"), pattern, detail));
+        errors.invalid(format_args!("{path}.pattern"), pattern, detail);
     }
 }
 
@@ -208,12 +211,12 @@ fn nested(schema: &Map<String, Value>, skip_any: bool, path: &str, errors: &mut 
             Value::Bool(true) | Value::Number(_) | Value::Object(_) => true,
         });
         if is_set {
-            errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+            errors.forbidden(format_args!("{path}.{name}"), detail);
         }
     }
     if object(schema, "properties").is_some_and(|fields| fields.contains_key("metadata")) {
         let detail = "must not be specified in a nested context";
-        errors.push(FieldError::forbidden(format!("{path}.properties[metadata]"), detail));
+        errors.forbidden(format_args!("{path}.properties[metadata]"), detail);
     }
 }
 
@@ -246,7 +249,7 @@ fn nested_completeness(
     errors: &mut Vec<FieldError>,
 ) {
     let Some(shape) = shape else {
-        errors.push(FieldError::required(shape_path, format!("because it is defined in {path}")));
+        errors.required(shape_path, format!("because it is defined in {path}"));
         return;
     };
     completeness(checks, Some(shape), shape_path, path, errors);

@@ -4,9 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use crate::schema::{
-    AdditionalProperties, ListType, Node, NodeId, PatchStrategy, SchemaRoot, Schemas, Type, object_meta,
-};
+use crate::schema::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, SchemaRoot, Schemas, Type};
 
 /// Reads a schema; `definitions` contains the referenced definitions.
 pub(crate) fn read(schema: &Value, definitions: &Value) -> SchemaRoot {
@@ -37,7 +35,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Adds the fields of every object to a whole object.
     fn add_resource_fields(&mut self, id: NodeId) {
-        let metadata = object_meta(&mut self.schemas);
+        let metadata = crate::builtin::add_object_meta(&mut self.schemas);
         let text = self.schemas.add(Node { kind: Type::String, ..Node::default() });
         for (name, field) in [("metadata", metadata), ("apiVersion", text), ("kind", text)] {
             self.schemas.node_mut(id).properties.entry(name.into()).or_insert(field);
@@ -86,9 +84,6 @@ impl Reader<'_> {
             let list = schema.get(name).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(|name| Some(name.as_str()?.into())).collect()
         };
-        let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let structs = fields.filter(|(_, field)| field.get("default") == Some(&serde_json::json!({})));
-        let structs = structs.map(|(name, _)| name.as_str().into()).collect();
         let patch = patch_strategy(schema);
         let list_type = match text("x-kubernetes-list-type") {
             Some("set") => ListType::Set,
@@ -118,7 +113,6 @@ impl Reader<'_> {
             additional,
             items,
             required: names("required"),
-            structs,
             default: schema.get("default").cloned(),
             list_type,
             atomic_map: text("x-kubernetes-map-type") == Some("atomic"),

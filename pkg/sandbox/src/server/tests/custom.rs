@@ -81,5 +81,5 @@ async fn an_undeletable_definition_is_reported_once() {
     store.release();
     let status =
         crate::verbs::definitions::process_definition(&sandbox.server, "widgets.example.com").unwrap_err();
-    assert_eq!((status.code, status.reason), (500, "InternalError"));
+    assert_eq!((status.code, &*status.reason), (500, "InternalError"));
 }

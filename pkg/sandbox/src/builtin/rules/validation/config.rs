@@ -4,9 +4,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use crate::builtin::rules::{
-    error_list::{ErrorList, FieldPath, SPEC, entries, text},
+    field_path::{FieldPath, SPEC, entries, text},
     formats,
 };
+use crate::status::{FieldError, FieldErrors};
 
 /// The maximum total size of the data of a ConfigMap or a Secret.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -16,7 +17,7 @@ fn immutable_data(
     object: &Value,
     old: Option<&Value>,
     fields: &'static [&'static str],
-    errors: &mut ErrorList,
+    errors: &mut Vec<FieldError>,
 ) {
     const MESSAGE: &str = "field is immutable when `immutable` is set";
     let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
@@ -36,7 +37,7 @@ fn decoded_length(value: &Value) -> usize {
     text.len() * 3 / 4
 }
 
-pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     immutable_data(object, old, &["data", "binaryData"], errors);
     let data = FieldPath::Root("data");
     let mut bytes = 0;
@@ -58,7 +59,7 @@ pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut Error
     }
 }
 
-pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     if let Some(old) = old {
         errors.immutable(&FieldPath::Root("type"), &old["type"], &object["type"]);
     }
@@ -76,7 +77,7 @@ pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut ErrorList
 }
 
 /// Checks the required keys of Secrets with a known type.
-fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let data = &object["data"];
     let mut need = |keys: &[&str]| {
         for key in keys {
@@ -110,7 +111,7 @@ fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn json_value(data: &Value, key: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn json_value(data: &Value, key: &str, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     if data[key].is_null() {
         errors.required(&path.key(key), "");
         return;
@@ -122,7 +123,7 @@ fn json_value(data: &Value, key: &str, path: &FieldPath<'_>, errors: &mut ErrorL
     }
 }
 
-pub(super) fn lease(object: &Value, errors: &mut ErrorList) {
+pub(super) fn lease(object: &Value, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     let path = SPEC.field("leaseDurationSeconds");
     if let Some(seconds) = spec["leaseDurationSeconds"].as_i64().filter(|seconds| *seconds <= 0) {

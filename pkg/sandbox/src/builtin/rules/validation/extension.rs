@@ -7,14 +7,15 @@ use serde_json::Value;
 use super::selector;
 use crate::{
     builtin::rules::{
-        error_list::{ErrorList, FieldPath, SPEC, items, text},
+        field_path::{FieldPath, SPEC, items, text},
         formats,
     },
     cel,
+    status::{FieldError, FieldErrors},
 };
 
 /// Validates a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration.
-pub(super) fn webhooks(object: &Value, errors: &mut ErrorList) {
+pub(super) fn webhooks(object: &Value, errors: &mut Vec<FieldError>) {
     let list = FieldPath::Root("webhooks");
     let mut names = HashSet::new();
     for (index, hook) in items(&object["webhooks"]) {
@@ -28,7 +29,7 @@ pub(super) fn webhooks(object: &Value, errors: &mut ErrorList) {
     }
 }
 
-fn webhook(hook: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn webhook(hook: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     qualified_name(text(&hook["name"]), &path.field("name"), errors);
     let rules = path.field("rules");
     for (index, one) in items(&hook["rules"]) {
@@ -62,7 +63,7 @@ fn webhook(hook: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Checks a name of at least three segments.
-fn qualified_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn qualified_name(name: &str, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     if name.is_empty() {
         errors.required(path, "");
         return;
@@ -75,7 +76,7 @@ fn qualified_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn rule(rule: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn rule(rule: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let wildcard =
         |field: &str| items(&rule[field]).count() > 1 && items(&rule[field]).any(|(_, value)| value == "*");
     let operations = path.field("operations");
@@ -118,13 +119,14 @@ fn rule(rule: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Checks that no item is empty.
-fn non_empty_items(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn non_empty_items(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, _) in items(list).filter(|(_, value)| text(value).is_empty()) {
         errors.required(&path.index(index), "");
     }
 }
 
-pub(super) fn client_config(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// Validates the client configuration of a webhook.
+pub(crate) fn client_config(config: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     const URL_FORMAT: &str = "; desired format: https://host[/path]";
     match (config["url"].as_str(), config["service"].as_object()) {
         (None, None) | (Some(_), Some(_)) => {
@@ -144,7 +146,7 @@ pub(super) fn client_config(config: &Value, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
-fn service(service: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn service(service: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for field in ["name", "namespace"] {
         if text(&service[field]).is_empty() {
             errors.required(&path.field(field), "");
@@ -178,7 +180,8 @@ fn service(service: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-pub(super) fn review_versions(versions: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// Validates the review versions that a webhook accepts.
+pub(crate) fn review_versions(versions: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     if items(versions).next().is_none() {
         errors.required(path, "must specify one of v1, v1beta1");
         return;
@@ -197,7 +200,7 @@ pub(super) fn review_versions(versions: &Value, path: &FieldPath<'_>, errors: &m
     }
 }
 
-pub(super) fn api_service(object: &Value, errors: &mut ErrorList) {
+pub(super) fn api_service(object: &Value, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     let (group, version) = (text(&spec["group"]), text(&spec["version"]));
     let required = format!("{version}.{group}");
@@ -235,7 +238,7 @@ pub(super) fn api_service(object: &Value, errors: &mut ErrorList) {
 }
 
 /// Checks the syntax of an expression, not its types.
-fn expression(expression: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn expression(expression: &str, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     if expression.trim().is_empty() {
         errors.required(path, "expression is not specified");
     } else if let Err(report) = cel::compile(expression) {

@@ -1,18 +1,19 @@
 //! Validation of Pods and Pod templates.
 
-use std::collections::HashSet;
+use std::{cmp::Ordering, collections::HashSet};
 
+use manifest::quantity;
 use serde_json::Value;
 
 use super::selector;
 use crate::builtin::rules::{
-    error_list::{ErrorList, FieldPath, SPEC, entries, items, text},
+    field_path::{FieldPath, SPEC, entries, items, text},
     formats::{self, NameRule},
-    quantity::Quantity,
 };
+use crate::status::{FieldError, FieldErrorKind, FieldErrors};
 
 /// Validates a Pod; an update may change only a few fields.
-pub(super) fn pod(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn pod(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     spec(&object["spec"], &SPEC, errors);
     for list in ["containers", "initContainers"] {
         for (index, container) in items(&object["spec"][list]) {
@@ -29,14 +30,14 @@ pub(super) fn pod(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
     }
 }
 
-pub(super) fn template(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn template(template: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let labels = path.field("labels");
     selector::labels(&template["metadata"]["labels"], &labels, errors);
     spec(&template["spec"], &path.field("spec"), errors);
 }
 
 /// Checks that an update changes only images, deadlines (shorter) and tolerations (additional).
-fn mutable_fields(new: &Value, old: &Value, errors: &mut ErrorList) {
+fn mutable_fields(new: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let fixed = |spec: &Value| {
         let mut spec = spec.clone();
         for list in ["containers", "initContainers"] {
@@ -75,7 +76,7 @@ fn mutable_fields(new: &Value, old: &Value, errors: &mut ErrorList) {
     }
 }
 
-fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let mut volume_names = HashSet::new();
     volumes(&spec["volumes"], &path.field("volumes"), &mut volume_names, errors);
     let mut names = HashSet::new();
@@ -120,7 +121,12 @@ fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn volumes<'a>(list: &'a Value, path: &FieldPath<'_>, names: &mut HashSet<&'a str>, errors: &mut ErrorList) {
+fn volumes<'a>(
+    list: &'a Value,
+    path: &FieldPath<'_>,
+    names: &mut HashSet<&'a str>,
+    errors: &mut Vec<FieldError>,
+) {
     for (index, volume) in items(list) {
         let path = path.index(index);
         let name = text(&volume["name"]);
@@ -146,7 +152,7 @@ fn volumes<'a>(list: &'a Value, path: &FieldPath<'_>, names: &mut HashSet<&'a st
 }
 
 /// Checks that volume sources name their object.
-fn volume_source(volume: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn volume_source(volume: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (source, field) in [
         ("hostPath", "path"),
         ("secret", "secretName"),
@@ -178,7 +184,7 @@ fn volume_source(volume: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn file_mode(path: &FieldPath<'_>, mode: &Value, errors: &mut ErrorList) {
+fn file_mode(path: &FieldPath<'_>, mode: &Value, errors: &mut Vec<FieldError>) {
     if let Some(number) = mode.as_i64().filter(|mode| !(0..=0o777).contains(mode)) {
         errors.invalid(path, number, "must be a number between 0 and 0777 (octal), both inclusive");
     }
@@ -189,7 +195,7 @@ fn container<'a>(
     path: &FieldPath<'_>,
     volumes: &HashSet<&str>,
     names: &mut HashSet<&'a str>,
-    errors: &mut ErrorList,
+    errors: &mut Vec<FieldError>,
 ) {
     let name = text(&container["name"]);
     if name.is_empty() {
@@ -223,7 +229,7 @@ fn container<'a>(
     }
 }
 
-fn ports(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn ports(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let mut names = HashSet::new();
     for (index, port) in items(list) {
         let path = path.index(index);
@@ -250,7 +256,7 @@ fn ports(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Checks that no two containers of a Pod use the same host port.
-fn host_ports(containers: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn host_ports(containers: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let mut taken = HashSet::new();
     for (index, container) in items(containers) {
         let path = path.index(index);
@@ -267,13 +273,13 @@ fn host_ports(containers: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
     }
 }
 
-fn number_format(path: &FieldPath<'_>, number: i64, errors: &mut ErrorList) {
+fn number_format(path: &FieldPath<'_>, number: i64, errors: &mut Vec<FieldError>) {
     for problem in formats::port_number(number) {
         errors.invalid(path, number, problem);
     }
 }
 
-fn variables(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn variables(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, variable) in items(list) {
         let path = path.index(index);
         let name = text(&variable["name"]);
@@ -312,7 +318,7 @@ fn variables(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Checks a Pod field that an environment variable refers to.
-fn field_path(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn field_path(name: &str, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     const KNOWN: [&str; 9] = [
         "metadata.name",
         "metadata.namespace",
@@ -334,7 +340,7 @@ fn field_path(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn mounts(list: &Value, path: &FieldPath<'_>, volumes: &HashSet<&str>, errors: &mut ErrorList) {
+fn mounts(list: &Value, path: &FieldPath<'_>, volumes: &HashSet<&str>, errors: &mut Vec<FieldError>) {
     let mut places = HashSet::new();
     for (index, mount) in items(list) {
         let path = path.index(index);
@@ -343,7 +349,7 @@ fn mounts(list: &Value, path: &FieldPath<'_>, volumes: &HashSet<&str>, errors: &
             errors.required(&path.field("name"), "");
         }
         if !volumes.contains(name) {
-            errors.not_found(&path.field("name"), name);
+            errors.add(FieldErrorKind::NotFound, path.field("name"), name.into(), String::new());
         }
         let place = text(&mount["mountPath"]);
         if place.is_empty() {
@@ -356,7 +362,7 @@ fn mounts(list: &Value, path: &FieldPath<'_>, volumes: &HashSet<&str>, errors: &
 }
 
 /// Checks the resources of a container: known names, no negative values, no request above its limit.
-pub(super) fn resources(resources: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn resources(resources: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let limits = path.field("limits");
     for (name, limit) in entries(&resources["limits"]) {
         resource(name, limit, &limits, errors);
@@ -364,18 +370,15 @@ pub(super) fn resources(resources: &Value, path: &FieldPath<'_>, errors: &mut Er
     let requests = path.field("requests");
     for (name, request) in entries(&resources["requests"]) {
         resource(name, request, &requests, errors);
-        let limit = &resources["limits"][name];
-        if let (Some(wanted), Some(most)) =
-            (Quantity::parse(text(request)), limit.as_str().and_then(Quantity::parse))
-            && wanted.compare(most).is_gt()
-        {
-            let detail = format!("must be less than or equal to {name} limit of {}", text(limit));
+        let limit = text(&resources["limits"][name]);
+        if quantity::compare(text(request), limit).is_ok_and(Ordering::is_gt) {
+            let detail = format!("must be less than or equal to {name} limit of {limit}");
             errors.invalid(&requests, text(request), detail);
         }
     }
 }
 
-fn resource(name: &str, amount: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn resource(name: &str, amount: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let path = path.key(name);
     errors.format(&path, name, formats::qualified_name(name));
     if !name.contains('/')
@@ -385,12 +388,12 @@ fn resource(name: &str, amount: &Value, path: &FieldPath<'_>, errors: &mut Error
         errors.invalid(&path, name, "must be a standard resource type or fully qualified");
         errors.invalid(&path, name, "must be a standard resource for containers");
     }
-    if Quantity::parse(text(amount)).is_some_and(Quantity::is_negative) {
+    if quantity::compare(text(amount), "0").is_ok_and(Ordering::is_lt) {
         errors.invalid(&path, text(amount), "must be greater than or equal to 0");
     }
 }
 
-fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut ErrorList) {
+fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut Vec<FieldError>) {
     let Some(fields) = probe.as_object() else { return };
     let handlers = ["exec", "httpGet", "tcpSocket", "grpc"];
     let given: Vec<&str> = handlers.into_iter().filter(|handler| fields.contains_key(*handler)).collect();
@@ -418,14 +421,14 @@ fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut ErrorLis
     }
 }
 
-fn handler_port(path: &FieldPath<'_>, port: &Value, errors: &mut ErrorList) {
+fn handler_port(path: &FieldPath<'_>, port: &Value, errors: &mut Vec<FieldError>) {
     match port {
         Value::String(name) => errors.format(path, name, formats::port_name(name)),
         _ => number_format(path, port.as_i64().unwrap_or_default(), errors),
     }
 }
 
-fn tolerations(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn tolerations(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, toleration) in items(list) {
         let path = path.index(index);
         let (key, operator) = (text(&toleration["key"]), text(&toleration["operator"]));
@@ -451,7 +454,7 @@ fn tolerations(list: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
                 errors.invalid(&path.field("operator"), toleration["value"].clone(), detail);
             }
             "Exists" => {}
-            _ => errors.unsupported(&path.field("operator"), operator, &["Equal", "Exists"]),
+            _ => errors.not_supported(&path.field("operator"), operator, &["Equal", "Exists"]),
         }
         let effect = &toleration["effect"];
         if !text(effect).is_empty() {

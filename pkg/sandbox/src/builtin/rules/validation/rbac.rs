@@ -4,14 +4,15 @@ use serde_json::{Value, json};
 
 use super::selector;
 use crate::builtin::rules::{
-    error_list::{ErrorList, FieldPath, items, text},
+    field_path::{FieldPath, items, text},
     formats,
 };
+use crate::status::{FieldError, FieldErrors};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// Validates a Role or a ClusterRole.
-pub(super) fn role(object: &Value, cluster: bool, errors: &mut ErrorList) {
+pub(super) fn role(object: &Value, cluster: bool, errors: &mut Vec<FieldError>) {
     let list = FieldPath::Root("rules");
     for (index, rule) in items(&object["rules"]) {
         policy_rule(rule, cluster, &list.index(index), errors);
@@ -29,7 +30,7 @@ pub(super) fn role(object: &Value, cluster: bool, errors: &mut ErrorList) {
     }
 }
 
-fn policy_rule(rule: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn policy_rule(rule: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let has = |field: &str| items(&rule[field]).next().is_some();
     if !has("verbs") {
         errors.required(&path.field("verbs"), "verbs must contain at least one value");
@@ -54,7 +55,7 @@ fn policy_rule(rule: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut E
 }
 
 /// Validates a RoleBinding or a ClusterRoleBinding.
-pub(super) fn binding(object: &Value, old: Option<&Value>, cluster: bool, errors: &mut ErrorList) {
+pub(super) fn binding(object: &Value, old: Option<&Value>, cluster: bool, errors: &mut Vec<FieldError>) {
     let path = FieldPath::Root("roleRef");
     let role = &object["roleRef"];
     errors.one_of(&path.field("apiGroup"), &role["apiGroup"], &[GROUP]);
@@ -79,7 +80,7 @@ pub(super) fn binding(object: &Value, old: Option<&Value>, cluster: bool, errors
     }
 }
 
-fn subject(subject: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn subject(subject: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let name = text(&subject["name"]);
     if name.is_empty() {
         errors.required(&path.field("name"), "");
@@ -91,7 +92,7 @@ fn subject(subject: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut Er
                 errors.format(&path.field("name"), name, formats::dns_subdomain(name));
             }
             if !group.is_empty() {
-                errors.unsupported(&path.field("apiGroup"), group, &[""]);
+                errors.not_supported(&path.field("apiGroup"), group, &[""]);
             }
             if cluster && text(&subject["namespace"]).is_empty() {
                 errors.required(&path.field("namespace"), "");
@@ -99,9 +100,9 @@ fn subject(subject: &Value, cluster: bool, path: &FieldPath<'_>, errors: &mut Er
         }
         "User" | "Group" => {
             if group != GROUP {
-                errors.unsupported(&path.field("apiGroup"), group, &[GROUP]);
+                errors.not_supported(&path.field("apiGroup"), group, &[GROUP]);
             }
         }
-        kind => errors.unsupported(&path.field("kind"), kind, &["ServiceAccount", "User", "Group"]),
+        kind => errors.not_supported(&path.field("kind"), kind, &["ServiceAccount", "User", "Group"]),
     }
 }

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use crate::{
     builtin::rules::{
-        error_list::{ErrorList, FieldPath, entries, items, text},
+        field_path::{FieldPath, entries, items, text},
         formats,
     },
     selector::LabelSelector,
+    status::{FieldError, FieldErrors},
 };
 
 /// True if a selector has no requirements.
@@ -17,8 +18,8 @@ pub(super) fn is_empty(selector: &Value) -> bool {
 }
 
 /// Validates a label selector; true if the selector is usable.
-pub(super) fn validate(selector: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool {
-    let before = errors.count();
+pub(super) fn validate(selector: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) -> bool {
+    let before = errors.len();
     labels(&selector["matchLabels"], &path.field("matchLabels"), errors);
     let list = path.field("matchExpressions");
     for (index, requirement) in items(&selector["matchExpressions"]) {
@@ -45,11 +46,11 @@ pub(super) fn validate(selector: &Value, path: &FieldPath<'_>, errors: &mut Erro
             errors.format(&values.index(index), text(value), formats::label_value(text(value)));
         }
     }
-    errors.count() == before
+    errors.len() == before
 }
 
 /// Checks the keys and values of labels.
-pub(super) fn labels(labels: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn labels(labels: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (key, value) in entries(labels) {
         errors.format(path, key, formats::qualified_name(key));
         errors.format(path, text(value), formats::label_value(text(value)));

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::selector;
 use crate::builtin::rules::{
-    error_list::{ErrorList, FieldPath, SPEC, items, text},
+    field_path::{FieldPath, SPEC, items, text},
     formats,
 };
+use crate::status::{FieldError, FieldErrors};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     let kind = text(&spec["type"]);
     let headless = spec["clusterIP"] == "None";
@@ -54,7 +55,7 @@ pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut ErrorLis
         errors.format(&external.index(index), text(ip), formats::ip_address(text(ip)));
     }
     if !TYPES.contains(&kind) {
-        errors.unsupported(&SPEC.field("type"), kind, &TYPES);
+        errors.not_supported(&SPEC.field("type"), kind, &TYPES);
     }
     if kind == "ClusterIP" {
         for (index, port) in items(&spec["ports"]) {
@@ -72,7 +73,7 @@ pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut ErrorLis
     families(spec, errors);
 }
 
-fn same_cluster_ip(spec: &Value, old: &Value, errors: &mut ErrorList) {
+fn same_cluster_ip(spec: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let stays = |spec: &Value| spec["type"] != "ExternalName" && !text(&spec["clusterIP"]).is_empty();
     if stays(spec) && stays(old) && spec["clusterIP"] != old["clusterIP"] {
         let ips = SPEC.field("clusterIPs");
@@ -80,7 +81,7 @@ fn same_cluster_ip(spec: &Value, old: &Value, errors: &mut ErrorList) {
     }
 }
 
-fn ports(spec: &Value, errors: &mut ErrorList) {
+fn ports(spec: &Value, errors: &mut Vec<FieldError>) {
     let list = SPEC.field("ports");
     let several = items(&spec["ports"]).count() > 1;
     let mut names = HashSet::new();
@@ -123,7 +124,7 @@ fn ports(spec: &Value, errors: &mut ErrorList) {
     }
 }
 
-fn traffic_policies(spec: &Value, kind: &str, errors: &mut ErrorList) {
+fn traffic_policies(spec: &Value, kind: &str, errors: &mut Vec<FieldError>) {
     const POLICIES: [&str; 2] = ["Cluster", "Local"];
     let external = &spec["externalTrafficPolicy"];
     let path = SPEC.field("externalTrafficPolicy");
@@ -147,7 +148,7 @@ fn traffic_policies(spec: &Value, kind: &str, errors: &mut ErrorList) {
     }
 }
 
-fn repeated_ports(spec: &Value, errors: &mut ErrorList) {
+fn repeated_ports(spec: &Value, errors: &mut Vec<FieldError>) {
     let list = SPEC.field("ports");
     let mut seen = HashSet::new();
     for (index, port) in items(&spec["ports"]) {
@@ -168,7 +169,7 @@ fn repeated_ports(spec: &Value, errors: &mut ErrorList) {
 }
 
 /// Checks IP families; the cluster has only IPv4 addresses.
-fn families(spec: &Value, errors: &mut ErrorList) {
+fn families(spec: &Value, errors: &mut Vec<FieldError>) {
     let headless = spec["clusterIP"] == "None";
     let path: FieldPath<'_> = SPEC.field("ipFamilies");
     for (index, family) in items(&spec["ipFamilies"]) {
@@ -176,7 +177,7 @@ fn families(spec: &Value, errors: &mut ErrorList) {
             "IPv4" => {}
             "IPv6" if headless => {}
             "IPv6" => errors.invalid(&path.index(index), "IPv6", "not configured on this cluster"),
-            other => errors.unsupported(&path.index(index), other, &["IPv4", "IPv6"]),
+            other => errors.not_supported(&path.index(index), other, &["IPv4", "IPv6"]),
         }
     }
 }

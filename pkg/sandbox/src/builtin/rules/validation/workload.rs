@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{pod, selector};
-use crate::builtin::rules::error_list::{ErrorList, FieldPath, SPEC, text};
+use crate::builtin::rules::field_path::{FieldPath, SPEC, text};
+use crate::status::{FieldError, FieldErrors};
 
 /// Checks that a template has the labels of the selector and restarts its Pods always. Ignores an empty selector, which
 /// is reported elsewhere.
-fn template(spec: &Value, usable: bool, errors: &mut ErrorList) {
+fn template(spec: &Value, usable: bool, errors: &mut Vec<FieldError>) {
     if !usable {
         errors.invalid(&SPEC.field("selector"), spec["selector"].clone(), "invalid label selector");
         return;
@@ -24,11 +25,11 @@ fn template(spec: &Value, usable: bool, errors: &mut ErrorList) {
     restart_policy_always(&spec["template"]["spec"], errors);
 }
 
-fn restart_policy_always(pod: &Value, errors: &mut ErrorList) {
+fn restart_policy_always(pod: &Value, errors: &mut Vec<FieldError>) {
     let path = SPEC.field("template.spec");
     let policy = text(&pod["restartPolicy"]);
     if policy != "Always" {
-        errors.unsupported(&path.field("restartPolicy"), policy, &["Always"]);
+        errors.not_supported(&path.field("restartPolicy"), policy, &["Always"]);
     }
     if !pod["activeDeadlineSeconds"].is_null() {
         let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
@@ -37,7 +38,7 @@ fn restart_policy_always(pod: &Value, errors: &mut ErrorList) {
 }
 
 /// Checks that the selector exists, is well-formed and not empty; true if a check of the template can use the selector.
-fn required_selector(spec: &Value, errors: &mut ErrorList) -> bool {
+fn required_selector(spec: &Value, errors: &mut Vec<FieldError>) -> bool {
     let path = SPEC.field("selector");
     if spec["selector"].is_null() {
         errors.required(&path, "");
@@ -50,13 +51,13 @@ fn required_selector(spec: &Value, errors: &mut ErrorList) -> bool {
     usable
 }
 
-fn immutable_selector(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+fn immutable_selector(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     if let Some(old) = old {
         errors.immutable(&SPEC.field("selector"), &old["spec"]["selector"], &object["spec"]["selector"]);
     }
 }
 
-pub(super) fn deployment(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn deployment(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     errors.non_negative(&SPEC.field("replicas"), &spec["replicas"]);
     let usable = required_selector(spec, errors);
@@ -74,7 +75,7 @@ pub(super) fn deployment(object: &Value, old: Option<&Value>, errors: &mut Error
     immutable_selector(object, old, errors);
 }
 
-fn deployment_strategy(strategy: &Value, errors: &mut ErrorList) {
+fn deployment_strategy(strategy: &Value, errors: &mut Vec<FieldError>) {
     let path = SPEC.field("strategy");
     let rolling = path.field("rollingUpdate");
     match text(&strategy["type"]) {
@@ -94,7 +95,7 @@ fn deployment_strategy(strategy: &Value, errors: &mut ErrorList) {
             }
             at_most_100_percent(&rolling.field("maxUnavailable"), unavailable, errors);
         }
-        _ => errors.unsupported(&path, strategy.clone(), &["Recreate", "RollingUpdate"]),
+        _ => errors.not_supported(&path, strategy.clone(), &["Recreate", "RollingUpdate"]),
     }
 }
 
@@ -108,7 +109,7 @@ fn amount(value: &Value) -> i64 {
 }
 
 /// Checks that a value is a whole number from zero or a percentage.
-fn count_or_percent(path: &FieldPath<'_>, value: &Value, errors: &mut ErrorList) {
+fn count_or_percent(path: &FieldPath<'_>, value: &Value, errors: &mut Vec<FieldError>) {
     if value.is_string() && percent(value).is_none() {
         errors.invalid(
             path,
@@ -121,13 +122,13 @@ fn count_or_percent(path: &FieldPath<'_>, value: &Value, errors: &mut ErrorList)
 }
 
 /// Checks that a percentage is at most 100 %.
-fn at_most_100_percent(path: &FieldPath<'_>, value: &Value, errors: &mut ErrorList) {
+fn at_most_100_percent(path: &FieldPath<'_>, value: &Value, errors: &mut Vec<FieldError>) {
     if percent(value).is_some_and(|percent| percent > 100) {
         errors.invalid(path, value.clone(), "must not be greater than 100%");
     }
 }
 
-pub(super) fn replica_set(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn replica_set(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     errors.non_negative(&SPEC.field("replicas"), &spec["replicas"]);
     errors.non_negative(&SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
@@ -139,7 +140,7 @@ pub(super) fn replica_set(object: &Value, old: Option<&Value>, errors: &mut Erro
 /// The label by which a Job selects its Pods.
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 
-pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
+pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     if old.is_none() {
         generated_selector(object, errors);
@@ -160,7 +161,7 @@ pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut ErrorList) {
 }
 
 /// Checks that client-set labels equal the labels that the server generates.
-fn generated_selector(object: &Value, errors: &mut ErrorList) {
+fn generated_selector(object: &Value, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     if spec["manualSelector"] == true {
         return;
@@ -188,7 +189,7 @@ fn generated_selector(object: &Value, errors: &mut ErrorList) {
 }
 
 /// Checks the immutable fields of a Job. Template changes of a suspended Job that never started are not checked.
-fn immutable_fields(spec: &Value, old: &Value, errors: &mut ErrorList) {
+fn immutable_fields(spec: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let old_spec = &old["spec"];
     if spec["completionMode"] != "Indexed" {
         errors.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
@@ -200,7 +201,7 @@ fn immutable_fields(spec: &Value, old: &Value, errors: &mut ErrorList) {
     }
 }
 
-fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for field in
         ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
     {
@@ -214,6 +215,6 @@ fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         "" | "Always" => {
             errors.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
         }
-        other => errors.unsupported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
+        other => errors.not_supported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
     }
 }

@@ -6,7 +6,7 @@ use super::{SchemaContext, SchemaValidator};
 use crate::{
     cel,
     crd::definition::columns,
-    status::{FieldError, FieldErrorKind},
+    status::{FieldError, FieldErrorKind, FieldErrors},
 };
 
 const REASONS: [&str; 4] =
@@ -39,36 +39,28 @@ impl SchemaValidator {
         let broken = |text: &str| text.trim().contains(['\n', '\r']);
         let errors = &mut self.schema_errors;
         if text("rule").trim().is_empty() {
-            errors.push(FieldError::required(format!("{path}.rule"), "rule is not specified"));
+            errors.required(format_args!("{path}.rule"), "rule is not specified");
         } else if !message.is_empty() && message.trim().is_empty() {
-            errors.push(FieldError::invalid(
-                format!("{path}.message"),
-                message,
-                "must be non-empty if specified",
-            ));
+            errors.invalid(format_args!("{path}.message"), message, "must be non-empty if specified");
         } else if broken(message) {
-            errors.push(FieldError::invalid(
-                format!("{path}.message"),
-                message,
-                "must not contain line breaks",
-            ));
+            errors.invalid(format_args!("{path}.message"), message, "must not contain line breaks");
         } else if broken(text("rule")) && message.is_empty() {
             let detail = "message must be specified if rule contains line breaks";
-            errors.push(FieldError::required(format!("{path}.message"), detail));
+            errors.required(format_args!("{path}.message"), detail);
         }
         if !expression.is_empty() && expression.trim().is_empty() {
             let detail = "messageExpression must be non-empty if specified";
-            errors.push(FieldError::required(format!("{path}.messageExpression"), detail));
+            errors.required(format_args!("{path}.messageExpression"), detail);
         }
         if let Some(reason) =
             rule.get("reason").and_then(Value::as_str).filter(|reason| !REASONS.contains(reason))
         {
-            errors.push(FieldError::not_supported(format!("{path}.reason"), reason, &REASONS));
+            errors.not_supported(format_args!("{path}.reason"), reason, &REASONS);
         }
         let field = text("fieldPath");
         let schema = || Value::Object(schema.clone());
         if !field.is_empty() && columns::find(field, &schema(), true).is_err() {
-            errors.push(FieldError::invalid(format!("{path}.fieldPath"), field, "must be a valid path"));
+            errors.invalid(format_args!("{path}.fieldPath"), field, "must be a valid path");
         }
     }
 
@@ -95,11 +87,11 @@ impl SchemaValidator {
                 let detail = format!(
                     "oldSelf cannot be used on the uncorrelatable portion of the schema within {around}"
                 );
-                errors.push(FieldError::invalid(format!("{path}.rule"), expression, detail));
+                errors.invalid(format_args!("{path}.rule"), expression, detail);
             }
         } else if let Some(optional) = rule.get("optionalOldSelf").and_then(Value::as_bool) {
             let detail = "may not be set if oldSelf is not used in rule";
-            errors.push(FieldError::invalid(format!("{path}.optionalOldSelf"), optional, detail));
+            errors.invalid(format_args!("{path}.optionalOldSelf"), optional, detail);
         }
     }
 }

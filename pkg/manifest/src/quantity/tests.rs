@@ -115,3 +115,22 @@ proptest! {
         let _either = canonical(&text);
     }
 }
+
+#[test]
+fn quantities_are_compared_by_amount() {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    for (left, right, expected) in [
+        ("1", "1000m", Equal),
+        ("1Gi", "1G", Greater),
+        ("1.5", "15", Less),
+        ("-1", "1m", Less),
+        ("-2", "-1", Less),
+        ("0", "-0", Equal),
+        ("0Mi", "1n", Less),
+        ("2e3", "2k", Equal),
+    ] {
+        assert_eq!(compare(left, right), Ok(expected), "{left} {right}");
+        assert_eq!(compare(right, left), Ok(expected.reverse()), "{right} {left}");
+    }
+    assert!(compare("", "1").is_err() && compare("1", "x").is_err());
+}

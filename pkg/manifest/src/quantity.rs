@@ -3,6 +3,7 @@
 //! The API server prints canonical quantities, so a file that uses them shows no difference after an apply.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use serde_json::Number;
 
@@ -11,7 +12,8 @@ mod tests;
 
 /// A text that is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum InvalidQuantity {
+#[allow(missing_docs)]
+pub enum InvalidQuantity {
     /// The text is empty.
     #[error("the text is empty")]
     Empty,
@@ -51,7 +53,7 @@ const BINARY_UNITS: [(&str, u32); 6] =
 /// with a decimal unit without the unit (`1000E` as `1`), and its exponents wrap at 32 bits.
 /// # Errors
 /// [`InvalidQuantity`] if the text is no quantity.
-pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
+pub fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     let text = text.trim_matches(' ');
     if text.is_empty() {
         return Err(InvalidQuantity::Empty);
@@ -65,8 +67,30 @@ pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     Ok(Cow::Owned(amount.map_or_else(|| "0".to_owned(), |amount| amount.write(format, scan.negative))))
 }
 
+/// Compares the amounts of two quantities.
+/// # Errors
+/// [`InvalidQuantity`] if a text is no quantity.
+pub fn compare(left: &str, right: &str) -> Result<Ordering, InvalidQuantity> {
+    let ((left_sign, left), (right_sign, right)) = (signed_amount(left)?, signed_amount(right)?);
+    let amounts = if left_sign < 0 { right.cmp(&left) } else { left.cmp(&right) };
+    Ok(left_sign.cmp(&right_sign).then(amounts))
+}
+
+/// The sign of a quantity, and its amount as the number of whole digits and all digits.
+fn signed_amount(text: &str) -> Result<(i8, (i64, Vec<u8>)), InvalidQuantity> {
+    canonical(text)?;
+    let scan = QuantityParts::of(text.trim_matches(' '))?;
+    let (format, exponent) = scan.unit().ok_or_else(|| scan.suffix_error())?;
+    Ok(match scan.amount(format, exponent)? {
+        None => (0, (0, Vec::new())),
+        Some(Amount { digits, exponent }) => {
+            (if scan.negative { -1 } else { 1 }, (length(&digits) + exponent, digits))
+        }
+    })
+}
+
 /// Writes a JSON number like Go's encoder; a quantity without quotes is parsed from this text.
-pub(super) fn number_text(number: &Number) -> String {
+pub(crate) fn number_text(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
         None => number.to_string(),
         Some(float) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => float.to_string(),

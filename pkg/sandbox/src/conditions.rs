@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 
 /// Returns the condition of a type.
-pub(super) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
+pub(crate) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
 }
 
 /// True if the condition of a type exists and is true.
-pub(super) fn is_true(status: &Value, kind: &str) -> bool {
+pub(crate) fn is_true(status: &Value, kind: &str) -> bool {
     find(status, kind).is_some_and(|condition| condition["status"] == "True")
 }
 
 /// Creates a condition; `lastTransitionTime` stays if the status of the old condition is equal.
-pub(super) fn build(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
+pub(crate) fn build(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
     let same = find(old, kind).filter(|condition| condition["status"] == status);
     let since = same.and_then(|condition| condition["lastTransitionTime"].as_str()).unwrap_or(now);
     let mut condition = json!({"type": kind, "status": status, "lastTransitionTime": since});
@@ -26,7 +26,7 @@ pub(super) fn build(old: &Value, kind: &str, status: &str, reason: &str, message
 }
 
 /// Replaces the condition of the same type, or appends the condition.
-pub(super) fn set(object: &mut Value, condition: Value) {
+pub(crate) fn set(object: &mut Value, condition: Value) {
     let conditions = status_mut(object).entry("conditions").or_insert(Value::Null);
     match conditions.as_array_mut() {
         None => *conditions = json!([condition]),
@@ -38,7 +38,7 @@ pub(super) fn set(object: &mut Value, condition: Value) {
 }
 
 /// Removes the condition of a type.
-pub(super) fn remove(object: &mut Value, kind: &str) {
+pub(crate) fn remove(object: &mut Value, kind: &str) {
     let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
     if let Some(conditions) = conditions {
         conditions.retain(|condition| condition["type"] != kind);
@@ -47,7 +47,7 @@ pub(super) fn remove(object: &mut Value, kind: &str) {
 
 /// Returns the status of an object. Replaces a status that is not an object: a definition without a schema allows any
 /// value.
-pub(super) fn status_mut(object: &mut Value) -> &mut Map<String, Value> {
+pub(crate) fn status_mut(object: &mut Value) -> &mut Map<String, Value> {
     let status = &mut object["status"];
     if !status.is_object() {
         *status = Value::Object(Map::new());
