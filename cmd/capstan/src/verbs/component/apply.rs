@@ -7,10 +7,10 @@ use inventory::ManagementCluster;
 use management::{DiffDetail, PlannedComponent, new_salt, plan_origin, save_component};
 
 use super::{
+    controller_wait,
     hub::Hub,
     inputs::{InputFlags, Inputs, warn_suspended},
     report::{print, report},
-    turns,
 };
 use crate::{
     Failure,
@@ -151,7 +151,7 @@ impl ApplyRun<'_> {
 
     /// Lets a controller execute the plan. Returns false if no controller works on the cluster.
     async fn hand_over(&self, hub: &Hub, plan: &BatchPlan, session: &Session) -> Result<bool, Failure> {
-        let Some(controller) = turns::find_controller(hub).await? else { return Ok(false) };
+        let Some(controller) = controller_wait::find_controller(hub).await? else { return Ok(false) };
         if let Some(refusal) = self.controller_refusal(hub, plan, session).await? {
             return Err(
                 refusal.cause(format!("a controller works on the Components of this cluster: {controller}"))
@@ -159,7 +159,7 @@ impl ApplyRun<'_> {
         }
         session.messages().status(format!("waiting for the controller: {controller}"));
         let stored = self.inputs.batch(hub).store(plan).await.map_err(BatchError::from)?;
-        turns::wait_until_ready(hub, &stored, session.messages()).await
+        controller_wait::wait_until_ready(hub, &stored, session.messages()).await
     }
 
     /// Returns the reason why a controller, which reads everything from the cluster, cannot execute the plan.

@@ -5,10 +5,10 @@ use inventory::ManagementCluster;
 use management::DiffDetail;
 
 use super::{
+    controller_wait,
     files::read_components,
     hub::{Hub, component_keys},
     report::{print, report},
-    turns,
 };
 use crate::{
     Failure,
@@ -74,14 +74,14 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
             for (at, plan) in plans.iter().enumerate() {
                 hub.runs().check_deletable(plan, &plans[..at]).await?;
             }
-            let controller = turns::find_controller(&hub).await?;
+            let controller = controller_wait::find_controller(&hub).await?;
             if let Some(controller) = &controller {
                 session.messages().status(format!("waiting for the controller: {controller}"));
             }
             for plan in &mut plans {
                 let timeout =
                     timeout.unwrap_or_else(|| component::Intervals::of(&plan.component.spec).timeout);
-                if controller.is_none() || !turns::delete(&hub, plan, timeout).await? {
+                if controller.is_none() || !controller_wait::delete(&hub, plan, timeout).await? {
                     hub.runs().delete(plan, timeout).await?;
                 }
             }

@@ -1,6 +1,7 @@
 //! `component`: Components in files and on clusters.
 
 mod apply;
+mod controller_wait;
 mod decrypt;
 mod definition;
 mod delete;
@@ -18,7 +19,6 @@ mod status;
 mod substitute;
 mod template;
 mod test;
-mod turns;
 mod values;
 mod wait;
 
