@@ -20,7 +20,7 @@ use crate::{
     runtime::Runtime,
     settings::{self, Globals, OutputFormat},
     suggested_commands::SuggestedCommands,
-    ui::{Input, Keyboard, Messages, Printer, closing_line},
+    ui::{Input, Keyboard, Messages, Printer, closing_line, confirm},
 };
 
 /// Access to the whole command line, for verbs that show or run other commands.
@@ -225,6 +225,11 @@ impl Session {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
         self.runtime.block_on(future)
+    }
+
+    /// Asks a question for a yes or no. Without a terminal, the run fails with `unanswerable`.
+    pub(crate) fn confirm(&self, question: &str, unanswerable: Failure) -> Result<bool, Failure> {
+        self.block_on(async { confirm(question).await.map_err(|error| unanswerable.because_foreign(&error)) })
     }
 
     /// Lets a run with cleanup end by itself: a Ctrl-C outside of a wait becomes an interruption of the next wait.

@@ -9,7 +9,7 @@ use inventory::ManagementCluster;
 use management::UnfinishedPolicy;
 use mover::MoveError;
 
-use crate::{Environment, Failure, failure::Kind, process, session::Session, ui::confirm};
+use crate::{Environment, Failure, failure::Kind, process, session::Session};
 
 /// The flags of verbs that write to a cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -148,14 +148,9 @@ impl LeaseFlags {
             return Ok(());
         }
         let question = format!("{holder} is writing to this cluster. Stop it and take over?");
-        let answer = session.block_on(async {
-            confirm(&question).await.map_err(|error| {
-                Failure::new(Kind::Conflict, format!("cannot take over from {holder}"))
-                    .because(&error)
-                    .hint("add `--yes` to take over without confirmation")
-            })
-        })?;
-        if answer {
+        let unanswerable = Failure::new(Kind::Conflict, format!("cannot take over from {holder}"))
+            .hint("add `--yes` to take over without confirmation");
+        if session.confirm(&question, unanswerable)? {
             return Ok(());
         }
         Err(Failure::new(Kind::Conflict, format!("{holder} is writing to this cluster; nothing was written")))

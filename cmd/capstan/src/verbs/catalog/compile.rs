@@ -9,7 +9,7 @@ use super::{
     compilation::{Compilation, CompileFlags, SourceFlags, is_set, text},
     watch::watch,
 };
-use crate::{Failure, session::Session, ui::confirm};
+use crate::{Failure, session::Session};
 
 /// Compile the catalog of a cluster, and push it on request
 ///
@@ -185,13 +185,9 @@ pub(super) fn diff_policy(migration: Option<&str>) -> Result<DiffPolicy, Failure
 }
 
 fn ask(session: &Session) -> Result<bool, Failure> {
-    session.block_on(async {
-        confirm(" > Should the push be done?").await.map_err(|error| {
-            Failure::user("cannot ask whether to push the catalog")
-                .because_foreign(&error)
-                .hint("run the command in a terminal, or without `--interactive`")
-        })
-    })
+    let unanswerable = Failure::user("cannot ask whether to push the catalog")
+        .hint("run the command in a terminal, or without `--interactive`");
+    session.confirm(" > Should the push be done?", unanswerable)
 }
 
 /// Returns the time in the form of the report.

@@ -8,7 +8,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat},
-    ui::{confirm, format_count},
+    ui::format_count,
     verbs::lifecycle::RemovalFlags,
 };
 
@@ -97,14 +97,9 @@ impl Delete {
         let steps = management::report_steps(plan, DiffDetail::Hidden);
         let count = steps.iter().filter(|step| step.action == StepAction::Delete).count();
         let question = format!("Delete {} of catalog `{}`?", format_count(count, "object"), self.name);
-        let answer = session.block_on(async {
-            confirm(&question).await.map_err(|error| {
-                Failure::user(format!("cannot ask whether to delete catalog `{}`", self.name))
-                    .because_foreign(&error)
-                    .hint("show the plan with `--dry-run`, and delete without a question with `--yes`")
-            })
-        })?;
-        if answer {
+        let unanswerable = Failure::user(format!("cannot ask whether to delete catalog `{}`", self.name))
+            .hint("show the plan with `--dry-run`, and delete without a question with `--yes`");
+        if session.confirm(&question, unanswerable)? {
             Ok(())
         } else {
             Err(Failure::user("the deletion was not confirmed; nothing was deleted"))
