@@ -13,7 +13,8 @@ use repository::git::GitAuthor;
 use transport::store::KeyLock;
 
 use super::{
-    evaluation_control::evaluation_control, lieutenant::LieutenantFlags, tools::SessionTools,
+    lieutenant::LieutenantFlags,
+    tools::{SessionTools, evaluation_control},
     working_dir_flag::WorkingDirFlag,
 };
 use crate::{Environment, Failure, session::Session, ui::format_count, verbs::path_lock::take_turn};

@@ -11,7 +11,7 @@ use catalog::{Step, WorkingFolder};
 use transport::Secret;
 
 use super::template_flags::{HookFlag, author};
-use super::{compile::Lines, temporary_folder::temporary_folder};
+use super::{compile::Lines, tools::temporary_folder};
 use crate::{Failure, session::Session, ui::format_count};
 
 /// The flags that components and packages have in common.

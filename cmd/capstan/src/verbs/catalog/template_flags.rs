@@ -8,7 +8,9 @@ use catalog::scaffold::{CreatedDependency, DependencyKind, HookRunner, NewDepend
 use repository::git::GitAuthor;
 
 use super::{
-    compile::Lines, program::ProgramRunner, temporary_folder::temporary_folder, tools::SessionHooks,
+    compile::Lines,
+    program::ProgramRunner,
+    tools::{SessionHooks, temporary_folder},
     working_dir_flag::WorkingDirFlag,
 };
 use crate::{Environment, Failure, session::Session};

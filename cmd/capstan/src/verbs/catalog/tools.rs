@@ -1,7 +1,8 @@
-//! The work of the program for targets of a catalog.
+//! The services of the program for the compilation of catalogs: tools, the limits of programs, temporary folders.
 
 use std::{io::ErrorKind, path::Path, process::Command};
 
+use catalog::EvaluationControl;
 use catalog::compile::{KustomizationOutput, ProgramCall, ToolError, Tools};
 use catalog::scaffold::{HookCall, HookRunner};
 use chart::ChartFile;
@@ -12,7 +13,7 @@ use crate::{
     Failure,
     kustomizations::{self, distinct_problems},
     session::Session,
-    verbs::chart::read_chart_files,
+    verbs::{chart::read_chart_files, lifecycle::duration_of},
 };
 
 /// The interpreter of hooks in Python.
@@ -96,4 +97,21 @@ impl HookRunner for SessionHooks<'_> {
 
 fn tool_error(failure: &Failure) -> ToolError {
     ToolError { reason: failure.one_line(), hints: failure.distinct_hints().map(str::to_owned).collect() }
+}
+
+/// Reads the time limit of Jsonnet programs. From now on, Ctrl-C ends a running program and lets the verb clean up.
+pub(super) fn evaluation_control(session: &Session) -> Result<EvaluationControl, Failure> {
+    let control = EvaluationControl::default().interrupted_by(session.defer_interrupts());
+    match session.environment().text("CAPSTAN_JSONNET_TIMEOUT") {
+        Some(text) => Ok(control.with_timeout(duration_of("CAPSTAN_JSONNET_TIMEOUT", text)?)),
+        None => Ok(control),
+    }
+}
+
+/// Creates a folder that is deleted at the end of the run.
+pub(super) fn temporary_folder(session: &Session) -> Result<tempfile::TempDir, Failure> {
+    let environment = session.environment();
+    let folder = ["TMPDIR", "TEMP"].into_iter().find_map(|name| environment.text(name)).unwrap_or("/tmp");
+    let created = tempfile::Builder::new().prefix("capstan-catalog-").tempdir_in(folder);
+    created.map_err(|error| Failure::io("create a folder in", Path::new(folder), &error))
 }

@@ -9,7 +9,7 @@ use catalog::scaffold::{
 use catalog::{Step, WorkingFolder};
 
 use super::template_flags::{CommandVariables, HookFlag, author, letter, warn_of_hooks};
-use super::{compile::Lines, temporary_folder::temporary_folder};
+use super::{compile::Lines, tools::temporary_folder};
 use crate::{Failure, session::Session};
 
 /// The flags that components and packages have in common.

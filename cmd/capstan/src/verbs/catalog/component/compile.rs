@@ -4,8 +4,8 @@ use catalog::WorkingFolder;
 use catalog::component::{ComponentRequest, prepare};
 
 use crate::verbs::catalog::{
-    compile::Lines, evaluation_control::evaluation_control, temporary_folder::temporary_folder,
-    tools::SessionTools,
+    compile::Lines,
+    tools::{SessionTools, evaluation_control, temporary_folder},
 };
 use crate::{Failure, session::Session};
 

@@ -1,10 +1,8 @@
 use catalog::WorkingFolder;
 use catalog::scaffold::{ScaffoldRun, find_component};
 
-use crate::verbs::catalog::{
-    compile::Lines, temporary_folder::temporary_folder, working_dir_flag::WorkingDirFlag,
-};
-use crate::{Failure, session::Session, ui::confirm};
+use crate::verbs::catalog::{compile::Lines, tools::temporary_folder, working_dir_flag::WorkingDirFlag};
+use crate::{Failure, session::Session};
 
 /// Delete the checkout of a component
 ///
@@ -51,14 +49,9 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
         }
         let question =
             format!("Are you sure you want to delete component {}? This action cannot be undone", args.slug);
-        let answer = session.block_on(async {
-            confirm(&question).await.map_err(|error| {
-                Failure::user(format!("cannot ask whether to delete component {}", args.slug))
-                    .because_foreign(&error)
-                    .hint("run the command in a terminal, or with `--force`")
-            })
-        })?;
-        if !answer {
+        let unanswerable = Failure::user(format!("cannot ask whether to delete component {}", args.slug))
+            .hint("run the command in a terminal, or with `--force`");
+        if !session.confirm(&question, unanswerable)? {
             return Err(Failure::user("Aborted!"));
         }
     }

@@ -6,8 +6,9 @@ use catalog::{Step, WorkingFolder};
 
 use crate::verbs::{
     catalog::{
-        compilation::WORKING_FOLDER, compile::Lines, evaluation_control::evaluation_control,
-        temporary_folder::temporary_folder, tools::SessionTools,
+        compilation::WORKING_FOLDER,
+        compile::Lines,
+        tools::{SessionTools, evaluation_control, temporary_folder},
     },
     path_lock::{real_path, take_turn},
 };
