@@ -37,7 +37,6 @@ pub(crate) fn set(object: &mut Value, condition: Value) {
     }
 }
 
-/// Removes the condition of a type.
 pub(crate) fn remove(object: &mut Value, kind: &str) {
     let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
     if let Some(conditions) = conditions {

@@ -175,7 +175,6 @@ fn wrong_type(value: &Value, path: &str, expected: &str) -> String {
     format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
 }
 
-/// Returns an error for each duplicate in the set and map lists of a value.
 fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     visit_values(schema, value, &mut WalkPath::default(), &mut |schema, value, path| {

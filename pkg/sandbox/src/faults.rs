@@ -151,7 +151,6 @@ impl FaultList {
 }
 
 impl ActiveFaults {
-    /// The faults of a new server.
     pub(crate) fn new(faults: impl IntoIterator<Item = Fault>) -> Self {
         let new = Self::default();
         for fault in faults {

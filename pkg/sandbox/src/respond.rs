@@ -20,7 +20,6 @@ use serde_json::Value;
 
 use crate::status::Status;
 
-/// Returns a plain text response.
 pub(crate) fn text(code: u16, text: impl Into<Bytes>) -> Response<Body> {
     response(code, "text/plain; charset=utf-8", Body::from(text.into()))
 }

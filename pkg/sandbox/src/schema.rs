@@ -218,7 +218,6 @@ impl<'a> Schema<'a> {
         Some(Self { id, ..self })
     }
 
-    /// Returns the schema of list items.
     pub(crate) fn items(self) -> Option<Self> {
         Some(Self { id: self.node().items?, ..self })
     }

@@ -190,7 +190,6 @@ pub(crate) trait FieldErrors {
         self.add(FieldErrorKind::Required, path, Value::Null, detail.into());
     }
 
-    /// Reports an invalid value.
     fn invalid(&mut self, path: impl fmt::Display, value: impl Into<Value>, detail: impl Into<String>) {
         self.add(FieldErrorKind::Invalid, path, value.into(), detail.into());
     }
@@ -205,7 +204,6 @@ pub(crate) trait FieldErrors {
         self.add(FieldErrorKind::NotSupported, path, value.into(), supported_values(supported));
     }
 
-    /// Reports a duplicate value.
     fn duplicate(&mut self, path: impl fmt::Display, value: impl Into<Value>) {
         self.add(FieldErrorKind::Duplicate, path, value.into(), String::new());
     }
@@ -240,7 +238,9 @@ pub(crate) trait FieldErrors {
 
     /// Reports every problem that a format check found.
     fn format(&mut self, path: impl fmt::Display, value: &str, problems: Vec<String>) {
-        problems.into_iter().for_each(|problem| self.invalid(&path, value, problem));
+        for problem in problems {
+            self.invalid(&path, value, problem);
+        }
     }
 }
 

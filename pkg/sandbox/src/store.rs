@@ -147,12 +147,10 @@ impl Store {
         Ok(view.page(scope, &options))
     }
 
-    /// Watches the changes in a scope after a revision.
     pub(crate) fn watch(&self, scope: Scope, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, Some(scope), after)
     }
 
-    /// Watches all changes after a revision.
     pub(crate) fn watch_all(&self, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, None, after)
     }

@@ -23,7 +23,6 @@ pub(super) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// Returns the object in the version that the webhook requires.
     pub(super) fn in_webhook_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
         if !self.converted {
             return Cow::Borrowed(object);

@@ -41,7 +41,6 @@ impl Default for ReviewResponse {
     }
 }
 
-/// The group, version and kind of the object that the review carries.
 fn group_version_kind(resource: &ResourceType, subresource: &str) -> Value {
     match resource.subresource(subresource).filter(|found| !found.kind.is_empty()) {
         Some(found) => json!({"group": &*found.group, "version": &*found.version, "kind": &*found.kind}),
@@ -97,7 +96,6 @@ impl Review {
         Err(format!("no kind \"{kind}\" is registered for version \"{version}\""))
     }
 
-    /// Reads the verdict of an answer.
     pub(super) fn read_response(&self, answer: &Value, mutating: bool) -> Result<ReviewResponse, String> {
         let response = answer["response"].as_object().ok_or("webhook response was absent")?;
         let text = |field: &str| response.get(field).and_then(Value::as_str);

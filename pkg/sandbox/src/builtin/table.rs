@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock};
 use manifest::builtin::Definition;
 use serde_json::{Value, json};
 
-pub(crate) use self::nodes::add_object_meta;
+pub(crate) use self::nodes::{META, add_object_meta};
 use self::resources::Resource;
 use crate::{
     kinds::ResourceType,
@@ -30,7 +30,7 @@ const INVARIANT: &str = "the tables in this crate are well-formed: a test reads 
 
 static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
     let mut schemas = Schemas::default();
-    let roots = nodes::add_definitions(&mut schemas, manifest::builtin::served());
+    let roots = nodes::add_definitions(&mut schemas, &manifest::builtin::served());
     let schemas = Arc::new(schemas);
     let schema = |package: &str, kind: &str| SchemaRoot::new(Arc::clone(&schemas), roots[&(package, kind)]);
     let mut lines = resources::read(include_str!("resources.txt"), schema).expect(INVARIANT);
@@ -62,9 +62,6 @@ pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
     &RESOURCES.types
 }
 
-/// The package of the kinds that every version has, and of `Status`.
-pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
-
 /// Finds the definition of a kind or a part by name. `DeleteOptions` and `Status` exist in every version.
 pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<&'static Definition> {
     let is_version = |line: &Resource| (&*line.served.group, &*line.served.version) == (group, version);
@@ -72,7 +69,6 @@ pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<
     definition_in(package, name).or_else(|| definition_in(META, name))
 }
 
-/// Finds a definition by its package and its name.
 pub(crate) fn definition_in(package: &str, name: &str) -> Option<&'static Definition> {
     manifest::builtin::served().find(|definition| (definition.package, definition.name) == (package, name))
 }
@@ -84,7 +80,6 @@ pub(crate) fn empty_object(resource: &ResourceType) -> Value {
     definition.map_or_else(|| json!({}), Definition::unset)
 }
 
-/// The group, version and kind of a definition of a kind.
 pub(crate) fn kind_of(definition: &Definition) -> (&'static str, &'static str, &'static str) {
     let line = RESOURCES.find(|line| line.package == definition.package);
     let (group, version) =

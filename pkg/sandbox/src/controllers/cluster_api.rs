@@ -130,7 +130,6 @@ fn plan_object(reader: &ObjectReader<'_>, object: &ObjectRef) -> WritePlan {
     }
 }
 
-/// The kinds that belong to a Cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClusterApiKind {
     Cluster,

@@ -66,7 +66,6 @@ struct Body {
     metadata: Metadata,
 }
 
-/// The state of an owner of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerState {
     Solid,

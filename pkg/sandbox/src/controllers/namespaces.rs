@@ -11,7 +11,6 @@ use crate::{
     client::Client, conditions, meta, request::options::PropagationPolicy, status::Status, store::Change,
 };
 
-/// The finalizer of a Namespace with content.
 const FINALIZER: &str = "kubernetes";
 
 /// Deletes the content of terminating Namespaces and then removes their finalizer.
@@ -90,7 +89,6 @@ impl RemainingContent {
     }
 }
 
-/// Sets the conditions that explain why a Namespace remains.
 fn set_conditions(namespace: &mut Value, remaining: &RemainingContent, now: &str) {
     let count = |counts: &BTreeMap<String, usize>, verb: &str| {
         let each: Vec<_> =

@@ -107,7 +107,6 @@ impl Controller for ControllerManager {
     }
 }
 
-/// Adds the current and the previous controller of an object.
 fn add_controllers(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) -> Vec<ObjectRef> {
     for stored in change.before.iter().chain([&change.after]) {
         let owner = controller(client, stored);

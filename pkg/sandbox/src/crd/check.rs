@@ -21,7 +21,6 @@ use crate::{
 /// The path of an error that concerns no particular field.
 const NO_PATH: &str = "<nil>";
 
-/// The result of the checks of one value.
 #[derive(Debug, Default)]
 struct CheckResult {
     errors: Vec<FieldError>,

@@ -56,7 +56,9 @@ fn fill(value: &mut Value, schema: Schema<'_>) {
         }
         Value::Array(items) => {
             if let Some(schema) = schema.items() {
-                items.iter_mut().for_each(|item| fill(item, schema));
+                for item in items {
+                    fill(item, schema);
+                }
             }
         }
         _ => {}

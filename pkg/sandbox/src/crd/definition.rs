@@ -357,7 +357,6 @@ fn validate_spec_names(definition: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Returns all errors in the format of names.
 fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (field, mixed) in [("plural", false), ("singular", false), ("kind", true), ("listKind", true)] {

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::schema::Schema;
 
-/// The current path of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct WalkPath(String);
 

@@ -86,7 +86,6 @@ enum UndeclaredFields {
 }
 
 impl<'a> Shape<'a> {
-    /// Returns the shape of whole objects.
     pub(super) fn of_object(schema: Schema<'a>) -> Self {
         Self::Described { schema, preserve: schema.node().preserve_unknown_fields }
     }
@@ -101,7 +100,6 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Returns the class that a value picks.
     pub(super) fn choice(self, value: Option<&Value>) -> ClassChoice {
         if let Self::Described { schema, .. } = self
             && schema.node().kind != Type::Any

@@ -267,7 +267,6 @@ fn managed_field_errors(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Returns the errors in the name of a field manager.
 pub(crate) fn manager_errors(manager: &str, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if manager.len() > MANAGER_LIMIT_BYTES {

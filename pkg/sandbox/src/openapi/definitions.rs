@@ -28,11 +28,12 @@ impl OpenApiDefinitions {
     /// Creates the definitions that every document contains.
     pub(super) fn new() -> Self {
         let mut definitions = Self { values: Map::new(), versions: Vec::new() };
-        COMMON.iter().for_each(|name| definitions.add_definition(builtin::definition_in(META, name)));
+        for name in COMMON {
+            definitions.add_definition(builtin::definition_in(META, name));
+        }
         definitions
     }
 
-    /// Adds the definitions of a resource, its list and its subresources.
     pub(super) fn add(&mut self, resource: &ResourceType) {
         let version = (Arc::clone(&resource.group), Arc::clone(&resource.version));
         if !self.versions.contains(&version) {
@@ -63,7 +64,6 @@ impl OpenApiDefinitions {
         Value::Object(self.values)
     }
 
-    /// Adds a definition and all referenced definitions.
     fn add_definition(&mut self, definition: Option<&'static Definition>) {
         let mut open: Vec<_> = definition.into_iter().collect();
         while let Some(shape) = open.pop() {
@@ -130,7 +130,7 @@ fn field_value(field: &Field, open: &mut Vec<&'static Definition>) -> Value {
             value["x-kubernetes-list-map-keys"] = json!(keys);
         }
         ApplyListType::Atomic if field.is_atomic && is_list => {
-            value["x-kubernetes-list-type"] = "atomic".into()
+            value["x-kubernetes-list-type"] = "atomic".into();
         }
         ApplyListType::Atomic if field.is_atomic => value["x-kubernetes-map-type"] = "atomic".into(),
         ApplyListType::Atomic if field.is_granular => value["x-kubernetes-map-type"] = "granular".into(),
@@ -206,7 +206,6 @@ fn list(resource: &ResourceType, name: &str) -> Value {
 /// The extension that names the kind of a definition or an operation.
 pub(super) const GVK: &str = "x-kubernetes-group-version-kind";
 
-/// Returns a group, version and kind in the form of the documents.
 pub(super) fn gvk(group: &str, version: &str, kind: &str) -> Value {
     json!({"group": group, "version": version, "kind": kind})
 }

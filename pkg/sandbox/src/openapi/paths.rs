@@ -11,7 +11,6 @@ use crate::{
     kinds::{ResourceType, Subresource},
 };
 
-/// A parameter: name and type.
 type Parameter = (&'static str, &'static str);
 
 const WRITE: &[Parameter] =

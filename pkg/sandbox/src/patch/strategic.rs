@@ -318,7 +318,6 @@ fn without_directives(value: Value) -> Option<Value> {
     }
 }
 
-/// The type of list items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ItemType {
     Maps,

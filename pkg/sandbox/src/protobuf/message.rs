@@ -14,12 +14,14 @@ pub(super) enum DecodeError {
     Malformed,
     /// A string is not UTF-8.
     NotText,
-    /// The nesting is too deep.
     TooDeep,
     /// Embedded JSON is invalid.
     Json(String),
     /// No built-in kind has this name.
-    UnknownKind { api_version: String, kind: String },
+    UnknownKind {
+        api_version: String,
+        kind: String,
+    },
 }
 
 impl fmt::Display for DecodeError {

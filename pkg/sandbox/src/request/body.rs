@@ -154,7 +154,6 @@ pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value
     Ok(value)
 }
 
-/// Decodes a patch in JSON.
 pub(crate) fn json(content: &[u8]) -> Result<DecodedBody, String> {
     match serde_json::from_slice::<duplicate_keys::TrackedValue>(content) {
         Ok(tracked) => Ok(tracked.into()),

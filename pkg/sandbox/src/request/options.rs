@@ -54,7 +54,6 @@ impl Query {
     }
 }
 
-/// The options of lists and watches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListOptions {
     /// The maximum number of objects per response; 0 means no limit.
@@ -226,7 +225,6 @@ fn dry_run_error(dry_run: &[String]) -> Option<FieldError> {
     (!fits).then(|| FieldError::not_supported("dryRun", dry_run.to_vec(), &["All"]))
 }
 
-/// The propagation policy of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PropagationPolicy {
     /// Deletes dependents afterwards.

@@ -89,13 +89,11 @@ impl fmt::Debug for Server {
 /// The finalizer that keeps a definition until its objects are deleted.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// The state of all served definitions.
 #[derive(Debug, Default)]
 pub(crate) struct ServedDefinitions {
     /// Held while a definition is processed. No code waits while holding the lock. The writer of a definition therefore
     /// sees the complete result, unless the writer left before processing began.
     pub(crate) processing: Mutex<()>,
-    /// Served definitions by name.
     pub(crate) served: Mutex<BTreeMap<String, ServedDefinition>>,
     /// Definitions that wait for the deletion of their objects.
     terminating: Mutex<BTreeSet<String>>,

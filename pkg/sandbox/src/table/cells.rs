@@ -314,7 +314,6 @@ pub(super) fn since(time: &str, now: i64) -> String {
     seconds(time).map_or_else(|| "<unknown>".to_owned(), |time| human(now.saturating_sub(time)))
 }
 
-/// Returns the row condition of a completed pod.
 pub(super) fn completed_condition(pod: &Value) -> Option<Value> {
     let (reason, message) = match pod["status"]["phase"].as_str()? {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),

@@ -234,7 +234,6 @@ fn contains_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 
-/// Removes duplicate owner references with a warning.
 pub(crate) fn remove_duplicate_owners(call: &Call<'_>, object: &mut Value) {
     if let Some(warning) = meta::remove_duplicate_owners(object) {
         call.warn(warning);

@@ -80,12 +80,10 @@ impl<'a> Call<'a> {
         Key { resource: resource_name(&self.resource), namespace: self.namespace.into(), name: name.into() }
     }
 
-    /// Returns the key of the object that the call names.
     pub(crate) fn object_key(&self) -> Key {
         self.key(self.name)
     }
 
-    /// Returns the scope that the call names.
     pub(crate) fn scope(&self) -> Scope {
         let namespace = (!self.namespace.is_empty()).then(|| self.namespace.into());
         Scope { resource: resource_name(&self.resource), namespace }
@@ -106,7 +104,6 @@ impl<'a> Call<'a> {
         Status::modified(&self.resource.group, &self.resource.plural, self.name)
     }
 
-    /// Converts a failed commit into a status.
     pub(crate) fn commit_failure(&self, error: CommitError, name: &str) -> Status {
         let (group, plural) = (&*self.resource.group, &*self.resource.plural);
         match error {

@@ -30,7 +30,6 @@ use crate::{
     store::Page,
 };
 
-/// A request for a resource with its body.
 pub(crate) struct ResourceRequest<'a> {
     pub(crate) server: &'a Server,
     pub(crate) kinds: Arc<Kinds>,

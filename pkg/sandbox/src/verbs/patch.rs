@@ -12,7 +12,6 @@ use crate::{
     status::Status,
 };
 
-/// The types of patches, by content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatchType {
     /// `application/json-patch+json`, RFC 6902.

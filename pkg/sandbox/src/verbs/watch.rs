@@ -169,7 +169,6 @@ impl WatchStream {
         }
     }
 
-    /// Writes pending changes.
     fn write_changes(&mut self, out: &mut Vec<u8>) {
         while self.initial.is_empty() && !self.ended && out.len() < CHUNK_BYTES {
             let next = match &mut self.changes {

@@ -20,7 +20,6 @@ pub(super) fn type_error(schema: Schema<'_>, value: &Value) -> Option<String> {
 struct DecodePosition<'a> {
     /// Field names without indices, because Go omits indices.
     path: Vec<&'a str>,
-    /// The innermost named struct.
     struct_name: String,
 }
 

@@ -91,7 +91,6 @@ fn too_many_characters(most: usize) -> String {
     format!("must be no more than {most} characters")
 }
 
-/// Checks a key of a ConfigMap or a Secret.
 pub(super) fn config_map_key(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 253 {

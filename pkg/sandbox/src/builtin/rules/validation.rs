@@ -68,7 +68,7 @@ pub(super) fn validate_status(
 fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let number = |status: &Value, field: &str| status[field].as_i64().unwrap_or_default();
     for (field, value) in entries(status).filter(|(_, value)| value.is_number()) {
-        errors.non_negative(&STATUS.field(field), value);
+        errors.non_negative(STATUS.field(field), value);
     }
     let parts: &[&str] = match plural {
         "deployments" => &["updatedReplicas", "readyReplicas", "availableReplicas"],
@@ -79,7 +79,7 @@ fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldErr
     for field in parts {
         if number(status, field) > number(status, "replicas") {
             errors.invalid(
-                &STATUS.field(field),
+                STATUS.field(field),
                 number(status, field),
                 "cannot be greater than status.replicas",
             );
@@ -89,10 +89,10 @@ fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldErr
     if available > number(status, "readyReplicas") {
         let prefix = if plural == "statefulsets" { "status." } else { "" };
         let detail = format!("cannot be greater than {prefix}readyReplicas");
-        errors.invalid(&STATUS.field("availableReplicas"), available, detail);
+        errors.invalid(STATUS.field("availableReplicas"), available, detail);
     }
     let collisions = number(status, "collisionCount");
     if collisions < number(old, "collisionCount") {
-        errors.invalid(&STATUS.field("collisionCount"), collisions, "cannot be decremented");
+        errors.invalid(STATUS.field("collisionCount"), collisions, "cannot be decremented");
     }
 }

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::field_path::{FieldPath, entries, items, text};
 use crate::kinds::ResourceType;
 
-/// Deprecated Node labels and their warnings.
 const DEPRECATED_NODE_LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
     ("beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"),

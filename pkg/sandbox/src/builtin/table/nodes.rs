@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use manifest::builtin::{ApplyListType, Definition, Field, FieldDefault, Form, ListMerge, ValueType, find};
 
-use super::META;
 use crate::schema::{AdditionalProperties, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
+
+/// The package of the kinds that every version has, and of `Status`.
+pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /// The nodes of definitions by package and name.
 type Roots = HashMap<(&'static str, &'static str), NodeId>;
@@ -13,14 +15,14 @@ type Roots = HashMap<(&'static str, &'static str), NodeId>;
 /// Adds the schema of `ObjectMeta`, which every object has and no custom definition describes.
 pub(crate) fn add_object_meta(schemas: &mut Schemas) -> NodeId {
     let parts = ["ObjectMeta", "OwnerReference", "ManagedFieldsEntry", "FieldsV1", "Time"];
-    let roots = add_definitions(schemas, parts.into_iter().filter_map(|name| find("meta", name)));
+    let roots = add_definitions(schemas, &parts.into_iter().filter_map(|name| find("meta", name)));
     roots[&(META, "ObjectMeta")]
 }
 
 /// Adds the nodes of definitions, which may refer to each other. Equal fields share a node.
 pub(super) fn add_definitions(
     schemas: &mut Schemas,
-    definitions: impl Iterator<Item = &'static Definition> + Clone,
+    definitions: &(impl Iterator<Item = &'static Definition> + Clone),
 ) -> Roots {
     let roots = definitions
         .clone()

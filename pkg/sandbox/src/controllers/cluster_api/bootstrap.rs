@@ -15,7 +15,6 @@ use super::{
     plan::{ObjectReader, WritePlan},
 };
 
-/// Plans the writes for a bootstrap configuration.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let mut plan = WritePlan::default();
     let owner = ["Machine", "MachinePool"].into_iter().find_map(|kind| owner_of_kind(live, kind));

@@ -19,7 +19,6 @@ use super::{
 
 const FINALIZER: &str = "cluster.cluster.x-k8s.io";
 
-/// Plans the writes for a Cluster.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
     if is_deleting(live) {
         return plan_deletion(reader, live);

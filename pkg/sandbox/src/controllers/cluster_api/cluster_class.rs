@@ -12,7 +12,6 @@ use super::{
     topology::Blueprint,
 };
 
-/// Plans the writes for a ClusterClass.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value) -> WritePlan {
     let mut plan = WritePlan::default();
     if is_deleting(live) {

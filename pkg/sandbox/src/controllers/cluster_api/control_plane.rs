@@ -35,7 +35,6 @@ const READINESS_GATES: [&str; 5] = [
     "EtcdMemberHealthy",
 ];
 
-/// Plans the writes for a KubeadmControlPlane.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let mut plan = WritePlan::default();
     let machines = machines(reader, live, cluster);
@@ -282,7 +281,6 @@ fn write_status(reader: &ObjectReader<'_>, object: &mut Value, cluster: &Value, 
     write_conditions(object, contract, &counts, initialized, has_infrastructure(cluster), &reader.now());
 }
 
-/// The lowest Kubernetes version of all Machines.
 fn lowest_version(machines: &[Value]) -> Option<&str> {
     let versions = machines.iter().map(|machine| text(machine, "/spec/version")).filter(|it| !it.is_empty());
     versions.min_by_key(|version| {

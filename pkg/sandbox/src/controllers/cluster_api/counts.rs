@@ -31,7 +31,6 @@ impl MachineCounts {
         }
     }
 
-    /// Reads the counts in the status of an object with replicas.
     pub(super) fn from_status(object: &Value, contract: Contract) -> Self {
         let count = |pointer: &str| usize::try_from(number(object, pointer).unwrap_or(0)).unwrap_or(0);
         let newer = |field: &str| {
@@ -96,7 +95,6 @@ impl MachineCounts {
         }
     }
 
-    /// The counts in the format of a Cluster status.
     pub(super) fn to_cluster_status(&self) -> Value {
         json!({
             "desiredReplicas": self.desired, "replicas": self.replicas, "upToDateReplicas": self.up_to_date,

@@ -34,7 +34,6 @@ pub(super) const DISABLE_MACHINE_CREATE: &str = "cluster.x-k8s.io/disable-machin
 const ROLLOUT_FIELDS: [&str; 5] =
     ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
 
-/// Plans the writes for a MachineDeployment.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let sets = machine_sets(reader, live, cluster);
     if is_deleting(live) {

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::selector::LabelSelector;
 
-/// Plans the writes for a MachineHealthCheck.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let mut plan = WritePlan::default();
     if is_deleting(live) {

@@ -14,7 +14,6 @@ use super::{
     plan::{ObjectReader, WritePlan},
 };
 
-/// The role of an infrastructure kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InfrastructureRole {
     Cluster,

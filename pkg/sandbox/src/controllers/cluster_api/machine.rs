@@ -142,7 +142,6 @@ fn delete_next(reader: &ObjectReader<'_>, machine: &Value, plan: &mut WritePlan)
 const PODS: [&str; 4] =
     ["APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy", "EtcdPodHealthy"];
 
-/// Writes the Node of a Machine to its status.
 fn write_node(machine: &mut Value) {
     let name = name(machine);
     let node = match Contract::of(machine) {

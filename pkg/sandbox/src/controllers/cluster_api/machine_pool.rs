@@ -18,7 +18,6 @@ use super::{
 
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";
 
-/// Plans the writes for a MachinePool.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let mut plan = WritePlan::default();
     let mut pool = live.clone();

@@ -27,7 +27,6 @@ const REFERENCES: [(&str, &[&str]); 2] = [
     ("/spec/template/spec/infrastructureRef", &["spec", "infrastructureRef"]),
 ];
 
-/// Plans the writes for a MachineSet.
 pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> WritePlan {
     let machines = machines(reader, live, cluster);
     if is_deleting(live) {

@@ -16,7 +16,6 @@ pub(super) const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
 /// The group of control plane providers.
 pub(super) const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// The label with the name of the Cluster of an object.
 pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 /// The label of control plane Machines.
 pub(super) const IS_CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
@@ -163,7 +162,6 @@ pub(super) fn ensure_owner(object: &mut Value, reference: Value) {
     }
 }
 
-/// Removes owner references of these kinds.
 pub(super) fn remove_owners(object: &mut Value, kinds: &[&str]) {
     if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
         owners.retain(|owner| !kinds.contains(&text(owner, "/kind")));
@@ -185,7 +183,6 @@ pub(super) fn owner_of_kind(object: &Value, owner_kind: &str) -> Option<ObjectRe
     Some(owner_ref(owner, namespace(object)))
 }
 
-/// The object that an owner reference names.
 pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
     ObjectRef::new(
         group_of(text(owner, "/apiVersion")),

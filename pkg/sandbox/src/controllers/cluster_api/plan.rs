@@ -167,7 +167,6 @@ impl ObjectReader<'_> {
         self.client.api_version(group, kind)
     }
 
-    /// The contract of a provider kind.
     pub(super) fn contract(&self, group: &str, kind: &str) -> Contract {
         let mut contracts = self.contracts.lock().unwrap_or_else(PoisonError::into_inner);
         *contracts.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {

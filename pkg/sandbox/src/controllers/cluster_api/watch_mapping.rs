@@ -72,7 +72,6 @@ fn affects_parts(before: &Value, after: &Value) -> bool {
     facts(before) != facts(after)
 }
 
-/// Returns all objects that belong to a Cluster.
 fn parts(reader: &ObjectReader<'_>, cluster: &Value) -> Vec<ObjectRef> {
     let mut parts = Vec::new();
     for kind in CORE_PARTS {
@@ -119,7 +118,6 @@ fn machines_of_cluster(reader: &ObjectReader<'_>, holder: &Value, namespace: &st
         .collect()
 }
 
-/// Returns the Clusters that use a ClusterClass.
 fn clusters_of_class(reader: &ObjectReader<'_>, class: &ObjectRef) -> Vec<ObjectRef> {
     let clusters = reader.list(CORE, "Cluster", None);
     clusters

@@ -135,7 +135,6 @@ fn node(now: &str) -> Value {
     node
 }
 
-/// The simulated outcome of a Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PodOutcome {
     /// The Pod runs and is ready.

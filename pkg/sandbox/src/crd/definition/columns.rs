@@ -10,7 +10,6 @@ const FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int
 /// The maximum number of selectable fields of a version.
 const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// Checks the subresources of a version.
 pub(super) fn subresources(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let Some(scale) = version.pointer("/subresources/scale").filter(|scale| scale.is_object()) else {
         return;
@@ -37,7 +36,6 @@ fn path_error(path: &str) -> Option<&'static str> {
     (!path.starts_with('.')).then_some("must be a simple json path starting with .")
 }
 
-/// Checks the printer columns of a version.
 pub(super) fn printer_columns(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     for (index, column) in list(version, "/additionalPrinterColumns").iter().enumerate() {
         let path = format!("{path}[{index}]");
@@ -64,7 +62,6 @@ pub(super) fn printer_columns(version: &Value, path: &str, errors: &mut Vec<Fiel
     }
 }
 
-/// Checks the selectable fields of a version.
 pub(super) fn selectable_fields(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let Some(schema) = version.pointer("/schema/openAPIV3Schema") else { return };
     let mut seen: Vec<&str> = Vec::new();

@@ -22,11 +22,11 @@ fn immutable_data(
     const MESSAGE: &str = "field is immutable when `immutable` is set";
     let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
     if object["immutable"] != true {
-        errors.forbidden(&FieldPath::Root("immutable"), MESSAGE);
+        errors.forbidden(FieldPath::Root("immutable"), MESSAGE);
     }
     for field in fields {
         if object[field] != old[field] {
-            errors.forbidden(&FieldPath::Root(field), MESSAGE);
+            errors.forbidden(FieldPath::Root(field), MESSAGE);
         }
     }
 }
@@ -43,35 +43,35 @@ pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut Vec<F
     let mut bytes = 0;
     for (key, value) in entries(&object["data"]) {
         let path = data.key(key);
-        errors.format(&path, key, formats::config_map_key(key));
+        errors.format(path, key, formats::config_map_key(key));
         if !object["binaryData"][key].is_null() {
-            errors.invalid(&path, key, "duplicate of key present in binaryData");
+            errors.invalid(path, key, "duplicate of key present in binaryData");
         }
         bytes += text(value).len();
     }
     let data = FieldPath::Root("binaryData");
     for (key, value) in entries(&object["binaryData"]) {
-        errors.format(&data.key(key), key, formats::config_map_key(key));
+        errors.format(data.key(key), key, formats::config_map_key(key));
         bytes += decoded_length(value);
     }
     if bytes > MAX_BYTES {
-        errors.too_long(&FieldPath::Root("[]"), MAX_BYTES);
+        errors.too_long(FieldPath::Root("[]"), MAX_BYTES);
     }
 }
 
 pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     if let Some(old) = old {
-        errors.immutable(&FieldPath::Root("type"), &old["type"], &object["type"]);
+        errors.immutable(FieldPath::Root("type"), &old["type"], &object["type"]);
     }
     immutable_data(object, old, &["data"], errors);
     let path = FieldPath::Root("data");
     let mut bytes = 0;
     for (key, value) in entries(&object["data"]) {
-        errors.format(&path.key(key), key, formats::config_map_key(key));
+        errors.format(path.key(key), key, formats::config_map_key(key));
         bytes += decoded_length(value);
     }
     if bytes > MAX_BYTES {
-        errors.too_long(&path, MAX_BYTES);
+        errors.too_long(path, MAX_BYTES);
     }
     secret_type(object, &path, errors);
 }
@@ -81,7 +81,7 @@ fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError
     let data = &object["data"];
     let mut need = |keys: &[&str]| {
         for key in keys {
-            errors.required(&path.key(key), "");
+            errors.required(path.key(key), "");
         }
     };
     let missing = |key: &str| data[key].is_null();
@@ -91,7 +91,7 @@ fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError
             if text(&object["metadata"]["annotations"][NAME]).is_empty() {
                 let metadata = FieldPath::Root("metadata");
                 let annotations = metadata.field("annotations");
-                errors.required(&annotations.key(NAME), "");
+                errors.required(annotations.key(NAME), "");
             }
         }
         "kubernetes.io/dockercfg" => json_value(data, ".dockercfg", path, errors),
@@ -113,13 +113,13 @@ fn secret_type(object: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError
 
 fn json_value(data: &Value, key: &str, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     if data[key].is_null() {
-        errors.required(&path.key(key), "");
+        errors.required(path.key(key), "");
         return;
     }
     let bytes = STANDARD.decode(text(&data[key])).unwrap_or_default();
     if let Err(error) = serde_json::from_slice::<serde_json::Map<String, Value>>(&bytes) {
         let detail = crate::request::body::of_json_error(&error, &bytes);
-        errors.invalid(&path.key(key), "<secret contents redacted>", detail);
+        errors.invalid(path.key(key), "<secret contents redacted>", detail);
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn lease(object: &Value, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     let path = SPEC.field("leaseDurationSeconds");
     if let Some(seconds) = spec["leaseDurationSeconds"].as_i64().filter(|seconds| *seconds <= 0) {
-        errors.invalid(&path, seconds, "must be greater than 0");
+        errors.invalid(path, seconds, "must be greater than 0");
     }
-    errors.non_negative(&SPEC.field("leaseTransitions"), &spec["leaseTransitions"]);
+    errors.non_negative(SPEC.field("leaseTransitions"), &spec["leaseTransitions"]);
 }

@@ -24,7 +24,7 @@ pub(super) fn webhooks(object: &Value, errors: &mut Vec<FieldError>) {
         review_versions(&hook["admissionReviewVersions"], &path.field("admissionReviewVersions"), errors);
         let name = text(&hook["name"]);
         if !name.is_empty() && !names.insert(name) {
-            errors.duplicate(&path.field("name"), name);
+            errors.duplicate(path.field("name"), name);
         }
     }
 }
@@ -35,17 +35,17 @@ fn webhook(hook: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, one) in items(&hook["rules"]) {
         rule(one, &rules.index(index), errors);
     }
-    errors.one_of(&path.field("failurePolicy"), &hook["failurePolicy"], &["Fail", "Ignore"]);
-    errors.one_of(&path.field("matchPolicy"), &hook["matchPolicy"], &["Equivalent", "Exact"]);
+    errors.one_of(path.field("failurePolicy"), &hook["failurePolicy"], &["Fail", "Ignore"]);
+    errors.one_of(path.field("matchPolicy"), &hook["matchPolicy"], &["Equivalent", "Exact"]);
     let effects = path.field("sideEffects");
     if hook["sideEffects"].is_null() {
-        errors.required(&effects, "must specify one of None, NoneOnDryRun");
+        errors.required(effects, "must specify one of None, NoneOnDryRun");
     } else {
-        errors.one_of(&effects, &hook["sideEffects"], &["None", "NoneOnDryRun"]);
+        errors.one_of(effects, &hook["sideEffects"], &["None", "NoneOnDryRun"]);
     }
     if let Some(seconds) = hook["timeoutSeconds"].as_i64().filter(|seconds| !(1..=30).contains(seconds)) {
         let detail = "the timeout value must be between 1 and 30 seconds";
-        errors.invalid(&path.field("timeoutSeconds"), seconds, detail);
+        errors.invalid(path.field("timeoutSeconds"), seconds, detail);
     }
     for field in ["namespaceSelector", "objectSelector"] {
         selector::validate(&hook[field], &path.field(field), errors);
@@ -58,7 +58,7 @@ fn webhook(hook: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     client_config(&hook["clientConfig"], &path.field("clientConfig"), errors);
     if !hook["reinvocationPolicy"].is_null() {
         let policies = ["IfNeeded", "Never"];
-        errors.one_of(&path.field("reinvocationPolicy"), &hook["reinvocationPolicy"], &policies);
+        errors.one_of(path.field("reinvocationPolicy"), &hook["reinvocationPolicy"], &policies);
     }
 }
 
@@ -81,47 +81,46 @@ fn rule(rule: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
         |field: &str| items(&rule[field]).count() > 1 && items(&rule[field]).any(|(_, value)| value == "*");
     let operations = path.field("operations");
     if items(&rule["operations"]).next().is_none() {
-        errors.required(&operations, "");
+        errors.required(operations, "");
     }
     if wildcard("operations") {
         let detail = "if '*' is present, must not specify other operations";
-        errors.invalid(&operations, rule["operations"].clone(), detail);
+        errors.invalid(operations, rule["operations"].clone(), detail);
     }
     for (index, operation) in items(&rule["operations"]) {
         let known = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-        errors.one_of(&operations.index(index), operation, &known);
+        errors.one_of(operations.index(index), operation, &known);
     }
     for (field, noun) in [("apiGroups", "API groups"), ("apiVersions", "API versions")] {
         if items(&rule[field]).next().is_none() {
-            errors.required(&path.field(field), "");
+            errors.required(path.field(field), "");
         }
         if wildcard(field) {
             let detail = format!("if '*' is present, must not specify other {noun}");
-            errors.invalid(&path.field(field), rule[field].clone(), detail);
+            errors.invalid(path.field(field), rule[field].clone(), detail);
         }
     }
     non_empty_items(&rule["apiVersions"], &path.field("apiVersions"), errors);
     let resources = path.field("resources");
     if items(&rule["resources"]).next().is_none() {
-        errors.required(&resources, "");
+        errors.required(resources, "");
     }
     non_empty_items(&rule["resources"], &resources, errors);
     let whole = |(_, value): (usize, &Value)| !text(value).contains('/') && *value != "*";
     if items(&rule["resources"]).count() > 1 && items(&rule["resources"]).any(|(_, value)| value == "*/*") {
         let detail = "if '*/*' is present, must not specify other resources";
-        errors.invalid(&resources, rule["resources"].clone(), detail);
+        errors.invalid(resources, rule["resources"].clone(), detail);
     }
     if wildcard("resources") && items(&rule["resources"]).any(whole) {
         let detail = "if '*' is present, must not specify other resources without subresources";
-        errors.invalid(&resources, rule["resources"].clone(), detail);
+        errors.invalid(resources, rule["resources"].clone(), detail);
     }
-    errors.one_of(&path.field("scope"), &rule["scope"], &["*", "Cluster", "Namespaced"]);
+    errors.one_of(path.field("scope"), &rule["scope"], &["*", "Cluster", "Namespaced"]);
 }
 
-/// Checks that no item is empty.
 fn non_empty_items(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, _) in items(list).filter(|(_, value)| text(value).is_empty()) {
-        errors.required(&path.index(index), "");
+        errors.required(path.index(index), "");
     }
 }
 
@@ -136,10 +135,10 @@ pub(crate) fn client_config(config: &Value, path: &FieldPath<'_>, errors: &mut V
             let at = path.field("url");
             let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
             if scheme != "https" {
-                errors.invalid(&at, scheme, format!("'https' is the only allowed URL scheme{URL_FORMAT}"));
+                errors.invalid(at, scheme, format!("'https' is the only allowed URL scheme{URL_FORMAT}"));
             }
             if scheme.is_empty() || rest.is_empty() || rest.starts_with('/') {
-                errors.invalid(&at, "", format!("host must be specified{URL_FORMAT}"));
+                errors.invalid(at, "", format!("host must be specified{URL_FORMAT}"));
             }
         }
         (None, Some(_)) => service(&config["service"], &path.field("service"), errors),
@@ -149,12 +148,12 @@ pub(crate) fn client_config(config: &Value, path: &FieldPath<'_>, errors: &mut V
 fn service(service: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for field in ["name", "namespace"] {
         if text(&service[field]).is_empty() {
-            errors.required(&path.field(field), "");
+            errors.required(path.field(field), "");
         }
     }
     if let Some(port) = service["port"].as_i64() {
         for problem in formats::port_number(port) {
-            errors.invalid(&path.field("port"), port, format!("port is not valid: {problem}"));
+            errors.invalid(path.field("port"), port, format!("port is not valid: {problem}"));
         }
     }
     let place = text(&service["path"]);
@@ -163,7 +162,7 @@ fn service(service: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) 
     }
     let at = path.field("path");
     if !place.starts_with('/') {
-        errors.invalid(&at, place, "must start with a '/'");
+        errors.invalid(at, place, "must start with a '/'");
     }
     // Drops the first character like the real server, even a character other than a slash.
     let mut steps = place.chars();
@@ -171,11 +170,11 @@ fn service(service: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) 
     let steps = steps.as_str();
     for (index, step) in steps.strip_suffix('/').unwrap_or(steps).split('/').enumerate() {
         if step.is_empty() {
-            errors.invalid(&at, place, format!("segment[{index}] may not be empty"));
+            errors.invalid(at, place, format!("segment[{index}] may not be empty"));
             continue;
         }
         for problem in formats::dns_subdomain(step) {
-            errors.invalid(&at, place, format!("segment[{index}]: {problem}"));
+            errors.invalid(at, place, format!("segment[{index}]: {problem}"));
         }
     }
 }
@@ -190,10 +189,10 @@ pub(crate) fn review_versions(versions: &Value, path: &FieldPath<'_>, errors: &m
     for (index, version) in items(versions) {
         let (path, version) = (path.index(index), text(version));
         if !seen.insert(version) {
-            errors.invalid(&path, version, "duplicate version");
+            errors.invalid(path, version, "duplicate version");
             continue;
         }
-        errors.format(&path, version, formats::dns_1035_label(version));
+        errors.format(path, version, formats::dns_1035_label(version));
     }
     if !seen.contains("v1") && !seen.contains("v1beta1") {
         errors.invalid(path, versions.clone(), "must include at least one of v1, v1beta1");
@@ -208,31 +207,31 @@ pub(super) fn api_service(object: &Value, errors: &mut Vec<FieldError>) {
     if name != required {
         let metadata = FieldPath::Root("metadata");
         let detail = format!("must be `spec.version+\".\"+spec.group`: {required:?}");
-        errors.invalid(&metadata.field("name"), name, detail);
+        errors.invalid(metadata.field("name"), name, detail);
     }
-    errors.format(&SPEC.field("version"), version, formats::dns_1035_label(version));
+    errors.format(SPEC.field("version"), version, formats::dns_1035_label(version));
     for (field, most) in [("groupPriorityMinimum", 20000), ("versionPriority", 1000)] {
         let number = spec[field].as_i64().unwrap_or_default();
         if !(1..=most).contains(&number) {
             let detail = format!("must be positive and less than {most}");
-            errors.invalid(&SPEC.field(field), number, detail);
+            errors.invalid(SPEC.field(field), number, detail);
         }
     }
     let given = &spec["service"];
     if given.is_null() {
         if !text(&spec["caBundle"]).is_empty() {
             let detail = "local APIServices may not have a caBundle";
-            errors.invalid(&SPEC.field("caBundle"), "", detail);
+            errors.invalid(SPEC.field("caBundle"), "", detail);
         }
         if spec["insecureSkipTLSVerify"] == true {
             let detail = "local APIServices may not have insecureSkipTLSVerify";
-            errors.invalid(&SPEC.field("insecureSkipTLSVerify"), true, detail);
+            errors.invalid(SPEC.field("insecureSkipTLSVerify"), true, detail);
         }
     } else {
         service(given, &SPEC.field("service"), errors);
         if spec["insecureSkipTLSVerify"] == true && !text(&spec["caBundle"]).is_empty() {
             let detail = "may not be true if caBundle is present";
-            errors.invalid(&SPEC.field("insecureSkipTLSVerify"), true, detail);
+            errors.invalid(SPEC.field("insecureSkipTLSVerify"), true, detail);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn pod(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldErr
             if image.trim() != image {
                 let path = SPEC.field(list);
                 let path = path.index(index);
-                errors.invalid(&path.field("image"), image, "must not have leading or trailing whitespace");
+                errors.invalid(path.field("image"), image, "must not have leading or trailing whitespace");
             }
         }
     }
@@ -58,17 +58,17 @@ fn mutable_fields(new: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     };
     for list in ["containers", "initContainers"] {
         if items(&new[list]).count() != items(&old[list]).count() {
-            errors.forbidden(&SPEC.field(list), "pod updates may not add or remove containers");
+            errors.forbidden(SPEC.field(list), "pod updates may not add or remove containers");
             return;
         }
     }
     if items(&old["tolerations"]).any(|(_, one)| !items(&new["tolerations"]).any(|(_, other)| other == one)) {
         let path = SPEC.field("tolerations");
-        errors.forbidden(&path, "existing toleration can not be modified except its tolerationSeconds");
+        errors.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     }
     if fixed(new) != fixed(old) {
         errors.forbidden(
-            &SPEC,
+            SPEC,
             "pod updates may not change fields other than `spec.containers[*].image`,\
              `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
              tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
@@ -82,7 +82,7 @@ fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let mut names = HashSet::new();
     let list = path.field("containers");
     if items(&spec["containers"]).next().is_none() {
-        errors.required(&list, "");
+        errors.required(list, "");
     }
     for (index, one) in items(&spec["containers"]) {
         container(one, &list.index(index), &volume_names, &mut names, errors);
@@ -92,9 +92,9 @@ fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for (index, one) in items(&spec["initContainers"]) {
         container(one, &list.index(index), &volume_names, &mut names, errors);
     }
-    errors.one_of(&path.field("restartPolicy"), &spec["restartPolicy"], &["Always", "OnFailure", "Never"]);
+    errors.one_of(path.field("restartPolicy"), &spec["restartPolicy"], &["Always", "OnFailure", "Never"]);
     errors.one_of(
-        &path.field("dnsPolicy"),
+        path.field("dnsPolicy"),
         &spec["dnsPolicy"],
         &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
     );
@@ -110,14 +110,14 @@ fn spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     ] {
         let value = text(&spec[field]);
         if !value.is_empty() {
-            errors.format(&path.field(field), value, rule.problems(value, false));
+            errors.format(path.field(field), value, rule.problems(value, false));
         }
     }
     if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64()
         && !(1..=i64::from(i32::MAX)).contains(&seconds)
     {
         let detail = format!("must be between 1 and {}, inclusive", i32::MAX);
-        errors.invalid(&path.field("activeDeadlineSeconds"), seconds, detail);
+        errors.invalid(path.field("activeDeadlineSeconds"), seconds, detail);
     }
 }
 
@@ -132,21 +132,21 @@ fn volumes<'a>(
         let name = text(&volume["name"]);
         let sources = entries(volume).filter(|(field, _)| *field != "name");
         match sources.count() {
-            0 => errors.required(&path, "must specify a volume type"),
+            0 => errors.required(path, "must specify a volume type"),
             1 => volume_source(volume, &path, errors),
             _ => {
                 if let Some((source, _)) = entries(volume).filter(|(field, _)| *field != "name").nth(1) {
-                    errors.forbidden(&path.field(source), "may not specify more than 1 volume type");
+                    errors.forbidden(path.field(source), "may not specify more than 1 volume type");
                 }
             }
         }
         if name.is_empty() {
-            errors.required(&path.field("name"), "");
+            errors.required(path.field("name"), "");
         } else {
-            errors.format(&path.field("name"), name, formats::dns_label(name));
+            errors.format(path.field("name"), name, formats::dns_label(name));
         }
         if !name.is_empty() && !names.insert(name) {
-            errors.duplicate(&path.field("name"), name);
+            errors.duplicate(path.field("name"), name);
         }
     }
 }
@@ -162,7 +162,7 @@ fn volume_source(volume: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldErr
     ] {
         let given = &volume[source];
         if given.is_object() && text(&given[field]).is_empty() {
-            errors.required(&path.field(source).field(field), "");
+            errors.required(path.field(source).field(field), "");
         }
     }
     let path_type = &volume["hostPath"]["type"];
@@ -177,7 +177,7 @@ fn volume_source(volume: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldErr
             "FileOrCreate",
             "Socket",
         ];
-        errors.one_of(&path.field("hostPath.type"), path_type, &types);
+        errors.one_of(path.field("hostPath.type"), path_type, &types);
     }
     for source in ["secret", "configMap", "downwardAPI", "projected"] {
         file_mode(&path.field(source).field("defaultMode"), &volume[source]["defaultMode"], errors);
@@ -199,16 +199,16 @@ fn container<'a>(
 ) {
     let name = text(&container["name"]);
     if name.is_empty() {
-        errors.required(&path.field("name"), "");
+        errors.required(path.field("name"), "");
     } else {
-        errors.format(&path.field("name"), name, formats::dns_label(name));
+        errors.format(path.field("name"), name, formats::dns_label(name));
     }
     let image = text(&container["image"]);
     if image.is_empty() {
-        errors.required(&path.field("image"), "");
+        errors.required(path.field("image"), "");
     }
     errors.one_of(
-        &path.field("terminationMessagePolicy"),
+        path.field("terminationMessagePolicy"),
         &container["terminationMessagePolicy"],
         &["File", "FallbackToLogsOnError"],
     );
@@ -216,7 +216,7 @@ fn container<'a>(
     variables(&container["env"], &path.field("env"), errors);
     mounts(&container["volumeMounts"], &path.field("volumeMounts"), volumes, errors);
     errors.one_of(
-        &path.field("imagePullPolicy"),
+        path.field("imagePullPolicy"),
         &container["imagePullPolicy"],
         &["Always", "IfNotPresent", "Never"],
     );
@@ -225,7 +225,7 @@ fn container<'a>(
         probe(&container[field], &path.field(field), field, errors);
     }
     if !name.is_empty() && !names.insert(name) {
-        errors.duplicate(&path.field("name"), name);
+        errors.duplicate(path.field("name"), name);
     }
 }
 
@@ -238,20 +238,20 @@ fn ports(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
             let problems = formats::port_name(name);
             if problems.is_empty() {
                 if !names.insert(name) {
-                    errors.duplicate(&path.field("name"), name);
+                    errors.duplicate(path.field("name"), name);
                 }
             } else {
-                errors.format(&path.field("name"), name, problems);
+                errors.format(path.field("name"), name, problems);
             }
         }
         match port["containerPort"].as_i64().unwrap_or_default() {
-            0 => errors.required(&path.field("containerPort"), ""),
+            0 => errors.required(path.field("containerPort"), ""),
             number => number_format(&path.field("containerPort"), number, errors),
         }
         if let Some(number) = port["hostPort"].as_i64().filter(|number| *number != 0) {
             number_format(&path.field("hostPort"), number, errors);
         }
-        errors.one_of(&path.field("protocol"), &port["protocol"], &["SCTP", "TCP", "UDP"]);
+        errors.one_of(path.field("protocol"), &port["protocol"], &["SCTP", "TCP", "UDP"]);
     }
 }
 
@@ -265,7 +265,7 @@ fn host_ports(containers: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldEr
             let Some(number) = port["hostPort"].as_i64().filter(|number| *number != 0) else { continue };
             let wanted = format!("{}/{}/{number}", text(&port["protocol"]), text(&port["hostIP"]));
             if taken.contains(&wanted) {
-                errors.duplicate(&list.index(index).field("hostPort"), wanted);
+                errors.duplicate(list.index(index).field("hostPort"), wanted);
             } else {
                 taken.insert(wanted);
             }
@@ -284,23 +284,23 @@ fn variables(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
         let path = path.index(index);
         let name = text(&variable["name"]);
         if name.is_empty() {
-            errors.required(&path.field("name"), "");
+            errors.required(path.field("name"), "");
         } else {
-            errors.format(&path.field("name"), name, formats::variable_name(name));
+            errors.format(path.field("name"), name, formats::variable_name(name));
         }
         let Some(sources) = variable["valueFrom"].as_object() else { continue };
         let from = path.field("valueFrom");
         if sources.is_empty() {
             errors.invalid(
-                &from,
+                from,
                 "",
                 "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or \
                  `fileKeyRef`",
             );
         } else if !text(&variable["value"]).is_empty() {
-            errors.invalid(&from, "", "may not be specified when `value` is not empty");
+            errors.invalid(from, "", "may not be specified when `value` is not empty");
         } else if sources.len() > 1 {
-            errors.invalid(&from, "", "may not have more than one field specified at a time");
+            errors.invalid(from, "", "may not have more than one field specified at a time");
         }
         if let Some(reference) = sources.get("fieldRef") {
             field_path(text(&reference["fieldPath"]), &from.field("fieldRef").field("fieldPath"), errors);
@@ -309,9 +309,9 @@ fn variables(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
             let Some(reference) = sources.get(source) else { continue };
             let at = from.field(source);
             let name = text(&reference["name"]);
-            errors.format(&at.field("name"), name, formats::dns_subdomain(name));
+            errors.format(at.field("name"), name, formats::dns_subdomain(name));
             if text(&reference["key"]).is_empty() {
-                errors.required(&at.field("key"), "");
+                errors.required(at.field("key"), "");
             }
         }
     }
@@ -346,17 +346,17 @@ fn mounts(list: &Value, path: &FieldPath<'_>, volumes: &HashSet<&str>, errors: &
         let path = path.index(index);
         let name = text(&mount["name"]);
         if name.is_empty() {
-            errors.required(&path.field("name"), "");
+            errors.required(path.field("name"), "");
         }
         if !volumes.contains(name) {
             errors.add(FieldErrorKind::NotFound, path.field("name"), name.into(), String::new());
         }
         let place = text(&mount["mountPath"]);
         if place.is_empty() {
-            errors.required(&path.field("mountPath"), "");
+            errors.required(path.field("mountPath"), "");
         }
         if !places.insert(place) {
-            errors.invalid(&path.field("mountPath"), place, "must be unique");
+            errors.invalid(path.field("mountPath"), place, "must be unique");
         }
     }
 }
@@ -373,23 +373,23 @@ pub(super) fn resources(resources: &Value, path: &FieldPath<'_>, errors: &mut Ve
         let limit = text(&resources["limits"][name]);
         if quantity::compare(text(request), limit).is_ok_and(Ordering::is_gt) {
             let detail = format!("must be less than or equal to {name} limit of {limit}");
-            errors.invalid(&requests, text(request), detail);
+            errors.invalid(requests, text(request), detail);
         }
     }
 }
 
 fn resource(name: &str, amount: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let path = path.key(name);
-    errors.format(&path, name, formats::qualified_name(name));
+    errors.format(path, name, formats::qualified_name(name));
     if !name.contains('/')
         && !matches!(name, "cpu" | "memory" | "ephemeral-storage")
         && !name.starts_with("hugepages-")
     {
-        errors.invalid(&path, name, "must be a standard resource type or fully qualified");
-        errors.invalid(&path, name, "must be a standard resource for containers");
+        errors.invalid(path, name, "must be a standard resource type or fully qualified");
+        errors.invalid(path, name, "must be a standard resource for containers");
     }
     if quantity::compare(text(amount), "0").is_ok_and(Ordering::is_lt) {
-        errors.invalid(&path, text(amount), "must be greater than or equal to 0");
+        errors.invalid(path, text(amount), "must be greater than or equal to 0");
     }
 }
 
@@ -398,7 +398,7 @@ fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut Vec<Fiel
     let handlers = ["exec", "httpGet", "tcpSocket", "grpc"];
     let given: Vec<&str> = handlers.into_iter().filter(|handler| fields.contains_key(*handler)).collect();
     if let Some(extra) = given.get(1) {
-        errors.forbidden(&path.field(extra), "may not specify more than 1 handler type");
+        errors.forbidden(path.field(extra), "may not specify more than 1 handler type");
     }
     if given.is_empty() {
         errors.required(path, "must specify a handler type");
@@ -406,7 +406,7 @@ fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut Vec<Fiel
     let http = path.field("httpGet");
     if given.contains(&"httpGet") {
         handler_port(&http.field("port"), &probe["httpGet"]["port"], errors);
-        errors.one_of(&http.field("scheme"), &probe["httpGet"]["scheme"], &["HTTP", "HTTPS"]);
+        errors.one_of(http.field("scheme"), &probe["httpGet"]["scheme"], &["HTTP", "HTTPS"]);
     }
     if given.contains(&"tcpSocket") {
         handler_port(&path.field("tcpSocket.port"), &probe["tcpSocket"]["port"], errors);
@@ -414,10 +414,10 @@ fn probe(probe: &Value, path: &FieldPath<'_>, field: &str, errors: &mut Vec<Fiel
     for number in
         ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]
     {
-        errors.non_negative(&path.field(number), &probe[number]);
+        errors.non_negative(path.field(number), &probe[number]);
     }
     if field != "readinessProbe" && probe["successThreshold"].as_i64().is_some_and(|number| number != 1) {
-        errors.invalid(&path.field("successThreshold"), probe["successThreshold"].clone(), "must be 1");
+        errors.invalid(path.field("successThreshold"), probe["successThreshold"].clone(), "must be 1");
     }
 }
 
@@ -433,33 +433,33 @@ fn tolerations(list: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>)
         let path = path.index(index);
         let (key, operator) = (text(&toleration["key"]), text(&toleration["operator"]));
         if !key.is_empty() {
-            errors.format(&path.field("key"), key, formats::qualified_name(key));
+            errors.format(path.field("key"), key, formats::qualified_name(key));
         }
         if key.is_empty() && operator != "Exists" {
             let detail =
                 "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-            errors.invalid(&path.field("operator"), operator, detail);
+            errors.invalid(path.field("operator"), operator, detail);
         }
         if !toleration["tolerationSeconds"].is_null() && text(&toleration["effect"]) != "NoExecute" {
             let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.invalid(&path.field("effect"), text(&toleration["effect"]), detail);
+            errors.invalid(path.field("effect"), text(&toleration["effect"]), detail);
         }
         match operator {
             "" | "Equal" => {
                 let value = text(&toleration["value"]);
-                errors.format(&path.field("operator"), value, formats::label_value(value));
+                errors.format(path.field("operator"), value, formats::label_value(value));
             }
             "Exists" if !text(&toleration["value"]).is_empty() => {
                 let detail = "value must be empty when `operator` is 'Exists'";
-                errors.invalid(&path.field("operator"), toleration["value"].clone(), detail);
+                errors.invalid(path.field("operator"), toleration["value"].clone(), detail);
             }
             "Exists" => {}
-            _ => errors.not_supported(&path.field("operator"), operator, &["Equal", "Exists"]),
+            _ => errors.not_supported(path.field("operator"), operator, &["Equal", "Exists"]),
         }
         let effect = &toleration["effect"];
         if !text(effect).is_empty() {
             let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-            errors.one_of(&path.field("effect"), effect, &effects);
+            errors.one_of(path.field("effect"), effect, &effects);
         }
     }
 }

@@ -28,22 +28,21 @@ pub(super) fn validate(selector: &Value, path: &FieldPath<'_>, errors: &mut Vec<
         let given = items(&requirement["values"]).count();
         match text(&requirement["operator"]) {
             "In" | "NotIn" if given == 0 => {
-                errors
-                    .required(&path.field("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                errors.required(path.field("values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "Exists" | "DoesNotExist" if given > 0 => {
                 errors.forbidden(
-                    &path.field("values"),
+                    path.field("values"),
                     "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
                 );
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            operator => errors.invalid(&path.field("operator"), operator, "not a valid selector operator"),
+            operator => errors.invalid(path.field("operator"), operator, "not a valid selector operator"),
         }
-        errors.format(&path.field("key"), key, formats::qualified_name(key));
+        errors.format(path.field("key"), key, formats::qualified_name(key));
         let values = path.field("values");
         for (index, value) in items(&requirement["values"]) {
-            errors.format(&values.index(index), text(value), formats::label_value(text(value)));
+            errors.format(values.index(index), text(value), formats::label_value(text(value)));
         }
     }
     errors.len() == before

@@ -10,7 +10,7 @@ use crate::status::{FieldError, FieldErrors};
 /// is reported elsewhere.
 fn template(spec: &Value, usable: bool, errors: &mut Vec<FieldError>) {
     if !usable {
-        errors.invalid(&SPEC.field("selector"), spec["selector"].clone(), "invalid label selector");
+        errors.invalid(SPEC.field("selector"), spec["selector"].clone(), "invalid label selector");
         return;
     }
     let path = SPEC.field("template");
@@ -19,7 +19,7 @@ fn template(spec: &Value, usable: bool, errors: &mut Vec<FieldError>) {
     let is_empty = selector.is_object() && selector::is_empty(selector);
     if !is_empty && !selector::matches(selector, &spec["template"]) {
         let path = path.field("metadata");
-        errors.invalid(&path.field("labels"), labels.clone(), "`selector` does not match template `labels`");
+        errors.invalid(path.field("labels"), labels.clone(), "`selector` does not match template `labels`");
     }
     pod::template(&spec["template"], &path, errors);
     restart_policy_always(&spec["template"]["spec"], errors);
@@ -29,11 +29,11 @@ fn restart_policy_always(pod: &Value, errors: &mut Vec<FieldError>) {
     let path = SPEC.field("template.spec");
     let policy = text(&pod["restartPolicy"]);
     if policy != "Always" {
-        errors.not_supported(&path.field("restartPolicy"), policy, &["Always"]);
+        errors.not_supported(path.field("restartPolicy"), policy, &["Always"]);
     }
     if !pod["activeDeadlineSeconds"].is_null() {
         let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
-        errors.forbidden(&path.field("activeDeadlineSeconds"), detail);
+        errors.forbidden(path.field("activeDeadlineSeconds"), detail);
     }
 }
 
@@ -41,36 +41,36 @@ fn restart_policy_always(pod: &Value, errors: &mut Vec<FieldError>) {
 fn required_selector(spec: &Value, errors: &mut Vec<FieldError>) -> bool {
     let path = SPEC.field("selector");
     if spec["selector"].is_null() {
-        errors.required(&path, "");
+        errors.required(path, "");
         return true;
     }
     let usable = selector::validate(&spec["selector"], &path, errors);
     if selector::is_empty(&spec["selector"]) {
-        errors.invalid(&path, spec["selector"].clone(), "empty selector is invalid for deployment");
+        errors.invalid(path, spec["selector"].clone(), "empty selector is invalid for deployment");
     }
     usable
 }
 
 fn immutable_selector(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     if let Some(old) = old {
-        errors.immutable(&SPEC.field("selector"), &old["spec"]["selector"], &object["spec"]["selector"]);
+        errors.immutable(SPEC.field("selector"), &old["spec"]["selector"], &object["spec"]["selector"]);
     }
 }
 
 pub(super) fn deployment(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
-    errors.non_negative(&SPEC.field("replicas"), &spec["replicas"]);
+    errors.non_negative(SPEC.field("replicas"), &spec["replicas"]);
     let usable = required_selector(spec, errors);
     template(spec, usable, errors);
     deployment_strategy(&spec["strategy"], errors);
-    errors.non_negative(&SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
-    errors.non_negative(&SPEC.field("revisionHistoryLimit"), &spec["revisionHistoryLimit"]);
+    errors.non_negative(SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
+    errors.non_negative(SPEC.field("revisionHistoryLimit"), &spec["revisionHistoryLimit"]);
     let path = SPEC.field("progressDeadlineSeconds");
-    errors.non_negative(&path, &spec["progressDeadlineSeconds"]);
+    errors.non_negative(path, &spec["progressDeadlineSeconds"]);
     if let Some(deadline) = spec["progressDeadlineSeconds"].as_i64()
         && deadline <= spec["minReadySeconds"].as_i64().unwrap_or_default()
     {
-        errors.invalid(&path, deadline, "must be greater than minReadySeconds");
+        errors.invalid(path, deadline, "must be greater than minReadySeconds");
     }
     immutable_selector(object, old, errors);
 }
@@ -81,7 +81,7 @@ fn deployment_strategy(strategy: &Value, errors: &mut Vec<FieldError>) {
     match text(&strategy["type"]) {
         "Recreate" => {
             if !strategy["rollingUpdate"].is_null() {
-                errors.forbidden(&rolling, "may not be specified when strategy `type` is 'Recreate'");
+                errors.forbidden(rolling, "may not be specified when strategy `type` is 'Recreate'");
             }
         }
         "RollingUpdate" => {
@@ -91,11 +91,11 @@ fn deployment_strategy(strategy: &Value, errors: &mut Vec<FieldError>) {
             count_or_percent(&rolling.field("maxSurge"), surge, errors);
             if amount(unavailable) == 0 && amount(surge) == 0 {
                 let detail = "may not be 0 when `maxSurge` is 0";
-                errors.invalid(&rolling.field("maxUnavailable"), unavailable.clone(), detail);
+                errors.invalid(rolling.field("maxUnavailable"), unavailable.clone(), detail);
             }
             at_most_100_percent(&rolling.field("maxUnavailable"), unavailable, errors);
         }
-        _ => errors.not_supported(&path, strategy.clone(), &["Recreate", "RollingUpdate"]),
+        _ => errors.not_supported(path, strategy.clone(), &["Recreate", "RollingUpdate"]),
     }
 }
 
@@ -130,8 +130,8 @@ fn at_most_100_percent(path: &FieldPath<'_>, value: &Value, errors: &mut Vec<Fie
 
 pub(super) fn replica_set(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let spec = &object["spec"];
-    errors.non_negative(&SPEC.field("replicas"), &spec["replicas"]);
-    errors.non_negative(&SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
+    errors.non_negative(SPEC.field("replicas"), &spec["replicas"]);
+    errors.non_negative(SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
     let usable = required_selector(spec, errors);
     template(spec, usable, errors);
     immutable_selector(object, old, errors);
@@ -147,13 +147,13 @@ pub(super) fn job(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldErr
     }
     job_spec(spec, &SPEC, errors);
     if spec["selector"].is_null() {
-        errors.required(&SPEC.field("selector"), "");
+        errors.required(SPEC.field("selector"), "");
     }
     let usable = selector::validate(&spec["selector"], &SPEC.field("selector"), errors);
     let labels = &spec["template"]["metadata"]["labels"];
     if usable && !selector::matches(&spec["selector"], &spec["template"]) {
         let path = SPEC.field("template.metadata.labels");
-        errors.invalid(&path, labels.clone(), "`selector` does not match template `labels`");
+        errors.invalid(path, labels.clone(), "`selector` does not match template `labels`");
     }
     if let Some(old) = old {
         immutable_fields(spec, old, errors);
@@ -179,12 +179,12 @@ fn generated_selector(object: &Value, errors: &mut Vec<FieldError>) {
     ] {
         let (is, should) = (text(&labels[label]), text(&metadata[owner]));
         if is != should {
-            errors.invalid(&labels_path.key(label), labels.clone(), format!("must be '{should}'"));
+            errors.invalid(labels_path.key(label), labels.clone(), format!("must be '{should}'"));
         }
     }
     let generated = json!({"matchLabels": {CONTROLLER_UID: metadata["uid"]}});
     if spec["selector"] != generated {
-        errors.invalid(&SPEC.field("selector"), spec["selector"].clone(), "`selector` not auto-generated");
+        errors.invalid(SPEC.field("selector"), spec["selector"].clone(), "`selector` not auto-generated");
     }
 }
 
@@ -192,12 +192,12 @@ fn generated_selector(object: &Value, errors: &mut Vec<FieldError>) {
 fn immutable_fields(spec: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let old_spec = &old["spec"];
     if spec["completionMode"] != "Indexed" {
-        errors.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
+        errors.immutable(SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
     }
-    errors.immutable(&SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
+    errors.immutable(SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
     let startable = old_spec["suspend"] == true && old["status"]["startTime"].is_null();
     if !startable {
-        errors.immutable(&SPEC.field("template"), &old_spec["template"], &spec["template"]);
+        errors.immutable(SPEC.field("template"), &old_spec["template"], &spec["template"]);
     }
 }
 
@@ -205,7 +205,7 @@ fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for field in
         ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
     {
-        errors.non_negative(&path.field(field), &spec[field]);
+        errors.non_negative(path.field(field), &spec[field]);
     }
     let template = path.field("template");
     pod::template(&spec["template"], &template, errors);
@@ -213,8 +213,8 @@ fn job_spec(spec: &Value, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     match text(&spec["template"]["spec"]["restartPolicy"]) {
         "OnFailure" | "Never" => {}
         "" | "Always" => {
-            errors.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+            errors.required(pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
         }
-        other => errors.not_supported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
+        other => errors.not_supported(pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
     }
 }

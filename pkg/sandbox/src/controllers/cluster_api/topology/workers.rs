@@ -17,7 +17,6 @@ use crate::controllers::cluster_api::{
     template::expand_name,
 };
 
-/// The properties of a kind of workers.
 struct WorkerKind {
     kind: &'static str,
     field: &'static str,
