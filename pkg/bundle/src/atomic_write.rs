@@ -1,10 +1,6 @@
 //! Atomic writes of files.
 
-use std::{
-    fs::{self, File},
-    io,
-    path::Path,
-};
+use std::{fs::File, io, path::Path};
 
 use transport::disk::{self, folder_of};
 
@@ -29,8 +25,8 @@ pub(super) fn write_atomically(
 /// Makes the file readable for everybody: bundles contain no secrets and are copied between machines.
 #[cfg(unix)]
 fn allow_reading(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
+    file.set_permissions(Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]

@@ -5,6 +5,7 @@ pub(crate) enum Interruption {
     /// The user pressed `q`, or the process received a signal to end.
     Quit,
     /// The process was stopped and continued. Other programs may have written to the terminal.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix stops processes"))]
     Resumed,
 }
 
