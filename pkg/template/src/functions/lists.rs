@@ -12,7 +12,6 @@ use crate::value::{Elem, List, Value};
 
 pub(super) fn add(functions: &mut Functions) {
     super::table::add(functions, ROWS);
-    super::table::add(functions, MUST);
 }
 
 const ROWS: &[Row] = &[
@@ -21,50 +20,31 @@ const ROWS: &[Row] = &[
     ("append", "aa", append),
     ("push", "aa", append),
     ("prepend", "aa", prepend),
-    ("first", "a", |run, args| {
-        Ok(items(run, args.value(0), "find first")?.first().cloned().unwrap_or(Value::Nil))
-    }),
-    ("last", "a", |run, args| {
-        Ok(items(run, args.value(0), "find last")?.last().cloned().unwrap_or(Value::Nil))
-    }),
+    ("first", "a", first),
+    ("last", "a", last),
     ("rest", "a", rest),
     ("initial", "a", initial),
-    ("reverse", "a", |run, args| {
-        let list = items(run, args.value(0), "find reverse")?;
-        made(run, list.iter().rev().cloned().collect())
-    }),
+    ("reverse", "a", reverse),
     ("uniq", "a", uniq),
     ("without", "a*a", without),
-    ("has", "aa", |run, args| {
-        if args.value(1).is_nil() {
-            return Ok(false.into());
-        }
-        let list = items(run, args.value(1), "find has")?;
-        Ok(contains(run, &list, args.value(0))?.into())
-    }),
+    ("has", "aa", has),
     ("slice", "a*a", slice),
     ("concat", "*a", concat),
-    ("compact", "a", |run, args| {
-        let list = items(run, args.value(0), "compact")?;
-        made(run, list.iter().filter(|item| !is_empty(item)).cloned().collect())
-    }),
+    ("compact", "a", compact),
     ("chunk", "ia", chunk),
-];
-
-const MUST: &[Row] = &[
     ("mustAppend", "aa", append),
     ("mustPush", "aa", append),
     ("mustPrepend", "aa", prepend),
-    ("mustFirst", "a", ROWS[5].2),
-    ("mustLast", "a", ROWS[6].2),
+    ("mustFirst", "a", first),
+    ("mustLast", "a", last),
     ("mustRest", "a", rest),
     ("mustInitial", "a", initial),
-    ("mustReverse", "a", ROWS[9].2),
+    ("mustReverse", "a", reverse),
     ("mustUniq", "a", uniq),
     ("mustWithout", "a*a", without),
-    ("mustHas", "aa", ROWS[12].2),
+    ("mustHas", "aa", has),
     ("mustSlice", "a*a", slice),
-    ("mustCompact", "a", ROWS[15].2),
+    ("mustCompact", "a", compact),
     ("mustChunk", "ia", chunk),
 ];
 
@@ -75,7 +55,7 @@ pub(super) fn made(run: &mut dyn Engine, items: Vec<Value>) -> Result {
 }
 
 /// Returns a list argument; the error names the action and the kind.
-fn items(_: &mut dyn Engine, value: &Value, action: &str) -> std::result::Result<List, Fault> {
+fn items(value: &Value, action: &str) -> std::result::Result<List, Fault> {
     match value {
         Value::List(list) => Ok(list.clone()),
         Value::Missing | Value::Nil => Err(NIL_POINTER.into()),
@@ -83,27 +63,53 @@ fn items(_: &mut dyn Engine, value: &Value, action: &str) -> std::result::Result
     }
 }
 
+fn first(_: &mut dyn Engine, args: &[Value]) -> Result {
+    Ok(items(args.value(0), "find first")?.first().cloned().unwrap_or(Value::Nil))
+}
+
+fn last(_: &mut dyn Engine, args: &[Value]) -> Result {
+    Ok(items(args.value(0), "find last")?.last().cloned().unwrap_or(Value::Nil))
+}
+
+fn reverse(run: &mut dyn Engine, args: &[Value]) -> Result {
+    let list = items(args.value(0), "find reverse")?;
+    made(run, list.iter().rev().cloned().collect())
+}
+
+fn has(run: &mut dyn Engine, args: &[Value]) -> Result {
+    if args.value(1).is_nil() {
+        return Ok(false.into());
+    }
+    let list = items(args.value(1), "find has")?;
+    Ok(contains(run, &list, args.value(0))?.into())
+}
+
+fn compact(run: &mut dyn Engine, args: &[Value]) -> Result {
+    let list = items(args.value(0), "compact")?;
+    made(run, list.iter().filter(|item| !is_empty(item)).cloned().collect())
+}
+
 fn append(run: &mut dyn Engine, args: &[Value]) -> Result {
-    let list = items(run, args.value(0), "push")?;
+    let list = items(args.value(0), "push")?;
     let item = args.value(1).clone();
     made(run, list.iter().cloned().chain([item]).collect())
 }
 
 fn prepend(run: &mut dyn Engine, args: &[Value]) -> Result {
-    let list = items(run, args.value(0), "prepend")?;
+    let list = items(args.value(0), "prepend")?;
     let item = args.value(1).clone();
     made(run, [item].into_iter().chain(list.iter().cloned()).collect())
 }
 
 fn rest(run: &mut dyn Engine, args: &[Value]) -> Result {
-    match items(run, args.value(0), "find rest")?.split_first() {
+    match items(args.value(0), "find rest")?.split_first() {
         Some((_, rest)) => made(run, rest.to_vec()),
         None => Ok(Value::List(List::nil(Elem::Any))),
     }
 }
 
 fn initial(run: &mut dyn Engine, args: &[Value]) -> Result {
-    match items(run, args.value(0), "find initial")?.split_last() {
+    match items(args.value(0), "find initial")?.split_last() {
         Some((_, initial)) => made(run, initial.to_vec()),
         None => Ok(Value::List(List::nil(Elem::Any))),
     }
@@ -121,7 +127,7 @@ fn contains(run: &mut dyn Engine, list: &[Value], wanted: &Value) -> std::result
 }
 
 fn uniq(run: &mut dyn Engine, args: &[Value]) -> Result {
-    let list = items(run, args.value(0), "find uniq")?;
+    let list = items(args.value(0), "find uniq")?;
     let mut kept: Vec<Value> = Vec::new();
     for item in list.iter() {
         if !contains(run, &kept, item)? {
@@ -132,7 +138,7 @@ fn uniq(run: &mut dyn Engine, args: &[Value]) -> Result {
 }
 
 fn without(run: &mut dyn Engine, args: &[Value]) -> Result {
-    let list = items(run, args.value(0), "find without")?;
+    let list = items(args.value(0), "find without")?;
     let mut kept = Vec::new();
     for item in list.iter() {
         if !contains(run, &args[1..], item)? {
