@@ -187,7 +187,7 @@ impl Chart {
             if total > MAX_OUTPUT_BYTES {
                 return Err(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
             }
-            outputs.add(job, output, root, options.subchart_notes);
+            outputs.add(job, output, root);
         }
         Ok(outputs)
     }
@@ -254,16 +254,13 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn add(&mut self, job: &Job, output: String, root: &Instance, subchart_notes: bool) {
+    fn add(&mut self, job: &Job, output: String, root: &Instance) {
         if !job.name.ends_with(NOTES) {
             return self.files.push((job.name.clone(), output));
         }
-        let is_own = job.name.strip_prefix(root.name.as_str()) == Some("/templates/NOTES.txt");
-        if subchart_notes || is_own {
-            if !self.notes.is_empty() {
-                self.notes.push('\n');
-            }
-            self.notes.push_str(&output);
+        // The notes of subcharts are not shown.
+        if job.name.strip_prefix(root.name.as_str()) == Some("/templates/NOTES.txt") {
+            self.notes = output;
         }
     }
 }
@@ -340,12 +337,10 @@ fn session(options: &RenderOptions, settings: Settings) -> Session {
 
 fn settings(options: &RenderOptions) -> Settings {
     Settings {
-        limits: options.limits,
         lint: options.lint,
         trace: options.trace == Trace::On,
         seed: options.seed,
         now: options.now,
-        zone: options.zone.clone(),
         ..Settings::helm()
     }
 }

@@ -77,7 +77,7 @@ pub use print::{NoSuchTemplate, PrintOptions, RenderedDocument};
 pub use provenance::{ObjectsError, OutputPieces, TemplateSources};
 pub use release::{Release, ReleaseNameError};
 pub use schema::{SchemaProblem, SchemaReport};
-pub use template::{Limit, Limits, Problem, is_version};
+pub use template::{Limit, Problem, is_version};
 pub use tree::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};
 pub use value_tree::TableError;
 pub use values::{AssignmentError, Values, ValuesError};

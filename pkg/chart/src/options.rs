@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use manifest::provenance::Trace;
-use template::Limits;
 
 use crate::capabilities::Capabilities;
 use crate::lookup::ObjectLookup;
@@ -26,16 +24,10 @@ pub struct RenderOptions {
     pub lint: bool,
     /// Records the origin of each rendered field for [`Rendered::objects`](crate::Rendered::objects).
     pub trace: Trace,
-    /// Adds the notes of subcharts to the notes of the chart.
-    pub subchart_notes: bool,
     /// The seed of random values and keys; `None` asks the system.
     pub seed: Option<u64>,
     /// The time that `now` returns.
     pub now: Timestamp,
-    /// The local time zone.
-    pub zone: TimeZone,
-    /// The limits of each template.
-    pub limits: Limits,
 }
 
 impl RenderOptions {
@@ -48,11 +40,8 @@ impl RenderOptions {
             skips_schema: false,
             lint: false,
             trace: Trace::Off,
-            subchart_notes: false,
             seed: None,
             now: Timestamp::UNIX_EPOCH,
-            zone: TimeZone::UTC,
-            limits: Limits::default(),
         }
     }
 }

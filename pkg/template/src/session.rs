@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use regex::bytes::Regex;
 
 use crate::error::RenderError;
@@ -43,10 +42,6 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// The time that `now` returns.
     pub now: Timestamp,
-    /// The local time zone.
-    pub zone: TimeZone,
-    /// Finds a time zone by its name; without it only `UTC` and `Local` are known.
-    pub find_zone: Option<fn(&str) -> Option<TimeZone>>,
     /// Records the template position of each piece of output, and the entries of maps behind it.
     pub trace: bool,
 }
@@ -62,8 +57,6 @@ impl Default for Settings {
             collects_required: false,
             seed: None,
             now: Timestamp::UNIX_EPOCH,
-            zone: TimeZone::UTC,
-            find_zone: None,
             trace: false,
         }
     }

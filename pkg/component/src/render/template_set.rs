@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use chart::ChartError;
 use serde_json::Value as Json;
-use template::{Delimiters, Limit, Limits, Output, Session, Settings, Str, Templates, Value};
+use template::{Delimiters, Limit, Output, Session, Settings, Str, Templates, Value};
 
 use super::error::RenderProblem;
 use super::files::{SourceFile, text};
@@ -52,7 +52,7 @@ impl TemplateSet {
 /// The settings of the engine for a request.
 pub(super) fn settings(request: &RenderRequest<'_>) -> Settings {
     let trace = request.trace.is_some();
-    Settings { limits: Limits::default(), trace, seed: request.seed, now: request.now, ..Settings::helm() }
+    Settings { trace, seed: request.seed, now: request.now, ..Settings::helm() }
 }
 
 /// A rendering of several templates with the same values.

@@ -24,17 +24,17 @@ pub(super) fn add(functions: &mut Functions) {
 
 const ROWS: &[Row] = &[
     ("now", "", |run, _| Ok(shared(now(run)))),
-    ("date", "sa", |run, args| formatted(run, &args.utf8(0), args.value(1), "Local")),
-    ("dateInZone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1), &args.utf8(2))),
-    ("date_in_zone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1), &args.utf8(2))),
-    ("htmlDate", "a", |run, args| formatted(run, DATE, args.value(0), "Local")),
-    ("htmlDateInZone", "as", |run, args| formatted(run, DATE, args.value(0), &args.utf8(1))),
+    ("date", "sa", |run, args| formatted(run, &args.utf8(0), args.value(1))),
+    ("dateInZone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1))),
+    ("date_in_zone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1))),
+    ("htmlDate", "a", |run, args| formatted(run, DATE, args.value(0))),
+    ("htmlDateInZone", "as", |run, args| formatted(run, DATE, args.value(0))),
     ("dateModify", "st", |_, args| Ok(modified(args).unwrap_or_else(|_| args.value(1).clone()))),
     ("date_modify", "st", |_, args| Ok(modified(args).unwrap_or_else(|_| args.value(1).clone()))),
     ("mustDateModify", "st", |_, args| modified(args)),
     ("must_date_modify", "st", |_, args| modified(args)),
-    ("toDate", "ss", |run, args| Ok(shared(parsed(run, args).unwrap_or_else(|_| Time::zero())))),
-    ("mustToDate", "ss", |run, args| Ok(shared(parsed(run, args)?))),
+    ("toDate", "ss", |_, args| Ok(shared(parsed(args).unwrap_or_else(|_| Time::zero())))),
+    ("mustToDate", "ss", |_, args| Ok(shared(parsed(args)?))),
     ("unixEpoch", "t", |_, args| {
         Ok(time_of(args.value(0)).map_or(0, |time| time.at.as_second()).to_string().into())
     }),
@@ -71,8 +71,7 @@ fn clamped(nanoseconds: i128) -> i64 {
 }
 
 fn now(run: &mut dyn Engine) -> Time {
-    let settings = run.session().settings();
-    Time::new(settings.now, settings.zone.clone())
+    Time::new(run.session().settings().now, TimeZone::UTC)
 }
 
 fn time_of(value: &Value) -> Option<&Time> {
@@ -96,18 +95,9 @@ fn moment(run: &mut dyn Engine, value: &Value) -> Time {
     }
 }
 
-fn zone(run: &mut dyn Engine, name: &str) -> TimeZone {
-    let settings = run.session().settings();
-    match name {
-        "" | "UTC" => TimeZone::UTC,
-        "Local" => settings.zone.clone(),
-        _ => settings.find_zone.and_then(|find| find(name)).unwrap_or(TimeZone::UTC),
-    }
-}
-
-fn formatted(run: &mut dyn Engine, layout: &str, value: &Value, name: &str) -> Result {
-    let zone = zone(run, name);
-    let time = Time::new(moment(run, value).at, zone);
+/// Formats a moment in UTC, the local zone and the only one with a name.
+fn formatted(run: &mut dyn Engine, layout: &str, value: &Value) -> Result {
+    let time = Time::new(moment(run, value).at, TimeZone::UTC);
     let limit = run.session().settings().limits.output_bytes;
     // Each letter of a layout becomes at most ten.
     run.session().create(layout.len().saturating_mul(10).min(limit))?;
@@ -122,9 +112,8 @@ fn modified(args: &[Value]) -> Result {
     Ok(shared(Time { at, ..time }))
 }
 
-fn parsed(run: &mut dyn Engine, args: &[Value]) -> std::result::Result<Time, Fault> {
-    let local = zone(run, "Local");
-    parse::parse(&args.utf8(0), &args.utf8(1), &local).map_err(Fault::new)
+fn parsed(args: &[Value]) -> std::result::Result<Time, Fault> {
+    parse::parse(&args.utf8(0), &args.utf8(1)).map_err(Fault::new)
 }
 
 fn seconds(value: &Value) -> i64 {

@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, fmt::Write as _, path::Path};
 
 use api::output::{ChartFinding, ChartFindingSeverity, ChartFindings, ChartLint};
 use chart::{Capabilities, ChartFile, Finding, Release, RenderOptions, Severity, Values, read_archive};
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 use manifest::provenance::Trace;
 
 use super::{
@@ -102,7 +102,6 @@ impl Lint {
             capabilities: Capabilities::new(&self.kube_version, &[])?,
             skips_schema: self.skip_schema_validation,
             now: Timestamp::now(),
-            zone: TimeZone::UTC,
             ..RenderOptions::new(Release { revision: 0, ..Release::new(RELEASE, namespace) })
         })
     }

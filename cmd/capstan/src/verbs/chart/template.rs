@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use chart::{Capabilities, PrintOptions, Release, RenderOptions};
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 
 use super::{
     cluster::ClusterFlags,
@@ -225,7 +225,6 @@ impl Template {
             capabilities,
             skips_schema: self.skip_schema_validation,
             now: Timestamp::now(),
-            zone: TimeZone::UTC,
             ..RenderOptions::new(release)
         })
     }

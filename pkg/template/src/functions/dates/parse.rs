@@ -22,11 +22,11 @@ struct Parts {
     zone: Option<String>,
 }
 
-/// Parses a date; without an offset it is local.
+/// Parses a date; without an offset it is in UTC.
 ///
 /// # Errors
 /// Go's message.
-pub(super) fn parse(layout: &str, text: &str, local: &TimeZone) -> Result<Time, String> {
+pub(super) fn parse(layout: &str, text: &str) -> Result<Time, String> {
     let quoted = super::duration::quoted;
     let context = || format!("parsing time {} as {}: cannot parse", quoted(text), quoted(layout));
     let items = items(layout);
@@ -51,7 +51,7 @@ pub(super) fn parse(layout: &str, text: &str, local: &TimeZone) -> Result<Time, 
     if !rest.is_empty() {
         return Err(format!("parsing time {}: extra text: {}", quoted(text), quoted(rest)));
     }
-    parts.time(local).map_err(|name| format!("parsing time {}: {name} out of range", quoted(text)))
+    parts.time().map_err(|name| format!("parsing time {}: {name} out of range", quoted(text)))
 }
 
 /// A part that cannot be read.
@@ -217,7 +217,7 @@ impl Parts {
         Ok(&text[length..])
     }
 
-    fn time(self, local: &TimeZone) -> Result<Time, &'static str> {
+    fn time(self) -> Result<Time, &'static str> {
         let hour = match self.is_afternoon {
             Some(true) if self.hour < 12 => self.hour + 12,
             Some(false) if self.hour == 12 => 0,
@@ -233,39 +233,10 @@ impl Parts {
         }
         let civil = DateTime::new(year, month, day, hour, self.minute, self.second, self.nanosecond)
             .map_err(|_| "day")?;
-        if let Some(offset) = self.offset {
-            return Self::at_offset(civil, offset, self.zone, local);
-        }
-        let ambiguous = local.to_ambiguous_timestamp(civil);
-        let at = ambiguous.compatible().map_err(|_| "day")?;
-        if let Some(name) = self.zone {
-            let local_name = local.to_offset_info(at).abbreviation().to_owned();
-            if name != local_name {
-                // An unknown name counts as UTC.
-                let at = TimeZone::UTC.to_ambiguous_timestamp(civil).compatible().map_err(|_| "day")?;
-                return Ok(Time { at, zone: TimeZone::fixed(jiff::tz::Offset::UTC), name: Some(name) });
-            }
-        }
-        Ok(Time::new(at, local.clone()))
-    }
-
-    fn at_offset(
-        civil: DateTime,
-        seconds: i32,
-        name: Option<String>,
-        local: &TimeZone,
-    ) -> Result<Time, &'static str> {
-        let offset = jiff::tz::Offset::from_seconds(seconds).map_err(|_| "time zone offset")?;
+        // A name without an offset counts as UTC.
+        let offset =
+            jiff::tz::Offset::from_seconds(self.offset.unwrap_or(0)).map_err(|_| "time zone offset")?;
         let at = offset.to_timestamp(civil).map_err(|_| "day")?;
-        let info = local.to_offset_info(at);
-        let is_local =
-            info.offset() == offset && name.as_deref().is_none_or(|name| name == info.abbreviation());
-        if seconds == 0 && name.is_none() {
-            return Ok(Time::new(at, TimeZone::UTC));
-        }
-        if is_local {
-            return Ok(Time::new(at, local.clone()));
-        }
-        Ok(Time { at, zone: TimeZone::fixed(offset), name })
+        Ok(Time { at, zone: TimeZone::fixed(offset), name: self.zone })
     }
 }
