@@ -25,10 +25,10 @@ pub struct ChartFile {
 
 impl ChartFile {
     /// Creates a file.
-    pub fn new(path: impl Into<String>, content: impl AsRef<[u8]>) -> Self {
-        let content = content.as_ref();
-        let content = content.strip_prefix(&[0xEF, 0xBB, 0xBF]).unwrap_or(content);
-        Self { path: path.into(), content: content.into() }
+    pub fn new(path: impl Into<String>, content: impl Into<Str>) -> Self {
+        let content = content.into();
+        let without_mark = content.strip_prefix(&[0xEF, 0xBB, 0xBF]).map(Str::from);
+        Self { path: path.into(), content: without_mark.unwrap_or(content) }
     }
 }
 

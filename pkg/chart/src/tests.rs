@@ -11,7 +11,7 @@ fn chart(files: &[(&str, &str)]) -> Result<Chart, ChartError> {
     let metadata = ("Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}");
     let own = files.iter().any(|(path, _)| *path == "Chart.yaml");
     let files = files.iter().chain((!own).then_some(&metadata));
-    Chart::from_files(files.map(|(path, content)| ChartFile::new(*path, content)))
+    Chart::from_files(files.map(|(path, content)| ChartFile::new(*path, *content)))
 }
 
 fn options() -> RenderOptions {

@@ -64,5 +64,5 @@ async fn fetch(
     let range = VersionRange::parse(version, false)?;
     let source = ChartSource::parse(name, Some(repository), AddressOrigin::User)?;
     let fetched = source.fetch(&range, repositories).await?;
-    Ok(vec![ChartFile::new(format!("charts/{name}.tgz"), &fetched.bytes)])
+    Ok(vec![ChartFile::new(format!("charts/{name}.tgz"), &*fetched.bytes)])
 }
