@@ -25,7 +25,7 @@ use crate::value::Str;
 use blocks::Block;
 use segment::{Segment, Template};
 use token::{Kind, Token};
-use tree::{Node, Source, Tree, Variable};
+use tree::{Node, Part, Source, Tree};
 
 /// The maximum nesting of parentheses and of actions with a body.
 ///
@@ -94,10 +94,10 @@ impl Names {
         u32::try_from(index).unwrap_or(u32::MAX)
     }
 
-    fn declare(&mut self, name: &str) -> Variable {
+    fn declare(&mut self, name: &str) -> u32 {
         let number = self.number(name);
         self.visible.push(number);
-        Variable { number, name: name.into() }
+        number
     }
 }
 
@@ -160,7 +160,12 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn unquoted(&self, token: &Token<'_>) -> Parsed<Vec<u8>> {
+    /// Returns the text of tokens that follow each other without spaces.
+    fn part(&self, first: &Token<'_>, last: &Token<'_>) -> Part {
+        Part::new(self.source, offset32(first.offset), offset32(last.end()))
+    }
+
+    fn unquoted<'a>(&self, token: &Token<'a>) -> Parsed<Cow<'a, [u8]>> {
         unquote::unquote(token.text).map_or_else(|| self.error(token.offset, "invalid syntax"), Ok)
     }
 

@@ -1,14 +1,24 @@
 //! Evaluates fields and methods of values.
 
+use std::borrow::Cow;
+
 use super::call::Callee;
 use super::eval::Operands;
 use super::methods::with_method;
 use super::{At, Dot, Execution, Result};
 use crate::error::{Problem, near_names};
-use crate::parse::tree::{Expr, ExprKind};
+use crate::parse::tree::{Expr, ExprKind, Part};
 use crate::reads::ReadRange;
 use crate::session::MissingKey;
 use crate::value::{Elem, Map, Str, Value};
+
+/// The result of following the entries of maps.
+struct SimpleFields {
+    value: Value,
+    is_interface: bool,
+    /// The index of the first field that is not an entry of a map.
+    next: Option<usize>,
+}
 
 impl<'r> Execution<'r> {
     /// Evaluates a chain of fields. The last one receives the arguments if it is a method.
@@ -17,64 +27,67 @@ impl<'r> Execution<'r> {
         dot: Dot<'_>,
         receiver: Dot<'_>,
         expr: &'r Expr,
-        names: &'r [Str],
+        path: &'r Part,
         operands: Operands<'r>,
         mut last: Option<Value>,
     ) -> Result<Value> {
         if self.session.reads.is_recording() {
-            self.record_read(receiver, names);
+            self.record_read(receiver, path);
         }
-        let (mut value, mut is_interface) = Self::simple_fields(receiver, names);
-        let done = value.1;
-        if done == names.len() {
+        let SimpleFields { mut value, mut is_interface, next } = Self::simple_fields(receiver, path);
+        let Some(next) = next else {
             if operands.args.is_empty() && last.is_none() {
-                return Ok(value.0);
+                return Ok(value);
             }
             // A map has no methods.
-            let name = names[done - 1].to_str();
+            let name = text(path.names().last().unwrap_or_default());
             return Err(self.failure(format!("{name} is not a method but has arguments")));
-        }
-        for (index, name) in names.iter().enumerate().skip(done) {
-            let receiver = Dot { value: &value.0, is_interface, reads: ReadRange::default() };
-            let is_last = index + 1 == names.len();
+        };
+        let mut names = path.names().enumerate().skip(next).peekable();
+        while let Some((index, name)) = names.next() {
+            let receiver = Dot { value: &value, is_interface, reads: ReadRange::default() };
+            let is_last = names.peek().is_none();
             let (operands, last) =
                 if is_last { (operands, last.take()) } else { (Operands { args: &[] }, None) };
             let found = self.field(dot, receiver, expr, index, name, operands, last)?;
             is_interface =
-                matches!(&value.0, Value::Map(map) if matches!(map.elem(), Elem::Any | Elem::Values));
-            value.0 = found;
+                matches!(&value, Value::Map(map) if matches!(map.elem(), Elem::Any | Elem::Values));
+            value = found;
         }
-        Ok(value.0)
+        Ok(value)
     }
 
     /// Records the last entry of a map that a chain of fields reads.
     #[cold]
-    fn record_read(&mut self, receiver: Dot<'_>, names: &[Str]) {
+    fn record_read(&mut self, receiver: Dot<'_>, path: &Part) {
         let (mut value, mut last) = (receiver.value.clone(), None);
-        for name in names {
+        for name in path.names() {
             let Value::Map(map) = value else { break };
             let Some(found) = map.get(name) else { return };
             value = found;
             last = Some((map, name));
         }
         if let Some((map, name)) = last {
-            self.session.reads.record(&map, name);
+            self.session.reads.record(&map, &name.into());
         }
     }
 
-    /// Follows fields as long as they are entries of maps. Returns the value with the number of fields followed.
-    fn simple_fields(receiver: Dot<'_>, names: &[Str]) -> ((Value, usize), bool) {
+    /// Follows fields as long as they are entries of maps.
+    fn simple_fields(receiver: Dot<'_>, path: &Part) -> SimpleFields {
         let (mut value, mut is_interface) = (receiver.value.clone(), receiver.is_interface);
-        for (index, name) in names.iter().enumerate() {
-            let Value::Map(map) = &value else { return ((value, index), is_interface) };
-            if map.elem() == Elem::Values && with_method(&value, name).is_some() {
-                return ((value, index), is_interface);
+        for (index, name) in path.names().enumerate() {
+            let found = match &value {
+                Value::Map(map) if map.elem() != Elem::Values || with_method(&value, name).is_none() => {
+                    map.get(name).map(|found| (found, matches!(map.elem(), Elem::Any | Elem::Values)))
+                }
+                _ => None,
+            };
+            match found {
+                Some(found) => (value, is_interface) = found,
+                None => return SimpleFields { value, is_interface, next: Some(index) },
             }
-            let Some(found) = map.get(name) else { return ((value, index), is_interface) };
-            is_interface = matches!(map.elem(), Elem::Any | Elem::Values);
-            value = found;
         }
-        ((value, names.len()), is_interface)
+        SimpleFields { value, is_interface, next: None }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one field access")]
@@ -84,13 +97,13 @@ impl<'r> Execution<'r> {
         receiver: Dot<'_>,
         expr: &'r Expr,
         index: usize,
-        name: &Str,
+        name: &[u8],
         operands: Operands<'r>,
         last: Option<Value>,
     ) -> Result<Value> {
         let has_arguments = !operands.args.is_empty() || last.is_some();
         if let Some(object) = with_method(receiver.value, name) {
-            let callee = Callee::Method(object, name.to_str().into_owned());
+            let callee = Callee::Method(object, text(name).into_owned());
             return self.call(dot, &callee, At::Expr(expr), operands, last);
         }
         match receiver.value {
@@ -101,7 +114,7 @@ impl<'r> Execution<'r> {
             Value::Missing => Ok(Value::Missing),
             Value::Nil => Err(self.nil_pointer(expr, index, name, "interface {}", dot)),
             Value::Object(object) => {
-                let method = name.to_str();
+                let method = text(name);
                 if object.method(&method).is_some() {
                     let callee = Callee::Method(object.clone(), method.into_owned());
                     return self.call(dot, &callee, At::Expr(expr), operands, last);
@@ -123,8 +136,8 @@ impl<'r> Execution<'r> {
         }
     }
 
-    fn entry(&self, map: &Map, expr: &Expr, index: usize, name: &Str, has_arguments: bool) -> Result<Value> {
-        let shown = name.to_str();
+    fn entry(&self, map: &Map, expr: &Expr, index: usize, name: &[u8], has_arguments: bool) -> Result<Value> {
+        let shown = text(name);
         if has_arguments {
             return Err(self.failure(format!("{shown} is not a method but has arguments")));
         }
@@ -146,14 +159,21 @@ impl<'r> Execution<'r> {
     }
 
     #[cold]
-    fn no_field(&self, name: &Str, receiver: Dot<'_>) -> super::Failure {
+    fn no_field(&self, name: &[u8], receiver: Dot<'_>) -> super::Failure {
         let kind = if receiver.is_interface { "interface {}".into() } else { receiver.value.type_name() };
-        self.failure(format!("can't evaluate field {} in type {kind}", name.to_str()))
+        self.failure(format!("can't evaluate field {} in type {kind}", text(name)))
     }
 
     #[cold]
-    fn nil_pointer(&self, expr: &Expr, index: usize, name: &Str, kind: &str, dot: Dot<'_>) -> super::Failure {
-        let field = name.to_str().into_owned();
+    fn nil_pointer(
+        &self,
+        expr: &Expr,
+        index: usize,
+        name: &[u8],
+        kind: &str,
+        dot: Dot<'_>,
+    ) -> super::Failure {
+        let field = text(name).into_owned();
         let message = format!("nil pointer evaluating {kind}.{field}");
         let near = self.near_of(expr, index, dot.value);
         self.failure_of(message, Problem::Nil { path: path(expr, index), field, near })
@@ -161,40 +181,45 @@ impl<'r> Execution<'r> {
 
     /// Returns keys that are similar to the last name of a path that is nil.
     fn near_of(&self, expr: &Expr, index: usize, dot: &Value) -> Vec<String> {
-        let (names, mut value) = match &expr.kind {
-            ExprKind::Field(names) => (names, dot.clone()),
-            ExprKind::Variable(variable, names) => {
+        let (path, mut value) = match &expr.kind {
+            ExprKind::Field(path) => (path, dot.clone()),
+            ExprKind::Variable(variable, path) => {
                 let slots = &self.variables[self.base..];
                 let slot = slots.iter().rev().find(|slot| slot.number == variable.number);
-                (names, slot.map(|slot| slot.value.clone()).unwrap_or_default())
+                (path, slot.map(|slot| slot.value.clone()).unwrap_or_default())
             }
             _ => return Vec::new(),
         };
-        let Some((missing, before)) = names[..index].split_last() else { return Vec::new() };
+        let names: Vec<&[u8]> = path.names().take(index).collect();
+        let Some((missing, before)) = names.split_last() else { return Vec::new() };
         for name in before {
             let Value::Map(map) = &value else { return Vec::new() };
             let found = map.get(name).unwrap_or_default();
             value = found;
         }
         let Value::Map(map) = &value else { return Vec::new() };
-        near_names(&missing.to_str(), map.entries().keys().map(Str::to_str))
+        near_names(&text(missing), map.entries().keys().map(Str::to_str))
     }
 }
 
 /// Returns the text of the first fields of a chain.
 fn path(expr: &Expr, count: usize) -> String {
-    let (mut text, names) = match &expr.kind {
-        ExprKind::Field(names) => (String::new(), names),
-        ExprKind::Variable(variable, names) => (variable.name.to_string(), names),
-        ExprKind::Chain(inner, names) => match &inner.kind {
-            ExprKind::Pipe(pipe) => (format!("({pipe})"), names),
-            _ => (inner.to_string(), names),
+    let (mut shown, path) = match &expr.kind {
+        ExprKind::Field(path) => (String::new(), path),
+        ExprKind::Variable(variable, path) => (variable.name.to_string(), path),
+        ExprKind::Chain(inner, path) => match &inner.kind {
+            ExprKind::Pipe(pipe) => (format!("({pipe})"), path),
+            _ => (inner.to_string(), path),
         },
         _ => return expr.to_string(),
     };
-    for name in names.iter().take(count) {
-        text.push('.');
-        text += &name.to_str();
+    for name in path.names().take(count) {
+        shown.push('.');
+        shown += &text(name);
     }
-    if text.is_empty() { ".".to_owned() } else { text }
+    if shown.is_empty() { ".".to_owned() } else { shown }
+}
+
+fn text(name: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(name)
 }

@@ -81,6 +81,9 @@ fn complex(text: &str) -> Result<Number, String> {
 
 /// Parses an unsigned integer with an optional base prefix and underscores, as `strconv.ParseUint` with base 0.
 pub(crate) fn parse_uint(text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0')) {
+        return text.parse().ok();
+    }
     let lower = text.to_ascii_lowercase();
     let (digits, radix, had_prefix) = if let Some(rest) = lower.strip_prefix("0x") {
         (rest, 16, true)

@@ -1,7 +1,9 @@
 //! Parses pipelines, commands and operands.
 
+use smallvec::SmallVec;
+
 use super::token::{Kind, Token};
-use super::tree::{Command, Expr, ExprKind, Pipe, Variable};
+use super::tree::{Command, Expr, ExprKind, Part, Pipe, Variable};
 use super::{DEPTH, Parsed, Parser, number, offset32};
 use crate::value::Str;
 
@@ -17,8 +19,8 @@ impl<'t> Parser<'t> {
         if rest[0].kind == Kind::Variable {
             self.variable(rest[0].text, rest[1].offset)?;
         }
-        // Most pipelines have one command, and most commands one operand.
-        let mut commands = Vec::with_capacity(1);
+        // Collected in place, so that the kept lists have no spare room.
+        let mut commands: SmallVec<[Command; 1]> = SmallVec::new();
         while !matches!(rest[0].kind, Kind::End | Kind::Close) {
             if !rest[0].kind.starts_operand() {
                 return self.unexpected(&rest[0], context);
@@ -32,7 +34,7 @@ impl<'t> Parser<'t> {
         if let Some(index) = commands.iter().skip(1).position(|command| is_literal(&command.args[0].kind)) {
             return self.error(end, format!("non executable command in pipeline stage {}", index + 2));
         }
-        Ok(Pipe { offset, declared, is_assignment, commands })
+        Ok(Pipe { offset, declared, is_assignment, commands: commands.into_vec() })
     }
 
     /// Parses `$x :=` and `$x =` at the start of a pipeline, and for `range` two variables with a comma. Returns the
@@ -53,14 +55,14 @@ impl<'t> Parser<'t> {
         };
         let (read, behind) = rest.split_at(length);
         *rest = behind;
-        let declared = read.iter().step_by(2).map(|token| self.names.declare(token.text)).collect();
+        let declared = read.iter().step_by(2).map(|token| self.declared(token)).collect();
         Ok((declared, read[length - 1].kind == Assign))
     }
 
     /// Parses a command, and the `|` behind it.
     fn command(&mut self, rest: &mut Rest<'_, 't>) -> Parsed<Command> {
         let offset = offset32(rest[0].offset);
-        let mut args = Vec::with_capacity(1);
+        let mut args: SmallVec<[Expr; 4]> = SmallVec::new();
         let mut has_more = true;
         while has_more {
             args.push(self.operand(rest)?);
@@ -71,7 +73,7 @@ impl<'t> Parser<'t> {
             Kind::End | Kind::Close => {}
             _ => return self.unexpected(&rest[0], "operand"),
         }
-        Ok(Command { offset, args })
+        Ok(Command { offset, args: args.into_vec() })
     }
 
     /// Parses an operand with the fields directly behind it.
@@ -86,12 +88,12 @@ impl<'t> Parser<'t> {
         let (fields, behind) = rest.split_at(rest.iter().take_while(is_field).count());
         let Some(first) = fields.first() else { return Ok(Expr { offset: offset32(token.offset), kind }) };
         *rest = behind;
-        let names = fields.iter().map(|field| Str::from(&field.text[1..]));
+        let last = &fields[fields.len() - 1];
         match &mut kind {
-            ExprKind::Field(path) | ExprKind::Variable(_, path) => path.extend(names),
+            ExprKind::Field(path) | ExprKind::Variable(_, path) => path.extend_to(offset32(last.end())),
             ExprKind::Function(_) | ExprKind::Pipe(_) => {
                 let inner = Box::new(Expr { offset: offset32(token.offset), kind });
-                kind = ExprKind::Chain(inner, names.collect());
+                kind = ExprKind::Chain(inner, self.part(first, last));
             }
             _ => {
                 let shown = crate::format::quoted(token.text.as_bytes());
@@ -108,8 +110,13 @@ impl<'t> Parser<'t> {
         let text = token.text;
         Ok(match token.kind {
             Kind::Name => return self.function(text, token.offset),
-            Kind::Field => ExprKind::Field(vec![Str::from(&text[1..])]),
-            Kind::Variable => ExprKind::Variable(self.variable(text, token.offset)?, Vec::new()),
+            Kind::Field => ExprKind::Field(self.part(&token, &token)),
+            Kind::Variable => {
+                let number = self.variable(text, token.offset)?;
+                let variable = Variable { number, name: self.part(&token, &token) };
+                let end = offset32(token.end());
+                ExprKind::Variable(variable, Part::new(self.source, end, end))
+            }
             Kind::Bool => ExprKind::Bool(text == "true"),
             Kind::Nil => ExprKind::Nil,
             Kind::Number => match number::number(text) {
@@ -117,8 +124,8 @@ impl<'t> Parser<'t> {
                 Err(message) => return self.error(token.offset, message),
             },
             Kind::Quoted => {
-                let unquoted = Str::from(self.unquoted(&token)?);
-                ExprKind::String { quoted: text.into(), text: unquoted }
+                let text = Str::from(&*self.unquoted(&token)?);
+                ExprKind::String { quoted: self.part(&token, &token), text }
             }
             _ => ExprKind::Dot,
         })
@@ -145,11 +152,15 @@ impl<'t> Parser<'t> {
         self.error_near(offset, format!("function {quoted} not defined"), near)
     }
 
-    /// Returns a visible variable. `offset` is the position of the error.
-    fn variable(&mut self, name: &str, offset: usize) -> Parsed<Variable> {
+    fn declared(&mut self, token: &Token<'_>) -> Variable {
+        Variable { number: self.names.declare(token.text), name: self.part(token, token) }
+    }
+
+    /// Returns the number of a visible variable. `offset` is the position of the error.
+    fn variable(&mut self, name: &str, offset: usize) -> Parsed<u32> {
         let number = self.names.number(name);
         if self.names.visible.contains(&number) {
-            return Ok(Variable { number, name: name.into() });
+            return Ok(number);
         }
         let visible = self.names.visible.iter().map(|number| &*self.names.all[*number as usize]);
         let near = crate::error::near_names(name, visible);

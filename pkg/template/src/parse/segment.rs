@@ -95,6 +95,11 @@ impl<'t> Template<'t> {
     /// Returns the offset of the right delimiter that starts here, with a trim marker or without, and the offset of the
     /// next segment.
     fn right_delimiter(&self, start: usize) -> Option<(usize, usize)> {
+        // A delimiter starts with a space or with its own first character.
+        let first = *self.text.as_bytes().get(start)?;
+        if first != self.right.as_bytes()[0] && !is_space(first) {
+            return None;
+        }
         if self.has_right_marker(start) {
             let behind = start + 2 + self.right.len();
             return Some((start + 2, behind + count_spaces(&self.text[behind..])));

@@ -6,7 +6,7 @@ use crate::format::{code_point, quoted};
 pub(super) const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 
 pub(super) fn is_space(byte: u8) -> bool {
-    SPACES.contains(&char::from(byte))
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// The kinds of tokens.
@@ -99,6 +99,11 @@ impl Token<'_> {
     /// Creates a token without text.
     pub(super) fn broken(defect: Defect, offset: usize) -> Self {
         Self { kind: Kind::Broken(defect), offset, text: "", spaces_before: false }
+    }
+
+    /// The offset behind the token.
+    pub(super) fn end(&self) -> usize {
+        self.offset + self.text.len()
     }
 
     /// Formats the token for an error message. A defect is a message of its own.

@@ -36,6 +36,49 @@ impl Source {
     }
 }
 
+/// A part of the text of a template.
+#[derive(Clone)]
+pub(crate) struct Part {
+    source: Arc<Source>,
+    start: u32,
+    end: u32,
+}
+
+impl Part {
+    pub(crate) fn new(source: &Arc<Source>, start: u32, end: u32) -> Self {
+        Self { source: source.clone(), start, end }
+    }
+
+    pub(crate) fn extend_to(&mut self, end: u32) {
+        self.end = end;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.source.text[self.start as usize..self.end as usize]
+    }
+
+    /// Returns the names in a part such as `.a.b`.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes().split(|byte| *byte == b'.').skip(1)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.bytes()))
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
 impl Drop for Tree {
     fn drop(&mut self) {
         let body = std::mem::take(&mut self.body);
@@ -105,7 +148,7 @@ pub(crate) struct Pipe {
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) number: u32,
-    pub(crate) name: Box<str>,
+    pub(crate) name: Part,
 }
 
 /// One command of a pipeline: an operand, or a function with arguments.
@@ -129,11 +172,16 @@ pub(crate) enum ExprKind {
     Nil,
     Bool(bool),
     Number(Box<Number>),
-    String { quoted: Box<str>, text: Str },
-    Field(Vec<Str>),
-    Variable(Variable, Vec<Str>),
+    String {
+        quoted: Part,
+        text: Str,
+    },
+    /// The fields as written, such as `.a.b`.
+    Field(Part),
+    /// A variable with the fields behind it.
+    Variable(Variable, Part),
     Function(Arc<Function>),
-    Chain(Box<Expr>, Vec<Str>),
+    Chain(Box<Expr>, Part),
     Pipe(Box<Pipe>),
 }
 
@@ -148,10 +196,6 @@ pub(crate) struct Number {
     pub(crate) text: Box<str>,
 }
 
-fn write_fields(f: &mut fmt::Formatter<'_>, fields: &[Str]) -> fmt::Result {
-    fields.iter().try_for_each(|field| write!(f, ".{}", field.to_str()))
-}
-
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -159,19 +203,15 @@ impl fmt::Display for Expr {
             ExprKind::Nil => f.write_str("nil"),
             ExprKind::Bool(value) => write!(f, "{value}"),
             ExprKind::Number(number) => f.write_str(&number.text),
-            ExprKind::String { quoted, .. } => f.write_str(quoted),
-            ExprKind::Field(fields) => write_fields(f, fields),
-            ExprKind::Variable(variable, fields) => {
-                f.write_str(&variable.name)?;
-                write_fields(f, fields)
-            }
+            ExprKind::String { quoted: part, .. } | ExprKind::Field(part) => part.fmt(f),
+            ExprKind::Variable(variable, fields) => write!(f, "{}{fields}", variable.name),
             ExprKind::Function(function) => f.write_str(function.name()),
             ExprKind::Chain(inner, fields) => {
                 match &inner.kind {
                     ExprKind::Pipe(pipe) => crate::stack::grow(|| write!(f, "({pipe})"))?,
                     _ => inner.fmt(f)?,
                 }
-                write_fields(f, fields)
+                fields.fmt(f)
             }
             ExprKind::Pipe(pipe) => crate::stack::grow(|| pipe.fmt(f)),
         }

@@ -1,12 +1,22 @@
 //! Reads quoted strings and characters, as Go's `strconv.Unquote` does.
 
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr3};
+
 /// Returns the bytes of a string in double or back quotes. `None` if the syntax is invalid.
-pub(crate) fn unquote(quoted: &str) -> Option<Vec<u8>> {
+pub(crate) fn unquote(quoted: &str) -> Option<Cow<'_, [u8]>> {
     if let Some(raw) = quoted.strip_prefix('`').and_then(|text| text.strip_suffix('`')) {
-        let is_valid = !raw.contains('`') && quoted.len() >= 2;
-        return is_valid.then(|| raw.bytes().filter(|byte| *byte != b'\r').collect());
+        let is_valid = memchr(b'`', raw.as_bytes()).is_none() && quoted.len() >= 2;
+        return is_valid.then(|| match memchr(b'\r', raw.as_bytes()) {
+            None => Cow::Borrowed(raw.as_bytes()),
+            Some(_) => raw.bytes().filter(|byte| *byte != b'\r').collect(),
+        });
     }
     let mut rest = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'))?;
+    if memchr3(b'\\', b'"', b'\n', rest.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(rest.as_bytes()));
+    }
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
         let plain = rest.find(['\\', '"', '\n']).unwrap_or(rest.len());
@@ -24,7 +34,7 @@ pub(crate) fn unquote(quoted: &str) -> Option<Vec<u8>> {
         }
         rest = after;
     }
-    Some(out)
+    Some(Cow::Owned(out))
 }
 
 /// One character of a quoted text.
