@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
-//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::refuse::Tabs) |
+//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::reject::TabCheck) |
 //! | a break in quotes, the next line indented too little | a stand-in | text may continue at any column |
 //! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use granit_parser::{ErrorKind, ScalarStyle};
-use memchr::{memchr_iter, memchr2, memchr3, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr2};
 
 const NEXT_LINE: &str = "\u{85}";
 const LINE_SEPARATOR: &str = "\u{2028}";
@@ -38,6 +38,8 @@ const BREAK_STAND_INS: [char; 4] = [BREAK_STAND_IN, EMPTY_LINE_STAND_IN, TWO_EMP
 const MIN_REPAIRS: usize = 32;
 /// The maximum number of bytes that further repairs parse again.
 const MAX_REPARSED_BYTES: usize = 2 << 20;
+/// The maximum number of bytes between the start of a text in quotes and a line to join.
+const MAX_QUOTE_DISTANCE: usize = 4 << 10;
 
 /// A text and its form for the parser.
 #[derive(Debug)]
@@ -134,27 +136,41 @@ impl<'a> ParserText<'a> {
         is_hidden
     }
 
-    /// Joins a line in quotes with the line before, and with the following lines until one contains a quote. `start` is
-    /// the first character of the line that is not blank.
-    fn join_lines(&mut self, mut start: usize) -> bool {
+    /// Joins the lines of a text in quotes. `start` is the first character of one of its lines that is not blank.
+    ///
+    /// If the start of the text is known, the lines of following texts are joined too: the same mistake mostly occurs
+    /// again. If not, lines are joined up to the next quote.
+    fn join_lines(&mut self, start: usize) -> bool {
         if !self.has_break_stand_ins && self.text.contains(BREAK_STAND_INS) {
             return false;
         }
+        let text = self.text.as_bytes();
+        let is_joined = if let Some(mut end) = closing_quote_around(text, start) {
+            let is_joined = self.join_until(start, end);
+            while let Some((start, next_end)) = next_quoted_lines(self.text.as_bytes(), end) {
+                self.join_until(start, next_end);
+                end = next_end;
+            }
+            is_joined
+        } else {
+            let length = memchr2(b'"', b'\'', &text[start..]).unwrap_or(text.len() - start);
+            self.join_until(start, start + length)
+        };
+        self.has_break_stand_ins |= is_joined;
+        is_joined
+    }
+
+    /// Joins a line with the line before, and with the following lines that start before an offset.
+    fn join_until(&mut self, mut start: usize, end: usize) -> bool {
         let mut is_joined = false;
         while let Some((range, breaks)) = breaks_before(self.text.as_bytes(), start) {
             let stand_in = break_stand_in(breaks, range.len());
             self.text.to_mut().replace_range(range, &stand_in);
             is_joined = true;
-            let rest = &self.text.as_bytes()[start..];
-            match memchr3(b'\n', b'"', b'\'', rest) {
-                Some(length) if rest[length] == b'\n' => {
-                    let blanks = rest[length..].iter().take_while(|byte| is_space(**byte)).count();
-                    start += length + blanks;
-                }
-                _ => break,
-            }
+            let rest = &self.text.as_bytes()[start..end];
+            let Some(length) = memchr(b'\n', rest) else { break };
+            start += length + rest[length..].iter().take_while(|byte| is_space(**byte)).count();
         }
-        self.has_break_stand_ins |= is_joined;
         is_joined
     }
 
@@ -199,6 +215,61 @@ impl<'a> ParserText<'a> {
             out.truncate(out.trim_end_matches(['\u{2028}', '\u{2029}']).len());
         }
         Cow::Owned(out)
+    }
+}
+
+/// Returns the end of the text in quotes around an offset, if the text starts behind a key or a dash.
+fn closing_quote_around(text: &[u8], at: usize) -> Option<usize> {
+    let first = at.saturating_sub(MAX_QUOTE_DISTANCE);
+    let mut before = at;
+    loop {
+        before = first + memrchr2(b'"', b'\'', &text[first..before])?;
+        if is_behind_indicator(&text[..before])
+            && let Some(end) = closing_quote(text, before).filter(|end| *end > at)
+        {
+            return Some(end);
+        }
+    }
+}
+
+/// Returns the next text in quotes with several lines: the first character of its second line that is not blank, and its
+/// end. The search ends where a block of text, in which quotes have no meaning, may start.
+fn next_quoted_lines(text: &[u8], mut from: usize) -> Option<(usize, usize)> {
+    loop {
+        let start = from + memchr(b'\n', &text[from..])? + 1;
+        let line_end = start + memchr(b'\n', &text[start..])?;
+        let line = &text[start..line_end];
+        if memchr3(b'|', b'>', b'#', line).is_some() {
+            return None;
+        }
+        from = line_end;
+        let Some(quote) = memchr2(b'"', b'\'', line).filter(|at| is_behind_indicator(&line[..*at])) else {
+            continue;
+        };
+        let end = closing_quote(text, start + quote)?;
+        if end > line_end {
+            let blanks = text[line_end..end].iter().take_while(|byte| is_space(**byte)).count();
+            return Some((line_end + blanks, end));
+        }
+    }
+}
+
+fn is_behind_indicator(before: &[u8]) -> bool {
+    before.ends_with(b": ") || before.ends_with(b"- ")
+}
+
+/// Returns the closing quote of a text in quotes.
+fn closing_quote(text: &[u8], start: usize) -> Option<usize> {
+    let quote = text[start];
+    let mut at = start + 1;
+    loop {
+        at += memchr2(quote, b'\\', &text[at..])?;
+        let escape = if quote == b'"' { b'\\' } else { b'\'' };
+        match (text[at] == escape, text.get(at + 1)) {
+            (true, Some(next)) if quote == b'"' || *next == quote => at += 2,
+            _ if text[at] == quote => return Some(at),
+            _ => at += 1,
+        }
     }
 }
 

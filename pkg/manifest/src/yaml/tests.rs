@@ -273,6 +273,15 @@ fn the_number_of_repairs_is_limited() {
 }
 
 #[test]
+fn repeated_texts_in_quotes_are_repaired_together() {
+    let text = "- a: 'x\n  \"y\": \"z\", it''s\n\n  b: ''c'''\n  d: |\n    e: 'f\n".repeat(20);
+    let list = json!({"a": "x \"y\": \"z\", it's\nb: 'c'", "d": "e: 'f\n"});
+    assert_eq!(read(&text), Value::Array(vec![list; 20]));
+    let text = "- a: \"x\n  y \\\" 'z'\"\n".repeat(5_000);
+    assert_eq!(read(&text)[4_999], json!({"a": "x y \" 'z'"}));
+}
+
+#[test]
 fn every_prefix_of_a_document_is_read_or_refused() {
     let documents = [
         "a: &x {b: 'it''s', \"c\\x41\\\n  d\": |2-\n    text\n\n  more\n  , e: [1, *x]}\n",
