@@ -24,9 +24,11 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, YamlError> {
         }
     };
     let (units, rest) = bytes.as_chunks::<2>();
-    let characters = char::decode_utf16(units[1..].iter().copied().map(unit)).map_while(Result::ok);
+    let mut is_valid = rest.is_empty();
+    let characters = char::decode_utf16(units[1..].iter().copied().map(unit));
+    let characters = characters.map_while(|character| character.inspect_err(|_| is_valid = false).ok());
     let text: String = characters.collect();
-    if rest.is_empty() && text.encode_utf16().count() == units.len() - 1 {
+    if is_valid {
         return Ok(Cow::Owned(text));
     }
     let fault = YamlErrorKind::Syntax("found invalid UTF-16".into()).at_offset(u32::MAX);
