@@ -12,10 +12,8 @@ pub struct BadPattern;
 /// # Errors
 /// `BadPattern` if the part of the pattern that was needed is malformed.
 pub fn matches_path(pattern: &str, path: &str) -> Result<bool, BadPattern> {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let path: Vec<char> = path.chars().collect();
-    check(&pattern)?;
-    Ok(matches_from(&pattern, &path))
+    check(pattern)?;
+    Ok(matches_checked(pattern, path))
 }
 
 /// One element of a pattern.
@@ -23,104 +21,105 @@ enum Element<'p> {
     Any,
     Star,
     Literal(char),
-    Class { is_negated: bool, ranges: &'p [char] },
+    Class { is_negated: bool, ranges: &'p str },
 }
 
 /// Splits the first element off a pattern.
-fn element(pattern: &[char]) -> Result<Option<(Element<'_>, &[char])>, BadPattern> {
-    Ok(match pattern {
-        [] => None,
-        ['*', rest @ ..] => Some((Element::Star, rest)),
-        ['?', rest @ ..] => Some((Element::Any, rest)),
-        ['\\'] => return Err(BadPattern),
-        ['[', rest @ ..] => {
-            let (is_negated, rest) = match rest {
-                ['^', rest @ ..] => (true, rest),
-                rest => (false, rest),
-            };
-            let end = class_end(rest)?;
-            Some((Element::Class { is_negated, ranges: &rest[..end] }, &rest[end + 1..]))
+fn element(pattern: &str) -> Result<Option<(Element<'_>, &str)>, BadPattern> {
+    let mut characters = pattern.chars();
+    let Some(first) = characters.next() else { return Ok(None) };
+    let rest = characters.as_str();
+    Ok(Some(match first {
+        '*' => (Element::Star, rest),
+        '?' => (Element::Any, rest),
+        '\\' => (Element::Literal(characters.next().ok_or(BadPattern)?), characters.as_str()),
+        '[' => {
+            let (is_negated, class) = rest.strip_prefix('^').map_or((false, rest), |class| (true, class));
+            let behind = behind_class(class)?;
+            let ranges = &class[..class.len() - behind.len() - 1];
+            (Element::Class { is_negated, ranges }, behind)
         }
-        ['\\', literal, rest @ ..] | [literal, rest @ ..] => Some((Element::Literal(*literal), rest)),
-    })
+        literal => (Element::Literal(literal), rest),
+    }))
 }
 
-/// Returns the position of the `]` that ends a class.
-fn class_end(class: &[char]) -> Result<usize, BadPattern> {
-    let mut at = 0;
-    let mut count = 0;
+/// Returns the text behind the `]` that ends a class.
+fn behind_class(mut class: &str) -> Result<&str, BadPattern> {
+    let mut is_first = true;
     loop {
-        match class.get(at) {
-            None => return Err(BadPattern),
-            Some(']') if count > 0 => return Ok(at),
-            _ => {}
+        match class.strip_prefix(']') {
+            Some(behind) if !is_first => return Ok(behind),
+            _ => class = range(class)?.2,
         }
-        at = class_character(class, at)?.1;
-        if class.get(at) == Some(&'-') {
-            at = class_character(class, at + 1)?.1;
-        }
-        count += 1;
+        is_first = false;
     }
 }
 
-fn class_character(class: &[char], at: usize) -> Result<(char, usize), BadPattern> {
-    match class.get(at..).unwrap_or_default() {
-        [] | ['-' | ']', ..] | ['\\'] => Err(BadPattern),
-        ['\\', character, ..] => Ok((*character, at + 2)),
-        [character, ..] => Ok((*character, at + 1)),
+/// Returns the first range of a class, of which most are one character, and the text behind it.
+fn range(class: &str) -> Result<(char, char, &str), BadPattern> {
+    let (low, rest) = class_character(class)?;
+    match rest.strip_prefix('-') {
+        Some(high) => class_character(high).map(|(high, rest)| (low, high, rest)),
+        None => Ok((low, low, rest)),
     }
 }
 
-fn class_contains(class: &[char], wanted: char) -> bool {
-    let mut at = 0;
-    while let Ok((low, next)) = class_character(class, at) {
-        let (high, next) = match class.get(next) {
-            Some('-') => class_character(class, next + 1).unwrap_or((low, next + 1)),
-            _ => (low, next),
-        };
+fn class_character(class: &str) -> Result<(char, &str), BadPattern> {
+    let mut characters = class.chars();
+    let character = match characters.next() {
+        None | Some('-' | ']') => None,
+        Some('\\') => characters.next(),
+        plain => plain,
+    };
+    Ok((character.ok_or(BadPattern)?, characters.as_str()))
+}
+
+fn class_contains(mut class: &str, wanted: char) -> bool {
+    while let Ok((low, high, rest)) = range(class) {
         if (low..=high).contains(&wanted) {
             return true;
         }
-        at = next;
+        class = rest;
     }
     false
 }
 
-fn check(mut pattern: &[char]) -> Result<(), BadPattern> {
+pub(crate) fn check(mut pattern: &str) -> Result<(), BadPattern> {
     while let Some((_, rest)) = element(pattern)? {
         pattern = rest;
     }
     Ok(())
 }
 
-/// Matches without recursion: only the last `*` is tried again.
-fn matches_from(pattern: &[char], path: &[char]) -> bool {
-    let (mut pattern, mut at) = (pattern, 0);
-    let mut retry: Option<(&[char], usize)> = None;
+/// Matches a whole path against a valid pattern, without recursion: only the last `*` is tried again.
+pub(crate) fn matches_checked(mut pattern: &str, mut path: &str) -> bool {
+    let mut retry: Option<(&str, &str)> = None;
     loop {
-        let step = match element(pattern) {
-            Ok(Some((Element::Star, rest))) => {
-                retry = Some((rest, at));
+        let mut characters = path.chars();
+        let found = characters.next();
+        match (element(pattern), found) {
+            (Ok(Some((Element::Star, end))), _) if !end.contains(['*', '?', '[', '\\']) => {
+                return path.strip_suffix(end).is_some_and(|skipped| !skipped.contains('/'));
+            }
+            (Ok(Some((Element::Star, rest))), _) => {
+                retry = Some((rest, path));
                 pattern = rest;
                 continue;
             }
-            Ok(None) if at == path.len() => return true,
-            Ok(Some((wanted, rest))) if path.get(at).is_some_and(|found| accepts(&wanted, *found)) => {
-                Some(rest)
+            (Ok(None), None) => return true,
+            (Ok(Some((wanted, rest))), Some(found)) if accepts(&wanted, found) => {
+                (pattern, path) = (rest, characters.as_str());
+                continue;
             }
-            _ => None,
-        };
-        if let Some(rest) = step {
-            (pattern, at) = (rest, at + 1);
-            continue;
+            _ => {}
         }
-        match retry {
-            Some((rest, from)) if path.get(from).is_some_and(|skipped| *skipped != '/') => {
-                retry = Some((rest, from + 1));
-                (pattern, at) = (rest, from + 1);
-            }
-            _ => return false,
+        let Some((rest, from)) = retry else { return false };
+        let mut skipped = from.chars();
+        if skipped.next().is_none_or(|skipped| skipped == '/') {
+            return false;
         }
+        retry = Some((rest, skipped.as_str()));
+        (pattern, path) = (rest, skipped.as_str());
     }
 }
 

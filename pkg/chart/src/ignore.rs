@@ -2,7 +2,7 @@
 //!
 //! Source: Helm 3.22 pkg/ignore.
 
-use crate::glob::{BadPattern, matches_path};
+use crate::glob::{BadPattern, check, matches_checked};
 
 /// The rules of a `.helmignore`.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl Rule {
         if text.contains("**") {
             return Err(IgnoreReason::DoubleStar);
         }
-        matches_path(text, "abc").map_err(IgnoreReason::Pattern)?;
+        check(text).map_err(IgnoreReason::Pattern)?;
         let (is_negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
         let (folders_only, text) = text.strip_suffix('/').map_or((false, text), |rest| (true, rest));
         let scope = if text.contains('/') { Scope::Path } else { Scope::Name };
@@ -115,7 +115,7 @@ impl Rule {
             Scope::Path => path,
             Scope::Name => path.rsplit('/').next().unwrap_or(path),
         };
-        matches_path(&self.pattern, subject).unwrap_or(false)
+        matches_checked(&self.pattern, subject)
     }
 }
 
