@@ -46,6 +46,9 @@ fn flags_of_helm_without_effect_are_accepted() {
         "--burst-limit 1 --qps 1.5 --registry-config f --repository-cache f --repository-config f --ca-file f",
         "--kube-apiserver u --kube-as-group g --kube-as-user u --kube-ca-file f --kube-tls-server-name n",
         "--kube-token t --kube-insecure-skip-tls-verify --kubeconfig f --kube-context c --cert-file f --key-file f",
+        "--enable-dns --username u --password p",
+        "--username u --cert-file f",
+        "--password p --key-file f",
     ] {
         let run = world.run_expecting_success(&format!("chart template shop web {flags}"));
         assert_eq!(run.stdout, plain.stdout, "{flags}");
@@ -63,9 +66,11 @@ fn flags_of_helm_without_effect_are_accepted() {
 #[test]
 fn flags_of_helm_that_cannot_be_honoured_are_refused() {
     let world = with_chart();
+    world.write("dns/Chart.yaml", "apiVersion: v2\nname: dns\nversion: 1.0.0\n");
+    world.write("dns/templates/a.yaml", "a: {{ getHostByName \"example.org\" | quote }}\n");
     let screens = world.screens([
         "chart template shop web --verify",
-        "chart template shop web --enable-dns",
+        "chart template shop dns --enable-dns",
         "chart template shop web --validate --kube-token s3cret",
         "chart show values web --jsonpath {.replicas}",
     ]);
@@ -78,11 +83,11 @@ exit 1
 error: `--verify` is not supported: capstan reads no provenance files
 hint: pin the digest of the chart with `capstan lock --chart URL`
 
-$ capstan chart template shop web --enable-dns
+$ capstan chart template shop dns --enable-dns
 exit 1
 --- stderr
-error: `--enable-dns` is not supported: the manifests would depend on the name server of this machine
-hint: omit the flag, and set addresses as values, such as `--set address=192.0.2.1`
+error: cannot render chart `dns`
+  cause: template: dns/templates/a.yaml:1:6: executing "dns/templates/a.yaml" at <getHostByName "example.org">: error calling getHostByName: the output would depend on the name server of this machine; set the address as a value
 
 $ capstan chart template shop web --validate --kube-token s3cret
 exit 1

@@ -338,6 +338,7 @@ fn session(options: &RenderOptions, settings: Settings) -> Session {
 fn settings(options: &RenderOptions) -> Settings {
     Settings {
         lint: options.lint,
+        enable_dns: options.enable_dns,
         trace: options.trace == Trace::On,
         seed: options.seed,
         now: options.now,

@@ -22,6 +22,8 @@ pub struct RenderOptions {
     pub skips_schema: bool,
     /// Lets `required` and `fail` pass, as `helm lint` does.
     pub lint: bool,
+    /// Lets templates that ask for the address of a host fail; otherwise the address is empty, as in Helm.
+    pub enable_dns: bool,
     /// Records the origin of each rendered field for [`Rendered::objects`](crate::Rendered::objects).
     pub trace: Trace,
     /// The seed of random values and keys; `None` asks the system.
@@ -39,6 +41,7 @@ impl RenderOptions {
             lookup: None,
             skips_schema: false,
             lint: false,
+            enable_dns: false,
             trace: Trace::Off,
             seed: None,
             now: Timestamp::UNIX_EPOCH,

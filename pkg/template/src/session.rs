@@ -42,6 +42,8 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// The time that `now` returns.
     pub now: Timestamp,
+    /// Lets `getHostByName` fail instead of returning an empty text, since the name server is never asked.
+    pub enable_dns: bool,
     /// Records the template position of each piece of output, and the entries of maps behind it.
     pub trace: bool,
 }
@@ -57,6 +59,7 @@ impl Default for Settings {
             collects_required: false,
             seed: None,
             now: Timestamp::UNIX_EPOCH,
+            enable_dns: false,
             trace: false,
         }
     }

@@ -18,13 +18,22 @@ const ROWS: &[Row] = &[
     ("required", "sa", required),
     ("fail", "s", |run, args| failed(run, args, Value::Nil)),
     ("lookup", "ssss", |_, _| Ok(Value::Map(Map::from_iter::<[(&str, Value); 0]>([])))),
-    ("getHostByName", "s", |_, _| Ok("".into())),
+    ("getHostByName", "s", address),
 ];
 
 fn required(run: &mut dyn Engine, args: &[Value]) -> Result {
     let value = args.value(1);
     let is_missing = value.is_nil() || matches!(value, Value::String(text) if text.is_empty());
     if is_missing { failed(run, args, value.clone()) } else { Ok(value.clone()) }
+}
+
+fn address(run: &mut dyn Engine, _: &[Value]) -> Result {
+    if run.session().settings().enable_dns {
+        return Err(
+            "the output would depend on the name server of this machine; set the address as a value".into()
+        );
+    }
+    Ok("".into())
 }
 
 /// Fails with the message of the template, between the marks that Helm looks for.

@@ -27,11 +27,11 @@ pub(super) struct SourceFlags {
     dependency_update: bool,
 
     /// User name for the host of the chart [default: that of the host in clusterctl.yaml, ~/.netrc or docker login]
-    #[arg(long, value_name = "NAME", requires = "password", help_heading = CHART_SOURCE)]
+    #[arg(long, value_name = "NAME", help_heading = CHART_SOURCE)]
     username: Option<String>,
 
     /// Password for the host of the chart
-    #[arg(long, value_name = "TEXT", requires = "username", help_heading = CHART_SOURCE)]
+    #[arg(long, value_name = "TEXT", help_heading = CHART_SOURCE)]
     password: Option<String>,
 
     /// Send the credential of the repository also to other hosts that its index names
@@ -42,9 +42,9 @@ pub(super) struct SourceFlags {
     #[arg(long, value_name = "FILE", hide = true)]
     ca_file: Option<String>,
 
-    #[arg(long, requires = "key_file", hide = true)]
+    #[arg(long, hide = true)]
     cert_file: Option<String>,
-    #[arg(long, requires = "cert_file", hide = true)]
+    #[arg(long, hide = true)]
     key_file: Option<String>,
     #[arg(long, hide = true)]
     plain_http: bool,

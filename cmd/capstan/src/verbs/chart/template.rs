@@ -183,12 +183,6 @@ impl Template {
             )
             .hint("change the objects with `--kustomization DIR`, or pipe the output to the program"));
         }
-        if self.ignored.enable_dns {
-            return Err(Failure::user(
-                "`--enable-dns` is not supported: the manifests would depend on the name server of this machine",
-            )
-            .hint("omit the flag, and set addresses as values, such as `--set address=192.0.2.1`"));
-        }
         Ok(())
     }
 
@@ -224,6 +218,7 @@ impl Template {
         Ok(RenderOptions {
             capabilities,
             skips_schema: self.skip_schema_validation,
+            enable_dns: self.ignored.enable_dns,
             now: Timestamp::now(),
             ..RenderOptions::new(release)
         })
