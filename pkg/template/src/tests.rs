@@ -59,6 +59,25 @@ fn a_nil_path_is_named_with_similar_keys() {
     assert_eq!(problem(inside, Settings::helm()), expected);
 }
 
+// Row: D-559
+#[test]
+fn dates_are_shown_in_a_named_zone_or_in_utc() {
+    let zones =
+        ["America/New_York", "america/new_york", "../zoneinfo/Asia/Tokyo", "America/Sao_Paulo", "Local"];
+    let shown = zones.map(|zone| {
+        rendered(&format!("{{{{ dateInZone \"2006-01-02T15:04:05Z07:00 MST\" 1700000000 \"{zone}\" }}}}"))
+    });
+    let utc = "2023-11-14T22:13:20Z UTC";
+    let mut expected = [utc; 5];
+    // A machine may lack the database of zones.
+    if jiff::tz::TimeZone::get(zones[0]).is_ok() {
+        expected[0] = "2023-11-14T17:13:20-05:00 EST";
+        expected[3] = "2023-11-14T19:13:20-03:00 -03";
+    }
+    assert_eq!(shown, expected);
+    assert_eq!(rendered("{{ date \"15:04 MST\" 0 }}"), "00:00 UTC");
+}
+
 // Row: D-558
 #[test]
 fn complex_numbers_are_refused() {

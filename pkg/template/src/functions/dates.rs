@@ -24,11 +24,11 @@ pub(super) fn add(functions: &mut Functions) {
 
 const ROWS: &[Row] = &[
     ("now", "", |run, _| Ok(shared(now(run)))),
-    ("date", "sa", |run, args| formatted(run, &args.utf8(0), args.value(1))),
-    ("dateInZone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1))),
-    ("date_in_zone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1))),
-    ("htmlDate", "a", |run, args| formatted(run, DATE, args.value(0))),
-    ("htmlDateInZone", "as", |run, args| formatted(run, DATE, args.value(0))),
+    ("date", "sa", |run, args| formatted(run, &args.utf8(0), args.value(1), "Local")),
+    ("dateInZone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1), &args.utf8(2))),
+    ("date_in_zone", "sas", |run, args| formatted(run, &args.utf8(0), args.value(1), &args.utf8(2))),
+    ("htmlDate", "a", |run, args| formatted(run, DATE, args.value(0), "Local")),
+    ("htmlDateInZone", "as", |run, args| formatted(run, DATE, args.value(0), &args.utf8(1))),
     ("dateModify", "st", |_, args| Ok(modified(args).unwrap_or_else(|_| args.value(1).clone()))),
     ("date_modify", "st", |_, args| Ok(modified(args).unwrap_or_else(|_| args.value(1).clone()))),
     ("mustDateModify", "st", |_, args| modified(args)),
@@ -95,9 +95,15 @@ fn moment(run: &mut dyn Engine, value: &Value) -> Time {
     }
 }
 
-/// Formats a moment in UTC, the local zone and the only one with a name.
-fn formatted(run: &mut dyn Engine, layout: &str, value: &Value) -> Result {
-    let time = Time::new(moment(run, value).at, TimeZone::UTC);
+/// Returns a time zone of the database of this machine. The local zone is UTC on every machine, as is an unknown one.
+fn zone(name: &str) -> TimeZone {
+    let found = TimeZone::get(name).ok();
+    // Go compares names of zones with their letter case.
+    found.filter(|zone| zone.iana_name() == Some(name)).unwrap_or(TimeZone::UTC)
+}
+
+fn formatted(run: &mut dyn Engine, layout: &str, value: &Value, zone_name: &str) -> Result {
+    let time = Time::new(moment(run, value).at, zone(zone_name));
     let limit = run.session().settings().limits.output_bytes;
     // Each letter of a layout becomes at most ten.
     run.session().create(layout.len().saturating_mul(10).min(limit))?;
