@@ -13,7 +13,7 @@ const LINES_GOAL: usize = 126_000;
 
 /// The folder of the sandbox, the maximum number of its non-test lines, and the goal.
 const SANDBOX: &str = "pkg/sandbox/";
-const MAX_SANDBOX_LINES: usize = 31_920;
+const MAX_SANDBOX_LINES: usize = 32_047;
 const SANDBOX_LINES_GOAL: usize = 32_000;
 
 /// Checks the number of non-test lines of all crates, and of the sandbox.

@@ -9,6 +9,7 @@ use std::{
 /// The default length of the history: some minutes of changes on a busy server.
 pub(crate) const DEFAULT_HISTORY: usize = 10_000;
 
+/// The options of a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryOptions {
     /// The number of changes kept in memory, see [`Store::in_memory`](super::Store::in_memory).

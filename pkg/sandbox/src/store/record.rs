@@ -48,6 +48,7 @@ pub(super) enum Record {
     Delete(StoredObject),
 }
 
+/// The next item of a journal.
 #[derive(Debug)]
 pub(super) enum JournalItem {
     Record(Record),
@@ -59,6 +60,7 @@ pub(super) enum JournalItem {
     Damaged(&'static str),
 }
 
+/// Reads a journal record by record.
 #[derive(Debug)]
 pub(super) struct RecordReader<R> {
     input: R,
@@ -69,6 +71,7 @@ pub(super) struct RecordReader<R> {
     payload: Vec<u8>,
 }
 
+/// Appends a start record to a buffer.
 pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> io::Result<()> {
     frame(buffer, |payload| {
         payload.push(START);

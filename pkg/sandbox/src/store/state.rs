@@ -12,7 +12,8 @@ use std::{
 use tokio::sync::Notify;
 
 use super::{
-    Change, Expired, Key, ListOptions, Page, ResourceName, Revision, Scope, StoredObject, objects::Objects,
+    Change, Expired, Key, ListOptions, Page, ResourceName, Revision, Scope, StoredObject,
+    objects::{Objects, SortKey},
 };
 
 /// The revision of an empty store.
@@ -80,6 +81,7 @@ impl Shared {
         self.all.notify_waiters();
     }
 
+    /// Returns the notification for changes in a scope.
     pub(super) fn changes_of(&self, scope: Option<&Scope>) -> Arc<Notify> {
         match scope {
             Some(scope) => Arc::clone(&self.write().resource(&scope.resource).changed),
@@ -133,7 +135,7 @@ impl State {
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<&Arc<StoredObject>> {
-        self.resources.get(&key.resource)?.objects.get(key)
+        self.resources.get(&key.resource)?.objects.get(SortKey::from(key))
     }
 
     pub(super) fn count(&self, resource: &ResourceName) -> usize {
@@ -166,6 +168,7 @@ impl State {
         }
     }
 
+    /// Returns the kept changes after a revision.
     pub(super) fn changes(&self, after: Revision) -> impl Iterator<Item = &Change> {
         self.history.after(after)
     }
@@ -200,7 +203,7 @@ impl State {
         let key = &change.after.key;
         let resource = self.resource(&key.resource);
         if change.deleted {
-            resource.objects.remove(key);
+            resource.objects.remove(SortKey::from(key));
         } else {
             resource.objects.insert(Arc::clone(&change.after));
         }
@@ -230,16 +233,22 @@ impl ResourceView {
     /// Returns the requested page.
     pub(super) fn page(mut self, scope: &Scope, options: &ListOptions<'_>) -> Page {
         self.undo();
-        let mut objects = self.objects.range(scope.namespace.as_deref(), options.after);
+        let mut range = self.objects.range(scope.namespace.as_deref());
+        if let Some(after) = options.after {
+            range.start = range.start.max(self.objects.position_after(SortKey::from(after)));
+        }
         let limit = options.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut page = Page { items: Vec::new(), revision: self.revision, last: None, remaining: None };
-        while let Some(object) = objects.next() {
+        if options.filter.is_none() {
+            page.items.reserve(limit.min(self.objects.count(range.clone())));
+        }
+        for (behind, object) in self.objects.between(range.clone()) {
             if options.filter.is_some_and(|filter| !filter(object)) {
                 continue;
             }
             page.items.push(Arc::clone(object));
             if page.items.len() >= limit {
-                let remaining = objects.count() as u64;
+                let remaining = self.objects.count(behind..range.end) as u64;
                 page.last = (remaining > 0).then(|| object.key.clone());
                 page.remaining = (remaining > 0 && options.filter.is_none()).then_some(remaining);
                 break;
@@ -252,8 +261,8 @@ impl ResourceView {
         for change in self.later.drain(..).rev() {
             match change.before {
                 Some(before) => self.objects.insert(before),
-                None => self.objects.remove(&change.after.key),
-            }
+                None => self.objects.remove(SortKey::from(&change.after.key)),
+            };
         }
     }
 }
@@ -293,6 +302,7 @@ impl History {
         if is_old { self.pop() } else { None }
     }
 
+    /// Returns the kept changes after a revision.
     pub(super) fn after(&self, revision: Revision) -> vec_deque::Iter<'_, Change> {
         let first = self.changes.front().map_or(0, |change| change.revision.0);
         let known = revision.next().0.saturating_sub(first);

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::HashMap, fmt, io, num::NonZeroUsize, sync:
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::objects::sort_key;
+use super::objects::SortKey;
 
 /// A position in the history. Each change creates the next revision. `metadata.resourceVersion` is its decimal form.
 ///
@@ -162,7 +162,7 @@ impl StoredObject {
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.resource.cmp(&other.resource).then_with(|| sort_key(self).cmp(&sort_key(other)))
+        self.resource.cmp(&other.resource).then_with(|| SortKey::from(self).cmp(&SortKey::from(other)))
     }
 }
 
