@@ -183,6 +183,14 @@ pub fn served() -> impl Iterator<Item = &'static Definition> + Clone {
     DEFINITIONS.list.iter().filter(|definition| !definition.package.is_empty())
 }
 
+/// Finds a definition that the API server serves by its package, such as `io.k8s.api.core.v1`, and by its own name.
+pub fn find_served(package: &str, name: &str) -> Option<&'static Definition> {
+    static BY_PACKAGE: LazyLock<HashMap<(&str, &str), &Definition>> = LazyLock::new(|| {
+        served().map(|definition| ((definition.package, definition.name), definition)).collect()
+    });
+    BY_PACKAGE.get(&(package, name)).copied()
+}
+
 /// Finds the definition of a built-in kind.
 pub(crate) fn kind(group: &str, version: &str, kind: &str) -> Option<&'static Definition> {
     if !is_built_in(group) {

@@ -9,6 +9,6 @@ pub(crate) use rules::{
     review_versions, set_defaults, unknown_fields, validate, warnings,
 };
 pub(crate) use table::{
-    KUBERNETES_RELEASE, META, add_object_meta, definition_in, empty_object, find_definition, kind_of,
-    resources, storage_group_version,
+    KUBERNETES_RELEASE, META, add_object_meta, empty_object, find_definition, kind_of, resources,
+    storage_group_version,
 };

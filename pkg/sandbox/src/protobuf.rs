@@ -10,7 +10,7 @@
 
 mod message;
 
-use manifest::builtin::{Definition, ElementType, Field, Form, SchemaAlternative, ValueType};
+use manifest::builtin::{Definition, ElementType, Field, Form, SchemaAlternative, ValueType, find};
 use serde_json::{Map, Value};
 
 use self::message::{DecodeError, FieldContent, Reader};
@@ -97,10 +97,8 @@ fn schema_or(alternative: SchemaAlternative, bytes: &[u8], depth: usize) -> Resu
 }
 
 fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, DecodeError> {
-    match builtin::find_definition("apiextensions.k8s.io", "v1", "JSONSchemaProps") {
-        Some(definition) => definition_value(definition, bytes, depth + 1),
-        None => Ok(None),
-    }
+    let definition = find("apiextensions", "JSONSchemaProps");
+    definition.map_or(Ok(None), |definition| definition_value(definition, bytes, depth + 1))
 }
 
 /// Decodes JSON or a protobuf object inside a message with one field (`RawExtension`, `JSON`, `FieldsV1`).

@@ -13,7 +13,7 @@ mod resources;
 
 use std::sync::{Arc, LazyLock};
 
-use manifest::builtin::Definition;
+use manifest::builtin::{Definition, find_served};
 use serde_json::{Value, json};
 
 pub(crate) use self::nodes::{META, add_object_meta};
@@ -66,11 +66,7 @@ pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
 pub(crate) fn find_definition(group: &str, version: &str, name: &str) -> Option<&'static Definition> {
     let is_version = |line: &Resource| (&*line.served.group, &*line.served.version) == (group, version);
     let package = RESOURCES.find(is_version)?.package;
-    definition_in(package, name).or_else(|| definition_in(META, name))
-}
-
-pub(crate) fn definition_in(package: &str, name: &str) -> Option<&'static Definition> {
-    manifest::builtin::served().find(|definition| (definition.package, definition.name) == (package, name))
+    find_served(package, name).or_else(|| find_served(META, name))
 }
 
 /// Returns an object of a built-in kind without written fields. It contains the fields that the Go type always writes,

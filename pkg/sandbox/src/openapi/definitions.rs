@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use manifest::builtin::{
-    ApplyListType, Definition, ElementType, Field, FieldDefault, Form, ListMerge, ValueType,
+    ApplyListType, Definition, ElementType, Field, FieldDefault, Form, ListMerge, ValueType, find_served,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ impl OpenApiDefinitions {
     pub(super) fn new() -> Self {
         let mut definitions = Self { values: Map::new(), versions: Vec::new() };
         for name in COMMON {
-            definitions.add_definition(builtin::definition_in(META, name));
+            definitions.add_definition(find_served(META, name));
         }
         definitions
     }
@@ -42,9 +42,9 @@ impl OpenApiDefinitions {
         let name = name_of(resource);
         if resource.custom.is_some() {
             self.values.insert(name.clone(), definition(resource));
-            self.add_definition(builtin::definition_in(META, "ObjectMeta"));
+            self.add_definition(find_served(META, "ObjectMeta"));
         } else if let Some((package, kind)) = name.rsplit_once('.') {
-            self.add_definition(builtin::definition_in(package, kind));
+            self.add_definition(find_served(package, kind));
         }
         if resource.verbs.iter().any(|verb| &**verb == "list") {
             self.values.insert(format!("{name}List"), list(resource, &name));
