@@ -55,11 +55,7 @@ const BINARY_UNITS: [(&str, u32); 6] =
 /// [`InvalidQuantity`] if the text is no quantity.
 pub fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     let text = text.trim_matches(' ');
-    if text.is_empty() {
-        return Err(InvalidQuantity::Empty);
-    }
-    let scan = QuantityParts::of(text)?;
-    let (format, exponent) = scan.unit().ok_or_else(|| scan.suffix_error())?;
+    let (scan, format, exponent) = QuantityParts::of(text)?;
     if scan.is_kept_as_written(format, exponent) {
         return Ok(Cow::Borrowed(text));
     }
@@ -78,9 +74,7 @@ pub fn compare(left: &str, right: &str) -> Result<Ordering, InvalidQuantity> {
 
 /// The sign of a quantity, and its amount as the number of whole digits and all digits.
 fn signed_amount(text: &str) -> Result<(i8, (i64, Vec<u8>)), InvalidQuantity> {
-    canonical(text)?;
-    let scan = QuantityParts::of(text.trim_matches(' '))?;
-    let (format, exponent) = scan.unit().ok_or_else(|| scan.suffix_error())?;
+    let (scan, format, exponent) = QuantityParts::of(text.trim_matches(' '))?;
     Ok(match scan.amount(format, exponent)? {
         None => (0, (0, Vec::new())),
         Some(Amount { digits, exponent }) => {
@@ -112,7 +106,11 @@ struct QuantityParts<'a> {
 }
 
 impl<'a> QuantityParts<'a> {
-    fn of(text: &'a str) -> Result<Self, InvalidQuantity> {
+    /// Splits a text without blanks around it. The second and third values are the notation and exponent of the unit.
+    fn of(text: &'a str) -> Result<(Self, Format, i64), InvalidQuantity> {
+        if text.is_empty() {
+            return Err(InvalidQuantity::Empty);
+        }
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let (zeros_and_whole, rest) = split_digits(unsigned);
         let (fraction, suffix) = rest.strip_prefix('.').map_or(("", rest), split_digits);
@@ -126,7 +124,8 @@ impl<'a> QuantityParts<'a> {
         let letters = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
         let exponent = letters.strip_prefix(['+', '-']).unwrap_or(letters);
         if split_digits(exponent).1.is_empty() {
-            return Ok(scan);
+            let (format, exponent) = scan.unit().ok_or_else(|| scan.suffix_error())?;
+            return Ok((scan, format, exponent));
         }
         Err(if scan.has_digits { scan.suffix_error() } else { InvalidQuantity::Number })
     }
