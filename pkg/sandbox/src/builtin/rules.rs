@@ -64,8 +64,10 @@ pub(crate) fn validate(
 ) -> Vec<FieldError> {
     match (subresource, old) {
         ("", old) => validation::validate(resource, object, old),
-        (other, Some(old)) => validation::validate_status(resource, other, object, old),
-        (_, None) => Vec::new(),
+        ("status", Some(old)) if &*resource.group == "apps" => {
+            validation::workload_status(&resource.plural, &object["status"], &old["status"])
+        }
+        _ => Vec::new(),
     }
 }
 

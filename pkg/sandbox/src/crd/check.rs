@@ -53,13 +53,9 @@ struct Checker {
     path: String,
 }
 
-/// Returns all errors of a value. With `correlated`, ignores errors in unchanged parts.
-pub(super) fn check(
-    schema: Schema<'_>,
-    value: &Value,
-    correlated: Option<Correlated<'_>>,
-) -> Vec<FieldError> {
-    let mut errors = Checker { path: String::new() }.child(schema, value, correlated).errors;
+/// Returns all errors of a value. With `pair`, ignores errors in unchanged parts.
+pub(super) fn check(schema: Schema<'_>, value: &Value, pair: Option<Correlated<'_>>) -> Vec<FieldError> {
+    let mut errors = Checker { path: String::new() }.child(schema, value, pair).errors;
     // An error of several alternatives is reported once.
     let mut seen = HashSet::new();
     errors.retain(|error| seen.insert(error.to_string()));
@@ -67,25 +63,15 @@ pub(super) fn check(
 }
 
 impl Checker {
-    fn child(
-        &mut self,
-        schema: Schema<'_>,
-        value: &Value,
-        correlated: Option<Correlated<'_>>,
-    ) -> CheckResult {
-        let mut outcome = self.value(schema, value, correlated);
-        if !outcome.errors.is_empty() && correlated.is_some_and(Correlated::is_unchanged) {
+    fn child(&mut self, schema: Schema<'_>, value: &Value, pair: Option<Correlated<'_>>) -> CheckResult {
+        let mut outcome = self.value(schema, value, pair);
+        if !outcome.errors.is_empty() && pair.is_some_and(Correlated::is_unchanged) {
             outcome.errors.clear();
         }
         outcome
     }
 
-    fn value(
-        &mut self,
-        schema: Schema<'_>,
-        value: &Value,
-        correlated: Option<Correlated<'_>>,
-    ) -> CheckResult {
+    fn value(&mut self, schema: Schema<'_>, value: &Value, pair: Option<Correlated<'_>>) -> CheckResult {
         let mut outcome = CheckResult::default();
         let node = schema.node();
         let checks = schema.checks();
@@ -98,7 +84,7 @@ impl Checker {
             outcome.merge(self.kind(schema, value));
             outcome.matches += 1;
         }
-        outcome.merge(self.alternatives(schema, checks, value, correlated));
+        outcome.merge(self.alternatives(schema, checks, value, pair));
         outcome.matches += 1;
         match value {
             Value::String(text) => {
@@ -114,7 +100,7 @@ impl Checker {
                 outcome.matches += 1;
             }
             Value::Array(items) => {
-                outcome.merge(self.items(schema, checks, items, correlated));
+                outcome.merge(self.items(schema, checks, items, pair));
                 outcome.matches += 1;
             }
             _ => {}
@@ -122,7 +108,7 @@ impl Checker {
         outcome.merge(self.allowed(checks, value));
         outcome.matches += 1;
         if let Value::Object(fields) = value {
-            outcome.merge(self.fields(schema, checks, fields, correlated));
+            outcome.merge(self.fields(schema, checks, fields, pair));
             outcome.matches += 1;
         }
         outcome.matches += 1;
@@ -239,16 +225,16 @@ impl Checker {
         schema: Schema<'_>,
         checks: Option<&ValueChecks>,
         items: &[Value],
-        correlated: Option<Correlated<'_>>,
+        pair: Option<Correlated<'_>>,
     ) -> CheckResult {
         let mut outcome = CheckResult::passed();
         if let Some(schema) = schema.items() {
-            let old_items = correlated.map(OldItems::of);
+            let old_items = pair.map(OldItems::of);
             for (index, item) in items.iter().enumerate() {
-                let correlated = old_items.as_ref().and_then(|old| old.correlated(item));
+                let pair = old_items.as_ref().and_then(|old| old.correlated(item));
                 let length = self.path.len();
                 self.path.extend(["[", index.to_string().as_str(), "]"]);
-                outcome.merge(self.child(schema, item, correlated));
+                outcome.merge(self.child(schema, item, pair));
                 self.path.truncate(length);
             }
         }
@@ -278,7 +264,7 @@ impl Checker {
         schema: Schema<'_>,
         checks: Option<&ValueChecks>,
         fields: &serde_json::Map<String, Value>,
-        correlated: Option<Correlated<'_>>,
+        pair: Option<Correlated<'_>>,
     ) -> CheckResult {
         let mut outcome = CheckResult::default();
         let node = schema.node();
@@ -289,14 +275,14 @@ impl Checker {
             for (name, value) in
                 fields.iter().filter(|(name, _)| !node.properties.contains_key(name.as_str()))
             {
-                outcome.merge(self.field(schema.at(additional), name, value, correlated));
+                outcome.merge(self.field(schema.at(additional), name, value, pair));
             }
         }
         for (name, id) in &node.properties {
             // The server decodes metadata into a fixed type beforehand, so schemas apply only to the names.
             let fixed = node.definition.is_some() && !matches!(&**name, "name" | "generateName");
             if let Some(value) = fields.get(&**name).filter(|_| !fixed) {
-                outcome.merge(self.field(schema.at(*id), name, value, correlated));
+                outcome.merge(self.field(schema.at(*id), name, value, pair));
             }
         }
         for name in node.required.iter().filter(|name| !fields.contains_key(&***name)) {
@@ -311,12 +297,12 @@ impl Checker {
         schema: Schema<'_>,
         name: &str,
         value: &Value,
-        correlated: Option<Correlated<'_>>,
+        pair: Option<Correlated<'_>>,
     ) -> CheckResult {
         // `apiVersion` differs between versions even if both values are equal here.
         let identity = self.path.is_empty() && matches!(name, "apiVersion" | "kind");
-        let correlated = correlated.filter(|_| !identity).and_then(|correlated| correlated.field(name));
-        self.inside(name, |checker| checker.child(schema, value, correlated))
+        let pair = pair.filter(|_| !identity).and_then(|pair| pair.field(name));
+        self.inside(name, |checker| checker.child(schema, value, pair))
     }
 
     fn inside<T>(&mut self, name: &str, act: impl FnOnce(&mut Self) -> T) -> T {
@@ -335,11 +321,11 @@ impl Checker {
         schema: Schema<'_>,
         checks: Option<&ValueChecks>,
         value: &Value,
-        correlated: Option<Correlated<'_>>,
+        pair: Option<Correlated<'_>>,
     ) -> CheckResult {
         let mut outcome = CheckResult::default();
         if let Some(checks) = checks {
-            let mut of = |checker: &mut Self, id: NodeId| checker.value(schema.at(id), value, correlated);
+            let mut of = |checker: &mut Self, id: NodeId| checker.value(schema.at(id), value, pair);
             self.any_of(&mut outcome, &checks.any_of, &mut of);
             self.one_of(&mut outcome, &checks.one_of, &mut of);
             self.all_of(&mut outcome, &checks.all_of, &mut of);

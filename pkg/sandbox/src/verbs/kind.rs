@@ -68,7 +68,7 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
         return;
     };
     if custom.status {
-        remove(object, "status");
+        put(object, "status", None);
     }
     meta::set(object, "generation", 1);
 }
@@ -121,10 +121,6 @@ fn put(object: &mut Value, name: &str, value: Option<Value>) {
         (None, Some(fields)) => drop(fields.remove(name)),
         (_, None) => {}
     }
-}
-
-fn remove(object: &mut Value, name: &str) {
-    put(object, name, None);
 }
 
 /// Returns all errors of a new object, those of its metadata first.
@@ -217,26 +213,15 @@ pub(crate) fn allows_create_on_update(resource: &ResourceType) -> bool {
 /// True if the response to a deletion is the object instead of a `Status`.
 /// Source: kubernetes 1.36, `ReturnDeletedObject` of each kind.
 pub(crate) fn returns_deleted_object(resource: &ResourceType) -> bool {
-    if resource.custom.is_some() {
-        return false;
-    }
-    matches!(
-        (&*resource.group, &*resource.plural),
-        (
-            "",
-            "resourcequotas"
-                | "persistentvolumes"
-                | "persistentvolumeclaims"
-                | "serviceaccounts"
-                | "namespaces"
-                | "pods"
-                | "services"
-                | "podtemplates"
-        ) | (
-            "storage.k8s.io",
-            "csidrivers" | "storageclasses" | "volumeattachments" | "csinodes" | "volumeattributesclasses"
-        )
-    )
+    let plurals = match &*resource.group {
+        _ if resource.custom.is_some() => "",
+        "" => {
+            "namespaces persistentvolumeclaims persistentvolumes pods podtemplates resourcequotas serviceaccounts services"
+        }
+        "storage.k8s.io" => "csidrivers csinodes storageclasses volumeattachments volumeattributesclasses",
+        _ => "",
+    };
+    plurals.split(' ').any(|plural| plural == &*resource.plural)
 }
 
 /// True if a deletion without a propagation policy keeps dependents.

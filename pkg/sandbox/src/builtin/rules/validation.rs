@@ -51,21 +51,9 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
 
 const STATUS: FieldPath<'static> = FieldPath::Root("status");
 
-/// Returns the validation errors of a write through a subresource.
-pub(super) fn validate_status(
-    resource: &ResourceType,
-    subresource: &str,
-    object: &Value,
-    old: &Value,
-) -> Vec<FieldError> {
-    let mut faults = Vec::new();
-    if &*resource.group == "apps" && subresource == "status" {
-        workload(&resource.plural, &object["status"], &old["status"], &mut faults);
-    }
-    faults
-}
-
-fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldError>) {
+/// Returns the validation errors of a changed status in the group `apps`.
+pub(super) fn workload_status(plural: &str, status: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     let number = |status: &Value, field: &str| status[field].as_i64().unwrap_or_default();
     for (field, value) in entries(status).filter(|(_, value)| value.is_number()) {
         errors.non_negative(STATUS.field(field), value);
@@ -95,4 +83,5 @@ fn workload(plural: &str, status: &Value, old: &Value, errors: &mut Vec<FieldErr
     if collisions < number(old, "collisionCount") {
         errors.invalid(STATUS.field("collisionCount"), collisions, "cannot be decremented");
     }
+    errors
 }

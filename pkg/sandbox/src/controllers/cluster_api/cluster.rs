@@ -9,7 +9,7 @@ use super::{
     contract::{Contract, has_control_plane, referenced_object},
     counts::MachineCounts,
     object::{
-        CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, controller, desired_replicas, ensure_owner,
+        CLUSTER_NAME, IS_CONTROL_PLANE, add_finalizer, controller, desired_replicas, ensure_owner,
         generation, group, is_deleting, kind, label, name, non_null, number, owner_reference,
         remove_finalizer, set, set_label,
     },
@@ -110,7 +110,7 @@ fn delete_next(
 ) -> Option<(&'static str, String)> {
     let workers: Vec<Value> = WORKERS
         .iter()
-        .flat_map(|kind| objects_of_cluster(reader, CORE, kind, cluster))
+        .flat_map(|kind| objects_of_cluster(reader, kind, cluster))
         .filter(|worker| label(worker, IS_CONTROL_PLANE).is_none())
         .collect();
     if !workers.is_empty() {
@@ -136,7 +136,7 @@ fn delete_next(
         ));
     }
     // Deletes the remaining Machines, such as control plane Machines without an owner.
-    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let machines = objects_of_cluster(reader, "Machine", cluster);
     if !machines.is_empty() {
         plan.delete_all(&machines);
         return Some(("WaitingForControlPlaneDeletion", format!("* Machines: {}", machines.len())));
@@ -202,7 +202,7 @@ impl ClusterState {
             // A Cluster without an infrastructure reference needs no infrastructure if a control plane exists.
             None => non_null(cluster, "/spec/infrastructureRef").is_none() && parts.control_plane.is_some(),
         };
-        let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+        let machines = objects_of_cluster(reader, "Machine", cluster);
         let (of_control_plane, of_workers): (Vec<_>, Vec<_>) =
             machines.into_iter().partition(|machine| label(machine, IS_CONTROL_PLANE).is_some());
         let (initialized, ready, control_plane) = if let Some(part) = &parts.control_plane {
@@ -221,9 +221,9 @@ impl ClusterState {
 }
 
 fn workers(reader: &ObjectReader<'_>, cluster: &Value, machines: &[Value]) -> MachineCounts {
-    let deployments = objects_of_cluster(reader, CORE, "MachineDeployment", cluster);
-    let pools = objects_of_cluster(reader, CORE, "MachinePool", cluster);
-    let alone = objects_of_cluster(reader, CORE, "MachineSet", cluster);
+    let deployments = objects_of_cluster(reader, "MachineDeployment", cluster);
+    let pools = objects_of_cluster(reader, "MachinePool", cluster);
+    let alone = objects_of_cluster(reader, "MachineSet", cluster);
     let alone = alone.iter().filter(|set| controller(set).is_none());
     let wanted: usize = deployments.iter().chain(&pools).chain(alone).map(desired_replicas).sum();
     let unmanaged = machines.iter().filter(|machine| controller(machine).is_none()).count();

@@ -12,9 +12,9 @@ use super::{
     counts::MachineCounts,
     deployment::adopt_template,
     object::{
-        self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains_fields, desired_replicas,
-        generation, is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null,
-        owner_of_kind, owner_reference, remove_finalizer, set, string_map, text, unset,
+        self, CLUSTER_NAME, IS_CONTROL_PLANE, add_finalizer, contains_fields, desired_replicas, generation,
+        is_controlled_by, is_deleting, is_empty, label, merge_maps, name, namespace, non_null, owner_of_kind,
+        owner_reference, remove_finalizer, set, string_map, text, unset,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     rollout, secrets,
@@ -68,7 +68,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
 }
 
 fn machines(reader: &ObjectReader<'_>, control_plane: &Value, cluster: &Value) -> Vec<Value> {
-    let mut machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let mut machines = objects_of_cluster(reader, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, control_plane));
     machines.sort_by(|one, other| age_key(one).cmp(&age_key(other)));
     machines
@@ -85,7 +85,7 @@ fn delete_machines(
     machines: &[Value],
     plan: &mut WritePlan,
 ) -> bool {
-    let all = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let all = objects_of_cluster(reader, "Machine", cluster);
     if all.iter().any(|machine| label(machine, IS_CONTROL_PLANE).is_none()) {
         return false;
     }

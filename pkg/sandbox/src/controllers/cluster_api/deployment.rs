@@ -13,7 +13,7 @@ use super::{
     contract::{Contract, referenced_object},
     counts::MachineCounts,
     object::{
-        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, add_finalizer, annotation, desired_replicas, ensure_owner, flag,
+        CLUSTER_NAME, DEPLOYMENT_NAME, add_finalizer, annotation, desired_replicas, ensure_owner, flag,
         generation, is_controlled_by, is_deleting, label, merge_maps, name, namespace, number,
         owner_reference, set, set_label, string_map, text,
     },
@@ -61,7 +61,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
         }
         rolling::clean_up(&deployment, current, &sets, &mut plan);
     }
-    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let machines = objects_of_cluster(reader, "Machine", cluster);
     write_status(reader, &mut deployment, &machines);
     plan.requeue_after = rollout::time_until_rollout(live, &reader.now());
     plan.update(live, deployment);
@@ -70,7 +70,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
 
 /// Returns the MachineSets of a MachineDeployment, oldest first.
 fn machine_sets(reader: &ObjectReader<'_>, deployment: &Value, cluster: &Value) -> Vec<Value> {
-    let mut sets = objects_of_cluster(reader, CORE, "MachineSet", cluster);
+    let mut sets = objects_of_cluster(reader, "MachineSet", cluster);
     sets.retain(|set| is_controlled_by(set, deployment));
     sets.sort_by(|one, other| {
         let age = |set| (revision(set), text(set, "/metadata/creationTimestamp").to_owned());

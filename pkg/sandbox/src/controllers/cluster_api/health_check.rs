@@ -8,8 +8,7 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::Contract,
     object::{
-        CLUSTER_NAME, CORE, ensure_owner, generation, is_deleting, name, non_null, owner_reference, set,
-        set_label,
+        CLUSTER_NAME, ensure_owner, generation, is_deleting, name, non_null, owner_reference, set, set_label,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
 };
@@ -23,7 +22,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
     let mut check = live.clone();
     set_label(&mut check, CLUSTER_NAME, name(cluster));
     ensure_owner(&mut check, owner_reference(cluster, false));
-    let machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let machines = objects_of_cluster(reader, "Machine", cluster);
     let selector = LabelSelector::of_object(&live["spec"]["selector"]);
     let targets: Vec<&Value> = machines.iter().filter(|machine| selector.matches_object(machine)).collect();
     let healthy = targets.iter().filter(|machine| non_null(machine, "/status/nodeRef").is_some()).count();

@@ -10,9 +10,9 @@ use super::{
     counts::MachineCounts,
     deployment::{DISABLE_MACHINE_CREATE, adopt_template, set_webhook_defaults},
     object::{
-        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, SET_NAME, add_finalizer, annotation, controller,
-        desired_replicas, ensure_owner, generation, is_controlled_by, is_deleting, label, merge_maps, name,
-        namespace, owner_reference, set, string_map, text,
+        CLUSTER_NAME, DEPLOYMENT_NAME, SET_NAME, add_finalizer, annotation, controller, desired_replicas,
+        ensure_owner, generation, is_controlled_by, is_deleting, label, merge_maps, name, namespace,
+        owner_reference, set, string_map, text,
     },
     plan::{ObjectReader, WritePlan, objects_of_cluster},
     template::{self, TemplateClone},
@@ -51,7 +51,7 @@ pub(super) fn plan(reader: &ObjectReader<'_>, live: &Value, cluster: &Value) -> 
 
 /// Returns the Machines of a MachineSet, in the order in which a scale-down deletes Machines.
 fn machines(reader: &ObjectReader<'_>, machine_set: &Value, cluster: &Value) -> Vec<Value> {
-    let mut machines = objects_of_cluster(reader, CORE, "Machine", cluster);
+    let mut machines = objects_of_cluster(reader, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, machine_set));
     machines.sort_by_key(|machine| {
         let keep = annotation(machine, DELETE_FIRST).is_none();

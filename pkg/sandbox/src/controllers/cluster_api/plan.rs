@@ -183,14 +183,9 @@ impl ObjectReader<'_> {
     }
 }
 
-/// Returns all objects of a kind that belong to a Cluster, in the namespace of the Cluster, sorted by name.
-pub(super) fn objects_of_cluster(
-    reader: &ObjectReader<'_>,
-    group: &str,
-    kind: &str,
-    cluster: &Value,
-) -> Vec<Value> {
-    let mut all = reader.list(group, kind, Some(namespace(cluster)));
+/// Returns all objects of a core kind that belong to a Cluster, in the namespace of the Cluster, sorted by name.
+pub(super) fn objects_of_cluster(reader: &ObjectReader<'_>, kind: &str, cluster: &Value) -> Vec<Value> {
+    let mut all = reader.list(CORE, kind, Some(namespace(cluster)));
     let name = name(cluster);
     all.retain(|object| cluster_name(object) == Some(name));
     all.sort_by(|one, other| text(one, "/metadata/name").cmp(text(other, "/metadata/name")));

@@ -75,7 +75,7 @@ fn affects_parts(before: &Value, after: &Value) -> bool {
 fn parts(reader: &ObjectReader<'_>, cluster: &Value) -> Vec<ObjectRef> {
     let mut parts = Vec::new();
     for kind in CORE_PARTS {
-        for part in objects_of_cluster(reader, CORE, kind, cluster) {
+        for part in objects_of_cluster(reader, kind, cluster) {
             parts.push(ObjectRef::of(&part));
             let behind = REFERENCES.iter().filter_map(|at| resolve(part.pointer(at)?, namespace(&part)));
             parts.extend(behind);

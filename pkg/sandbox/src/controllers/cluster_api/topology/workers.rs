@@ -10,7 +10,7 @@ use super::{
 use crate::controllers::cluster_api::{
     contract::{Contract, referenced_object},
     object::{
-        CLUSTER_NAME, CORE, TOPOLOGY_OWNED, is_deleting, label, merge_maps, name, namespace, number,
+        CLUSTER_NAME, TOPOLOGY_OWNED, is_deleting, label, merge_maps, name, namespace, number,
         owner_reference, set, string_map, text,
     },
     plan::{ObjectReader, WritePlan, core_api_version, objects_of_cluster},
@@ -50,7 +50,7 @@ pub(super) fn build(
 ) -> TopologyOutcome {
     let mut outcome = TopologyOutcome::Reconciled;
     for (sort, classes) in [(&DEPLOYMENTS, &blueprint.deployments), (&POOLS, &blueprint.pools)] {
-        let existing = objects_of_cluster(reader, CORE, sort.kind, cluster);
+        let existing = objects_of_cluster(reader, sort.kind, cluster);
         let there: Vec<Value> =
             existing.into_iter().filter(|worker| label(worker, TOPOLOGY_OWNED).is_some()).collect();
         let wanted = cluster["spec"]["topology"]["workers"][sort.field].as_array();
