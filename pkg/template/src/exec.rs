@@ -20,7 +20,7 @@ pub(crate) use output::without_no_value;
 use output::RawSpan;
 
 use crate::error::Error;
-use crate::parse::tree::{Command, Expr, Invocation, Pipe, Tree};
+use crate::parse::tree::{Command, Expr, Invocation, Pipe, Shown, Tree};
 use crate::reads::ReadRange;
 use crate::session::Session;
 use crate::templates::Scope;
@@ -82,5 +82,10 @@ impl<'r> Execution<'r> {
         self.start(data, ReadRange::default()).map_err(Error::Render)?;
         let omit = self.session.settings.omit_no_value;
         Ok(Output::new(self.out, self.spans.unwrap_or_default(), &self.session.reads, omit))
+    }
+
+    /// Returns a part of the current template as a message shows it.
+    fn show<'a, T>(&'a self, part: &'a T) -> Shown<'a, T> {
+        self.tree.source.show(part)
     }
 }

@@ -127,8 +127,7 @@ impl<'t> Parser<'t> {
             match segment {
                 Segment::Text("") | Segment::Comment => {}
                 Segment::Text(text) => {
-                    let (offset, length) = (offset32(start), offset32(text.len()));
-                    self.nodes.push(Node::Text { offset, length });
+                    self.nodes.push(Node::Text(Part::new(offset32(start), offset32(start + text.len()))));
                 }
                 Segment::Action => {
                     behind = template.tokens(behind, &mut tokens);
@@ -158,11 +157,6 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the text of tokens that follow each other without spaces.
-    fn part(&self, first: &Token<'_>, last: &Token<'_>) -> Part {
-        Part::new(self.source, offset32(first.offset), offset32(last.end()))
     }
 
     fn unquoted<'a>(&self, token: &Token<'a>) -> Parsed<Cow<'a, [u8]>> {

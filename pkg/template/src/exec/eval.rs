@@ -47,7 +47,7 @@ impl<'r> Execution<'r> {
                 *slot = value;
                 Ok(())
             }
-            None => Err(self.failure(format!("undefined variable: {}", variable.name))),
+            None => Err(self.failure(format!("undefined variable: {}", self.show(&variable.name)))),
         }
     }
 
@@ -65,7 +65,7 @@ impl<'r> Execution<'r> {
         let slot = self.variables[self.base..].iter().rev().find(|slot| slot.number == variable.number);
         match slot {
             Some(slot) => Ok((slot.value.clone(), slot.is_interface)),
-            None => Err(self.failure(format!("undefined variable: {}", variable.name))),
+            None => Err(self.failure(format!("undefined variable: {}", self.show(&variable.name)))),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'r> Execution<'r> {
         if operands.args.is_empty() && last.is_none() {
             return Ok(());
         }
-        Err(self.failure(format!("can't give argument to non-function {first}")))
+        Err(self.failure(format!("can't give argument to non-function {}", self.show(first))))
     }
 
     /// Evaluates `.a.b`, `$x.a` and `(…).a`, the last field with arguments if it is a method.
@@ -120,10 +120,10 @@ impl<'r> Execution<'r> {
     ) -> Result<Value> {
         self.at = At::Expr(expr);
         match &expr.kind {
-            ExprKind::Field(fields) => self.fields(dot, dot, expr, fields, operands, last),
+            ExprKind::Field(fields) => self.fields(dot, dot, expr, *fields, operands, last),
             ExprKind::Variable(variable, fields) => {
                 let (value, is_interface) = self.variable(variable)?;
-                self.fields(dot, Dot { value: &value, is_interface, ..dot }, expr, fields, operands, last)
+                self.fields(dot, Dot { value: &value, is_interface, ..dot }, expr, *fields, operands, last)
             }
             ExprKind::Chain(inner, fields) => {
                 let value = match &inner.kind {
@@ -133,12 +133,13 @@ impl<'r> Execution<'r> {
                     }
                     ExprKind::Pipe(pipe) => crate::stack::grow(|| self.pipeline(dot, pipe))?,
                     ExprKind::Nil => {
-                        return Err(self.failure(format!("indirection through explicit nil in {expr}")));
+                        let message = format!("indirection through explicit nil in {}", self.show(expr));
+                        return Err(self.failure(message));
                     }
                     _ => crate::stack::grow(|| self.path(dot, inner, Operands { args: &[] }, None))?,
                 };
                 let receiver = Dot { value: &value, is_interface: false, ..dot };
-                self.fields(dot, receiver, expr, fields, operands, last)
+                self.fields(dot, receiver, expr, *fields, operands, last)
             }
             _ => Ok(Value::Missing),
         }
@@ -186,10 +187,11 @@ impl<'r> Execution<'r> {
             Type::Uint32 => (number.and_then(|number| number.uint).map(Value::Uint64), "unsigned integer"),
             Type::Float64 => (number.and_then(|number| number.float).map(Value::Float), "float"),
             Type::List(_) | Type::Map(_) | Type::Object(_) => {
-                return Err(self.failure(format!("can't handle {expr} for arg of type {}", kind.name())));
+                let (shown, wanted) = (self.show(expr), kind.name());
+                return Err(self.failure(format!("can't handle {shown} for arg of type {wanted}")));
             }
         };
-        value.ok_or_else(|| self.failure(format!("expected {wanted}; found {expr}")))
+        value.ok_or_else(|| self.failure(format!("expected {wanted}; found {}", self.show(expr))))
     }
 
     fn literal(&self, dot: Dot<'_>, expr: &'r Expr) -> Result<Value> {

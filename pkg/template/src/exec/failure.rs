@@ -17,16 +17,17 @@ impl Execution<'_> {
 
     #[cold]
     pub(super) fn failure_of(&self, message: impl Into<String>, problem: Problem) -> Failure {
+        let source = &self.tree.source;
         let (offset, context) = match self.at {
             At::Text(offset) => (offset, String::new()),
-            At::Pipe(pipe) => (pipe.offset, pipe.to_string()),
-            At::Command(command) => (command.offset, command.to_string()),
-            At::Expr(expr) => (expr.offset, expr.to_string()),
-            At::Invocation(invocation) => (invocation.offset, invocation.to_string()),
+            At::Pipe(pipe) => (pipe.offset, source.show(pipe).to_string()),
+            At::Command(command) => (command.offset, source.show(command).to_string()),
+            At::Expr(expr) => (expr.offset, source.show(expr).to_string()),
+            At::Invocation(invocation) => (invocation.offset, source.show(invocation).to_string()),
         };
-        let (line, column) = self.tree.source.position(offset as usize);
+        let (line, column) = source.position(offset as usize);
         Box::new(RenderError {
-            file: self.tree.source.name.to_string(),
+            file: source.name.to_string(),
             template: self.tree.name.to_string(),
             line,
             column,

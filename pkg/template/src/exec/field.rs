@@ -27,23 +27,25 @@ impl<'r> Execution<'r> {
         dot: Dot<'_>,
         receiver: Dot<'_>,
         expr: &'r Expr,
-        path: &'r Part,
+        path: Part,
         operands: Operands<'r>,
         mut last: Option<Value>,
     ) -> Result<Value> {
+        let tree = self.tree;
+        let names = || tree.source.names(path);
         if self.session.reads.is_recording() {
-            self.record_read(receiver, path);
+            self.record_read(receiver, names());
         }
-        let SimpleFields { mut value, mut is_interface, next } = Self::simple_fields(receiver, path);
+        let SimpleFields { mut value, mut is_interface, next } = Self::simple_fields(receiver, names());
         let Some(next) = next else {
             if operands.args.is_empty() && last.is_none() {
                 return Ok(value);
             }
             // A map has no methods.
-            let name = text(path.names().last().unwrap_or_default());
+            let name = text(names().last().unwrap_or_default());
             return Err(self.failure(format!("{name} is not a method but has arguments")));
         };
-        let mut names = path.names().enumerate().skip(next).peekable();
+        let mut names = names().enumerate().skip(next).peekable();
         while let Some((index, name)) = names.next() {
             let receiver = Dot { value: &value, is_interface, reads: ReadRange::default() };
             let is_last = names.peek().is_none();
@@ -59,9 +61,9 @@ impl<'r> Execution<'r> {
 
     /// Records the last entry of a map that a chain of fields reads.
     #[cold]
-    fn record_read(&mut self, receiver: Dot<'_>, path: &Part) {
+    fn record_read<'a>(&mut self, receiver: Dot<'_>, path: impl Iterator<Item = &'a [u8]>) {
         let (mut value, mut last) = (receiver.value.clone(), None);
-        for name in path.names() {
+        for name in path {
             let Value::Map(map) = value else { break };
             let Some(found) = map.get(name) else { return };
             value = found;
@@ -73,9 +75,9 @@ impl<'r> Execution<'r> {
     }
 
     /// Follows fields as long as they are entries of maps.
-    fn simple_fields(receiver: Dot<'_>, path: &Part) -> SimpleFields {
+    fn simple_fields<'a>(receiver: Dot<'_>, path: impl Iterator<Item = &'a [u8]>) -> SimpleFields {
         let (mut value, mut is_interface) = (receiver.value.clone(), receiver.is_interface);
-        for (index, name) in path.names().enumerate() {
+        for (index, name) in path.enumerate() {
             let found = match &value {
                 Value::Map(map) if map.elem() != Elem::Values || with_method(&value, name).is_none() => {
                     map.get(name).map(|found| (found, matches!(map.elem(), Elem::Any | Elem::Values)))
@@ -150,7 +152,7 @@ impl<'r> Execution<'r> {
             MissingKey::Error => {
                 let message = format!("map has no entry for key {}", crate::format::quoted(name));
                 let problem = Problem::MissingKey {
-                    path: path(expr, index + 1),
+                    path: self.path_of(expr, index + 1),
                     near: near_names(&shown, map.entries().keys().map(Str::to_str)),
                 };
                 Err(self.failure_of(message, problem))
@@ -176,7 +178,7 @@ impl<'r> Execution<'r> {
         let field = text(name).into_owned();
         let message = format!("nil pointer evaluating {kind}.{field}");
         let near = self.near_of(expr, index, dot.value);
-        self.failure_of(message, Problem::Nil { path: path(expr, index), field, near })
+        self.failure_of(message, Problem::Nil { path: self.path_of(expr, index), field, near })
     }
 
     /// Returns keys that are similar to the last name of a path that is nil.
@@ -190,7 +192,7 @@ impl<'r> Execution<'r> {
             }
             _ => return Vec::new(),
         };
-        let names: Vec<&[u8]> = path.names().take(index).collect();
+        let names: Vec<&[u8]> = self.tree.source.names(*path).take(index).collect();
         let Some((missing, before)) = names.split_last() else { return Vec::new() };
         for name in before {
             let Value::Map(map) = &value else { return Vec::new() };
@@ -200,24 +202,24 @@ impl<'r> Execution<'r> {
         let Value::Map(map) = &value else { return Vec::new() };
         near_names(&text(missing), map.entries().keys().map(Str::to_str))
     }
-}
 
-/// Returns the text of the first fields of a chain.
-fn path(expr: &Expr, count: usize) -> String {
-    let (mut shown, path) = match &expr.kind {
-        ExprKind::Field(path) => (String::new(), path),
-        ExprKind::Variable(variable, path) => (variable.name.to_string(), path),
-        ExprKind::Chain(inner, path) => match &inner.kind {
-            ExprKind::Pipe(pipe) => (format!("({pipe})"), path),
-            _ => (inner.to_string(), path),
-        },
-        _ => return expr.to_string(),
-    };
-    for name in path.names().take(count) {
-        shown.push('.');
-        shown += &text(name);
+    /// Returns the text of the first fields of a chain.
+    fn path_of(&self, expr: &Expr, count: usize) -> String {
+        let (mut shown, path) = match &expr.kind {
+            ExprKind::Field(path) => (String::new(), path),
+            ExprKind::Variable(variable, path) => (self.show(&variable.name).to_string(), path),
+            ExprKind::Chain(inner, path) => match &inner.kind {
+                ExprKind::Pipe(pipe) => (format!("({})", self.show(&**pipe)), path),
+                _ => (self.show(&**inner).to_string(), path),
+            },
+            _ => return self.show(expr).to_string(),
+        };
+        for name in self.tree.source.names(*path).take(count) {
+            shown.push('.');
+            shown += &text(name);
+        }
+        if shown.is_empty() { ".".to_owned() } else { shown }
     }
-    if shown.is_empty() { ".".to_owned() } else { shown }
 }
 
 fn text(name: &[u8]) -> Cow<'_, str> {

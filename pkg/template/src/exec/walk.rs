@@ -35,10 +35,10 @@ impl<'r> Execution<'r> {
         for node in nodes {
             self.session.step().map_err(|limit| self.limit(limit))?;
             let flow = match node {
-                Node::Text { offset, length } => {
-                    self.at = At::Text(*offset);
-                    self.mark(*offset, ReadRange::default());
-                    self.write(self.tree.source.part(*offset, *length))?;
+                Node::Text(part) => {
+                    self.at = At::Text(part.start());
+                    self.mark(part.start(), ReadRange::default());
+                    self.write(self.tree.source.part(*part))?;
                     Flow::Next
                 }
                 Node::Action(pipe) => {

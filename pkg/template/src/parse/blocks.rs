@@ -196,8 +196,9 @@ impl<'t> Parser<'t> {
                 }
                 Form::Branch { keyword, pipe, body, is_chained, visible } => {
                     self.names.visible.truncate(visible);
+                    let nodes = nodes.into_boxed_slice();
                     let (body, otherwise) = match body {
-                        Some(body) => (body, Some(nodes)),
+                        Some(body) => (body.into_boxed_slice(), Some(nodes)),
                         None => (nodes, None),
                     };
                     let branch = Box::new(Branch { pipe, body, otherwise });

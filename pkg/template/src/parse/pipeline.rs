@@ -34,12 +34,12 @@ impl<'t> Parser<'t> {
         if let Some(index) = commands.iter().skip(1).position(|command| is_literal(&command.args[0].kind)) {
             return self.error(end, format!("non executable command in pipeline stage {}", index + 2));
         }
-        Ok(Pipe { offset, declared, is_assignment, commands: commands.into_vec() })
+        Ok(Pipe { offset, declared, is_assignment, commands: commands.into_boxed_slice() })
     }
 
     /// Parses `$x :=` and `$x =` at the start of a pipeline, and for `range` two variables with a comma. Returns the
     /// variables, and true for `=`.
-    fn declarations(&mut self, rest: &mut Rest<'_, 't>, context: &str) -> Parsed<(Vec<Variable>, bool)> {
+    fn declarations(&mut self, rest: &mut Rest<'_, 't>, context: &str) -> Parsed<(Box<[Variable]>, bool)> {
         use Kind::{Assign, Close, Comma, Declare, End, Variable};
         let kind = |at: usize| rest.get(at).map_or(End, |token| token.kind);
         let too_many = |at: usize| self.error(rest[at].offset, format!("too many declarations in {context}"));
@@ -51,7 +51,7 @@ impl<'t> Parser<'t> {
             [Variable, Comma, ..] => {
                 return self.error(rest[2].offset, "range can only initialize variables");
             }
-            _ => return Ok((Vec::new(), false)),
+            _ => return Ok((Box::default(), false)),
         };
         let (read, behind) = rest.split_at(length);
         *rest = behind;
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
             Kind::End | Kind::Close => {}
             _ => return self.unexpected(&rest[0], "operand"),
         }
-        Ok(Command { offset, args: args.into_vec() })
+        Ok(Command { offset, args: args.into_boxed_slice() })
     }
 
     /// Parses an operand with the fields directly behind it.
@@ -93,7 +93,7 @@ impl<'t> Parser<'t> {
             ExprKind::Field(path) | ExprKind::Variable(_, path) => path.extend_to(offset32(last.end())),
             ExprKind::Function(_) | ExprKind::Pipe(_) => {
                 let inner = Box::new(Expr { offset: offset32(token.offset), kind });
-                kind = ExprKind::Chain(inner, self.part(first, last));
+                kind = ExprKind::Chain(inner, first.part_to(last));
             }
             _ => {
                 let shown = crate::format::quoted(token.text.as_bytes());
@@ -110,12 +110,12 @@ impl<'t> Parser<'t> {
         let text = token.text;
         Ok(match token.kind {
             Kind::Name => return self.function(text, token.offset),
-            Kind::Field => ExprKind::Field(self.part(&token, &token)),
+            Kind::Field => ExprKind::Field(token.part_to(&token)),
             Kind::Variable => {
                 let number = self.variable(text, token.offset)?;
-                let variable = Variable { number, name: self.part(&token, &token) };
+                let variable = Variable { number, name: token.part_to(&token) };
                 let end = offset32(token.end());
-                ExprKind::Variable(variable, Part::new(self.source, end, end))
+                ExprKind::Variable(variable, Part::new(end, end))
             }
             Kind::Bool => ExprKind::Bool(text == "true"),
             Kind::Nil => ExprKind::Nil,
@@ -125,7 +125,7 @@ impl<'t> Parser<'t> {
             },
             Kind::Quoted => {
                 let text = Str::from(&*self.unquoted(&token)?);
-                ExprKind::String { quoted: self.part(&token, &token), text }
+                ExprKind::String { end: offset32(token.end()), text }
             }
             _ => ExprKind::Dot,
         })
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
     }
 
     fn declared(&mut self, token: &Token<'_>) -> Variable {
-        Variable { number: self.names.declare(token.text), name: self.part(token, token) }
+        Variable { number: self.names.declare(token.text), name: token.part_to(token) }
     }
 
     /// Returns the number of a visible variable. `offset` is the position of the error.

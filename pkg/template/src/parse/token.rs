@@ -1,5 +1,7 @@
 //! Tokens of actions.
 
+use super::offset32;
+use super::tree::Part;
 use crate::format::{code_point, quoted};
 
 /// The spaces that separate tokens and that trim markers remove.
@@ -104,6 +106,11 @@ impl Token<'_> {
     /// The offset behind the token.
     pub(super) fn end(&self) -> usize {
         self.offset + self.text.len()
+    }
+
+    /// The part of the template that this token and the later one span.
+    pub(super) fn part_to(&self, last: &Self) -> Part {
+        Part::new(offset32(self.offset), offset32(last.end()))
     }
 
     /// Formats the token for an error message. A defect is a message of its own.

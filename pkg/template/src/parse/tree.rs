@@ -23,9 +23,19 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Returns the part of the text with a length that starts at an offset.
-    pub(crate) fn part(&self, offset: u32, length: u32) -> &[u8] {
-        &self.text[offset as usize..][..length as usize]
+    /// Returns the text of a part.
+    pub(crate) fn part(&self, part: Part) -> &[u8] {
+        &self.text[part.start as usize..part.end as usize]
+    }
+
+    /// Returns the names in a part such as `.a.b`.
+    pub(crate) fn names(&self, part: Part) -> impl Iterator<Item = &[u8]> {
+        self.part(part).split(|byte| *byte == b'.').skip(1)
+    }
+
+    /// Returns a node or part as a message shows it.
+    pub(crate) fn show<'a, T>(&'a self, shown: &'a T) -> Shown<'a, T> {
+        Shown { source: self, shown }
     }
 
     /// Returns the line, from 1, and the column in bytes as Go counts it: from 0.
@@ -36,46 +46,34 @@ impl Source {
     }
 }
 
+/// A node or part with the text that it comes from, to display it.
+pub(crate) struct Shown<'a, T> {
+    source: &'a Source,
+    shown: &'a T,
+}
+
 /// A part of the text of a template.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    source: Arc<Source>,
     start: u32,
     end: u32,
 }
 
 impl Part {
-    pub(crate) fn new(source: &Arc<Source>, start: u32, end: u32) -> Self {
-        Self { source: source.clone(), start, end }
+    pub(crate) fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    pub(crate) fn start(self) -> u32 {
+        self.start
     }
 
     pub(crate) fn extend_to(&mut self, end: u32) {
         self.end = end;
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.start == self.end
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.source.text[self.start as usize..self.end as usize]
-    }
-
-    /// Returns the names in a part such as `.a.b`.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes().split(|byte| *byte == b'.').skip(1)
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(self.bytes()))
-    }
-}
-
-impl fmt::Debug for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
     }
 }
 
@@ -91,9 +89,9 @@ impl Tree {
     /// True if the template holds nothing but spaces and definitions.
     pub(crate) fn is_empty(&self) -> bool {
         self.body.iter().all(|node| match node {
-            Node::Text { offset, length } => self
+            Node::Text(part) => self
                 .source
-                .part(*offset, *length)
+                .part(*part)
                 .iter()
                 .all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0B' | b'\x0C')),
             _ => false,
@@ -104,11 +102,7 @@ impl Tree {
 /// One piece of a template.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// A part of the text that the template comes from.
-    Text {
-        offset: u32,
-        length: u32,
-    },
+    Text(Part),
     Action(Pipe),
     If(Box<Branch>),
     With(Box<Branch>),
@@ -122,8 +116,8 @@ pub(crate) enum Node {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub(crate) pipe: Pipe,
-    pub(crate) body: Vec<Node>,
-    pub(crate) otherwise: Option<Vec<Node>>,
+    pub(crate) body: Box<[Node]>,
+    pub(crate) otherwise: Option<Box<[Node]>>,
 }
 
 /// `{{template "name" pipeline}}`.
@@ -138,10 +132,10 @@ pub(crate) struct Invocation {
 #[derive(Debug)]
 pub(crate) struct Pipe {
     pub(crate) offset: u32,
-    pub(crate) declared: Vec<Variable>,
+    pub(crate) declared: Box<[Variable]>,
     /// True for `=`, false for `:=`.
     pub(crate) is_assignment: bool,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Box<[Command]>,
 }
 
 /// A variable: the number of its name in the template, and the name with `$`.
@@ -155,7 +149,7 @@ pub(crate) struct Variable {
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) offset: u32,
-    pub(crate) args: Vec<Expr>,
+    pub(crate) args: Box<[Expr]>,
 }
 
 /// An operand.
@@ -172,8 +166,9 @@ pub(crate) enum ExprKind {
     Nil,
     Bool(bool),
     Number(Box<Number>),
+    /// A constant, and the offset behind its quotes.
     String {
-        quoted: Part,
+        end: u32,
         text: Str,
     },
     /// The fields as written, such as `.a.b`.
@@ -196,63 +191,78 @@ pub(crate) struct Number {
     pub(crate) text: Box<str>,
 }
 
-impl fmt::Display for Expr {
+impl fmt::Display for Shown<'_, Part> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        f.write_str(&String::from_utf8_lossy(self.source.part(*self.shown)))
+    }
+}
+
+impl fmt::Display for Shown<'_, Expr> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, shown } = *self;
+        match &shown.kind {
             ExprKind::Dot => f.write_str("."),
             ExprKind::Nil => f.write_str("nil"),
             ExprKind::Bool(value) => write!(f, "{value}"),
             ExprKind::Number(number) => f.write_str(&number.text),
-            ExprKind::String { quoted: part, .. } | ExprKind::Field(part) => part.fmt(f),
-            ExprKind::Variable(variable, fields) => write!(f, "{}{fields}", variable.name),
+            ExprKind::String { end, .. } => source.show(&Part::new(shown.offset, *end)).fmt(f),
+            ExprKind::Field(part) => source.show(part).fmt(f),
+            ExprKind::Variable(variable, fields) => {
+                write!(f, "{}{}", source.show(&variable.name), source.show(fields))
+            }
             ExprKind::Function(function) => f.write_str(function.name()),
             ExprKind::Chain(inner, fields) => {
-                match &inner.kind {
-                    ExprKind::Pipe(pipe) => crate::stack::grow(|| write!(f, "({pipe})"))?,
-                    _ => inner.fmt(f)?,
-                }
-                fields.fmt(f)
+                source.show(&**inner).fmt_operand(f)?;
+                source.show(fields).fmt(f)
             }
-            ExprKind::Pipe(pipe) => crate::stack::grow(|| pipe.fmt(f)),
+            ExprKind::Pipe(pipe) => crate::stack::grow(|| source.show(&**pipe).fmt(f)),
         }
     }
 }
 
-impl fmt::Display for Command {
+impl Shown<'_, Expr> {
+    /// Writes a pipeline in parentheses.
+    fn fmt_operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.shown.kind {
+            ExprKind::Pipe(pipe) => crate::stack::grow(|| write!(f, "({})", self.source.show(&**pipe))),
+            _ => fmt::Display::fmt(self, f),
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_, Command> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, arg) in self.args.iter().enumerate() {
+        for (index, arg) in self.shown.args.iter().enumerate() {
             if index > 0 {
                 f.write_str(" ")?;
             }
-            match &arg.kind {
-                ExprKind::Pipe(pipe) => crate::stack::grow(|| write!(f, "({pipe})"))?,
-                _ => arg.fmt(f)?,
-            }
+            self.source.show(arg).fmt_operand(f)?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Pipe {
+impl fmt::Display for Shown<'_, Pipe> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, variable) in self.declared.iter().enumerate() {
-            write!(f, "{}{}", if index > 0 { ", " } else { "" }, variable.name)?;
+        let Self { source, shown: pipe } = *self;
+        for (index, variable) in pipe.declared.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { "" }, source.show(&variable.name))?;
         }
-        if !self.declared.is_empty() {
-            f.write_str(if self.is_assignment { " = " } else { " := " })?;
+        if !pipe.declared.is_empty() {
+            f.write_str(if pipe.is_assignment { " = " } else { " := " })?;
         }
-        for (index, command) in self.commands.iter().enumerate() {
-            write!(f, "{}{command}", if index > 0 { " | " } else { "" })?;
+        for (index, command) in pipe.commands.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { " | " } else { "" }, source.show(command))?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Invocation {
+impl fmt::Display for Shown<'_, Invocation> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{{{{template {}", crate::format::quoted(self.name.as_bytes()))?;
-        if let Some(pipe) = &self.pipe {
-            write!(f, " {pipe}")?;
+        write!(f, "{{{{template {}", crate::format::quoted(self.shown.name.as_bytes()))?;
+        if let Some(pipe) = &self.shown.pipe {
+            write!(f, " {}", self.source.show(pipe))?;
         }
         f.write_str("}}")
     }
