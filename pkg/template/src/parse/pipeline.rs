@@ -1,6 +1,6 @@
 //! Parses pipelines, commands and operands.
 
-use smallvec::SmallVec;
+use smallvec::{Array, SmallVec};
 
 use super::token::{Kind, Token};
 use super::tree::{Command, Expr, ExprKind, Part, Pipe, Variable};
@@ -19,7 +19,6 @@ impl<'t> Parser<'t> {
         if rest[0].kind == Kind::Variable {
             self.variable(rest[0].text, rest[1].offset)?;
         }
-        // Collected in place, so that the kept lists have no spare room.
         let mut commands: SmallVec<[Command; 1]> = SmallVec::new();
         while !matches!(rest[0].kind, Kind::End | Kind::Close) {
             if !rest[0].kind.starts_operand() {
@@ -34,7 +33,7 @@ impl<'t> Parser<'t> {
         if let Some(index) = commands.iter().skip(1).position(|command| is_literal(&command.args[0].kind)) {
             return self.error(end, format!("non executable command in pipeline stage {}", index + 2));
         }
-        Ok(Pipe { offset, declared, is_assignment, commands: commands.into_boxed_slice() })
+        Ok(Pipe { offset, declared, is_assignment, commands: boxed(commands) })
     }
 
     /// Parses `$x :=` and `$x =` at the start of a pipeline, and for `range` two variables with a comma. Returns the
@@ -73,7 +72,7 @@ impl<'t> Parser<'t> {
             Kind::End | Kind::Close => {}
             _ => return self.unexpected(&rest[0], "operand"),
         }
-        Ok(Command { offset, args: args.into_boxed_slice() })
+        Ok(Command { offset, args: boxed(args) })
     }
 
     /// Parses an operand with the fields directly behind it.
@@ -167,6 +166,13 @@ impl<'t> Parser<'t> {
         let quoted = crate::format::quoted(name.as_bytes());
         self.error_near(offset, format!("undefined variable {quoted}"), near)
     }
+}
+
+/// Moves items to the heap, with one allocation of their exact size. Collecting them would make room for four.
+fn boxed<A: Array>(items: SmallVec<A>) -> Box<[A::Item]> {
+    let mut list = Vec::with_capacity(items.len());
+    list.extend(items);
+    list.into_boxed_slice()
 }
 
 /// True for operands that are not executable.
