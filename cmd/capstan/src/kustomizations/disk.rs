@@ -1,7 +1,8 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
-    fs, io,
+    fs::{self, File},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -75,11 +76,18 @@ impl DiskTree {
     }
 
     fn read_limited(&self, path: &TreePath) -> io::Result<Vec<u8>> {
-        let path = disk_path(path);
-        if fs::metadata(&path)?.len() > self.max_file_bytes {
-            return Err(io::Error::other(format!("the file is larger than {} bytes", self.max_file_bytes)));
+        let file = File::open(disk_path(path))?;
+        let (length, limit) = (file.metadata()?.len(), self.max_file_bytes);
+        let too_large = || io::Error::other(format!("the file is larger than {limit} bytes"));
+        if length > limit {
+            return Err(too_large());
         }
-        fs::read(path)
+        let mut bytes = Vec::with_capacity(usize::try_from(length).map_or(0, |length| length + 1));
+        // The file may grow meanwhile.
+        if file.take(limit.saturating_add(1)).read_to_end(&mut bytes)? as u64 > limit {
+            return Err(too_large());
+        }
+        Ok(bytes)
     }
 }
 
