@@ -34,7 +34,7 @@ pub(super) const LLD_FOLDER: &str = "CAPSTAN_LLD_FOLDER";
 /// Links with the arguments of this process, if it was started as the linker. Returns false if linking failed.
 ///
 /// # Errors
-/// Fails if the list or a file to be linked cannot be read, and if three quarters of the list are missing.
+/// Fails if the list or a file to be linked cannot be read, and if half of the list is missing.
 pub(crate) fn link() -> Option<Result<bool>> {
     workspace::variable(LIST).map(|list| run(Path::new(&list)))
 }
@@ -105,8 +105,7 @@ fn listed_symbols(list: &str, inputs: &[PathBuf]) -> Result<Vec<String>> {
         }
     }
     let (found, listed) = (symbols.values().filter(|symbols| !symbols.is_empty()).count(), symbols.len());
-    // Link-time optimisation joins half of the functions with their callers.
-    if found * 4 < listed {
+    if found * 2 < listed {
         bail!(
             "the program has {found} of the {listed} functions of the list; run `cargo xtask dist --list-functions`"
         );
