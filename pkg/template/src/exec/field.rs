@@ -205,15 +205,12 @@ impl<'r> Execution<'r> {
 
     /// Returns the text of the first fields of a chain.
     fn path_of(&self, expr: &Expr, count: usize) -> String {
-        let (mut shown, path) = match &expr.kind {
-            ExprKind::Field(path) => (String::new(), path),
-            ExprKind::Variable(variable, path) => (self.show(&variable.name).to_string(), path),
-            ExprKind::Chain(inner, path) => match &inner.kind {
-                ExprKind::Pipe(pipe) => (format!("({})", self.show(&**pipe)), path),
-                _ => (self.show(&**inner).to_string(), path),
-            },
-            _ => return self.show(expr).to_string(),
+        let mut shown = self.show(expr).to_string();
+        let (ExprKind::Field(path) | ExprKind::Variable(_, path) | ExprKind::Chain(_, path)) = &expr.kind
+        else {
+            return shown;
         };
+        shown.truncate(shown.len() - self.tree.source.part(*path).len());
         for name in self.tree.source.names(*path).take(count) {
             shown.push('.');
             shown += &text(name);

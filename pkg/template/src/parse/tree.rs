@@ -221,7 +221,7 @@ impl fmt::Display for Shown<'_, Expr> {
 }
 
 impl Shown<'_, Expr> {
-    /// Writes a pipeline in parentheses.
+    /// Writes an operand: a pipeline has parentheses.
     fn fmt_operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.shown.kind {
             ExprKind::Pipe(pipe) => crate::stack::grow(|| write!(f, "({})", self.source.show(&**pipe))),
