@@ -16,28 +16,39 @@ use crate::Error;
 /// # Errors
 /// Fails if the path is a folder, if the file is too large, or if it cannot be read. Each error names the path.
 pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Error> {
-    let too_large = || Error::TooLarge { place: path.display().to_string(), limit_bytes };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if is_not_found(&error) => return Ok(None),
-        Err(error) => return Err(read_error(path, error)),
+    match read_file(path, limit_bytes) {
+        Ok(bytes) => Ok(Some(Bytes::from(bytes))),
+        Err(error) if is_not_found(&error) => Ok(None),
+        Err(error) => Err(match error.kind() {
+            io::ErrorKind::IsADirectory => Error::IsFolder { path: path.to_owned() },
+            io::ErrorKind::FileTooLarge => Error::TooLarge { place: path.display().to_string(), limit_bytes },
+            _ => read_error(path, error),
+        }),
+    }
+}
+
+/// Reads a whole file. The error does not name the path.
+/// # Errors
+/// Fails if the file does not exist, if the path is a folder, if the file is too large, or if it cannot be read.
+pub fn read_file(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    let too_large = || {
+        let reason = format!("the file is larger than {limit_bytes} bytes");
+        io::Error::new(io::ErrorKind::FileTooLarge, reason)
     };
-    let metadata = file.metadata().map_err(|error| read_error(path, error))?;
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(Error::IsFolder { path: path.to_owned() });
+        return Err(io::ErrorKind::IsADirectory.into());
     }
     if metadata.len() > limit_bytes {
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     // The size of a pipe or a growing file is unknown in advance.
-    file.take(limit_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|error| read_error(path, error))?;
-    if bytes.len() as u64 > limit_bytes {
+    if file.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)? as u64 > limit_bytes {
         return Err(too_large());
     }
-    Ok(Some(Bytes::from(bytes)))
+    Ok(bytes)
 }
 
 fn is_not_found(error: &io::Error) -> bool {

@@ -1,13 +1,13 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
-    fs::{self, File},
-    io::{self, Read as _},
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use kustomize::{ResolvedPath, Tree, TreeError, TreePath};
+use transport::disk::read_file;
 
 /// The folder of a kustomization, and the root of the fetched copy that contains the folder.
 #[derive(Debug)]
@@ -74,21 +74,6 @@ impl DiskTree {
         names.sort_unstable();
         Ok(names)
     }
-
-    fn read_limited(&self, path: &TreePath) -> io::Result<Vec<u8>> {
-        let file = File::open(disk_path(path))?;
-        let (length, limit) = (file.metadata()?.len(), self.max_file_bytes);
-        let too_large = || io::Error::other(format!("the file is larger than {limit} bytes"));
-        if length > limit {
-            return Err(too_large());
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(length).map_or(0, |length| length + 1));
-        // The file may grow meanwhile.
-        if file.take(limit.saturating_add(1)).read_to_end(&mut bytes)? as u64 > limit {
-            return Err(too_large());
-        }
-        Ok(bytes)
-    }
 }
 
 impl Tree for DiskTree {
@@ -115,7 +100,9 @@ impl Tree for DiskTree {
         if let Some(known) = self.files.borrow().get(path) {
             return Ok(Arc::clone(known));
         }
-        let bytes: Arc<[u8]> = self.read_limited(path).map_err(|error| tree_error(path, &error))?.into();
+        let bytes: Arc<[u8]> = read_file(&disk_path(path), self.max_file_bytes)
+            .map_err(|error| tree_error(path, &error))?
+            .into();
         self.files.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
         Ok(bytes)
     }
