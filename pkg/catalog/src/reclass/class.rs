@@ -114,9 +114,7 @@ impl<'d> Reader<'d> {
         for (index, &item) in items.iter().enumerate() {
             let node = self.document.node(item);
             match &node.content {
-                NodeContent::Scalar { text, is_plain, tag: None }
-                    if !is_plain || scalar::resolve(text) == Scalar::Text =>
-                {
+                NodeContent::Scalar { text, tag: None, .. } => {
                     texts.push(Included { name: text.clone(), line: node.line });
                 }
                 content => {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use granit_parser::{Event, Parser, ScalarStyle, options};
+use manifest::yaml::{ParseStop, ParserText};
 
 /// The maximum nesting of lists and mappings, as in serde_yaml.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -57,17 +58,23 @@ impl Document {
         };
         // Another crate may have enabled the feature for comments.
         options.set_emit_comments(false);
-        let mut parser = Parser::new_from_str_with_options(text, options);
-        let mut builder = Builder { has_final_break: text.ends_with('\n'), ..Builder::default() };
-        while let Some(next) = parser.next_event() {
-            let (event, span) = next.map_err(|error| DocumentProblem {
-                line: line_number(error.marker().line()),
-                reason: error.kind().to_string(),
-            })?;
-            builder.is_at_end = span.byte_range().is_some_and(|range| range.end >= text.len());
-            builder.handle(event, line_number(span.start.line()))?;
-        }
-        Ok(builder.document)
+        let parsed = ParserText::for_libyaml(text).parse(|view| {
+            let mut builder = Builder::default();
+            for next in Parser::new_from_str_with_options(view.text(), options.clone()) {
+                let (mut event, span) = next.map_err(ParseStop::Parser)?;
+                if let Event::Scalar(text, style, ..) = &mut event {
+                    *text = view.scalar(std::mem::take(text), *style, &span);
+                }
+                builder.handle(event, line_number(view.line(&span.start)))?;
+            }
+            Ok(builder.document)
+        });
+        parsed.map_err(|stop| match stop {
+            ParseStop::Fault(problem) => problem,
+            ParseStop::Parser(error) => {
+                DocumentProblem { line: line_number(error.marker().line()), reason: error.kind().to_string() }
+            }
+        })
     }
 
     /// Returns the root node. `None` for an empty text.
@@ -103,9 +110,6 @@ struct Builder {
     /// The finished nodes with an anchor, by the number that the parser assigned.
     anchors: HashMap<usize, NodeId>,
     documents: usize,
-    has_final_break: bool,
-    /// True if the current event ends with the text.
-    is_at_end: bool,
 }
 
 struct OpenNode {
@@ -126,12 +130,7 @@ impl Builder {
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let mut text = text.into_owned();
-                let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-                if is_block && self.is_at_end && !self.has_final_break && text.ends_with('\n') {
-                    // The parser adds a line feed that the text does not have.
-                    text.pop();
-                }
+                let text = text.into_owned();
                 let tag = tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix()));
                 let is_plain = style == ScalarStyle::Plain;
                 let id = self.push(line, NodeContent::Scalar { text, tag, is_plain });

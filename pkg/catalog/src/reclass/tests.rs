@@ -58,6 +58,23 @@ fn keys_keep_the_order_of_their_first_appearance() {
 }
 
 #[test]
+fn sections_may_be_empty_and_names_may_look_like_numbers() {
+    let node = inventory(&["a: ---", "1: parameters:", "t: classes: [a, 1]\\napplications:\\nparameters:"]);
+    let node = node.render("t").unwrap();
+    assert_eq!((node.classes, node.applications), (vec!["a".to_owned(), "1".to_owned()], Vec::new()));
+    let node = inventory(&["t: classes:\\napplications: [1, 1.10, yes]"]).render("t").unwrap();
+    assert_eq!(node.applications, ["1", "1.10", "yes"]);
+}
+
+#[test]
+fn texts_in_quotes_continue_at_any_column_and_keep_the_lines_behind_them() {
+    assert_eq!(
+        problems(&["t: parameters:\\n  a: \"one\\ntwo\"\\n  b: ${a}\\n  c: ${d}"]),
+        "targets/t.yml:5: lookup error for reference '${d}' in parameter 'c': key 'd' not found\n"
+    );
+}
+
+#[test]
 fn large_numbers_in_texts_have_exponents_without_a_sign() {
     let lines = ["t: parameters: {a: 'x${b}', b: 1e21, c: 'x${d}', d: [1e21, 1e-7]}"];
     assert_data_eq!(

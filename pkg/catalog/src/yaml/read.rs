@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, options};
+use manifest::yaml::{ParseStop, ParserText};
 use serde_json::{Map, Value};
 
 use super::number::float_text;
@@ -79,13 +80,21 @@ pub(crate) fn read_documents(text: &str) -> Result<Vec<Value>, YamlError> {
         block_nesting_limit: MAX_DEPTH,
     };
     options.set_emit_comments(false);
-    let mut reader = Reader::default();
-    let mut parser = Parser::new_from_str_with_options(text, options);
-    while let Some(next) = parser.next_event() {
-        let (event, span) = next.map_err(|error| syntax(&error))?;
-        reader.handle(event, span.start.line())?;
-    }
-    Ok(reader.documents)
+    let parsed = ParserText::for_libyaml(text).parse(|view| {
+        let mut reader = Reader::default();
+        for next in Parser::new_from_str_with_options(view.text(), options.clone()) {
+            let (mut event, span) = next.map_err(ParseStop::Parser)?;
+            if let Event::Scalar(text, style, ..) = &mut event {
+                *text = view.scalar(std::mem::take(text), *style, &span);
+            }
+            reader.handle(event, view.line(&span.start))?;
+        }
+        Ok(reader.documents)
+    });
+    parsed.map_err(|stop| match stop {
+        ParseStop::Fault(error) => error,
+        ParseStop::Parser(error) => syntax(&error),
+    })
 }
 
 fn syntax(error: &ScanError) -> YamlError {
@@ -309,6 +318,28 @@ mod tests {
         assert_eq!(problem("? [a]\n: 1\n"), "line 1: a list or mapping is used as a key");
         assert_eq!(problem("a: &a [*a]\n"), "line 1: an alias refers to no earlier value");
         assert_eq!(problem("<<: 1\n"), "line 1: `<<` needs a mapping or a list of mappings");
+    }
+
+    #[test]
+    fn syntax_of_libyaml_is_read() {
+        let text = "a: 'one\ntwo'\nb: \"x\"#c\nc: [d]#c\nd: \"e\n\n f\"\ne: |#c\n  x\u{85}f: !x y\n";
+        assert_eq!(
+            read_documents(text).unwrap_err(),
+            YamlError::Tag { line: 10, tag: "!x".to_owned() },
+            "the line counts the breaks in quotes"
+        );
+        let documents = read_documents(&text.replace("!x ", "")).unwrap();
+        let expected = json!({"a": "one two", "b": "x", "c": ["d"], "d": "e\nf", "e": "x\n", "f": "y"});
+        assert_eq!(documents, [expected]);
+        assert!(read_documents("a: \"it\\'s\"\n").is_err(), "only Go reads this escape");
+    }
+
+    #[test]
+    fn a_block_at_the_end_of_a_text_has_no_line_feed_of_its_own() {
+        for block in ["|", "|+", ">"] {
+            assert_eq!(read_documents(&format!("a: {block}\n  x")).unwrap(), [json!({"a": "x"})], "{block}");
+        }
+        assert_eq!(read_documents("a: |\n  x\n").unwrap(), [json!({"a": "x\n"})]);
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag, options};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, Tag, options};
 
 use super::error::{Fault, YamlErrorKind};
 use super::folded;
-use super::parser_text::ParserText;
+use super::parser_text::{ParseStop, ParserText};
 use super::reject::{self, TabCheck};
 use super::scalar::{Dialect, Scalar, is_null, resolve};
 use super::tree::{Builder, Tree};
@@ -24,38 +24,16 @@ pub(super) struct ParsedDocument {
 
 /// Parses the first document of a text; without a document, the tree has no nodes.
 pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<ParsedDocument, Fault> {
-    let mut view = ParserText::new(text);
-    loop {
-        let document = Document {
-            view: &view,
-            dialect,
-            builder: Builder::new(depth),
-            tabs: TabCheck::new(text),
-            end: None,
-        };
-        match document.parse(depth) {
-            Ok(parsed) => return Ok(parsed),
-            Err(ParseStop::Fault(fault)) => return Err(fault),
-            Err(ParseStop::Parser(error)) => {
-                let offset = error.marker().byte_offset().unwrap_or_default();
-                if !view.repair(error.kind(), offset) {
-                    return Err(fault(error.kind(), offset, depth));
-                }
-            }
+    let parsed = ParserText::for_go(text).parse(|view| {
+        let builder = Builder::new(depth);
+        Document { view, dialect, builder, tabs: TabCheck::new(text), end: None }.parse(depth)
+    });
+    parsed.map_err(|stop| match stop {
+        ParseStop::Fault(fault) => fault,
+        ParseStop::Parser(error) => {
+            fault(error.kind(), error.marker().byte_offset().unwrap_or_default(), depth)
         }
-    }
-}
-
-/// The reason to stop parsing a document.
-enum ParseStop {
-    Parser(ScanError),
-    Fault(Fault),
-}
-
-impl From<Fault> for ParseStop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
+    })
 }
 
 /// The first document during parsing.
@@ -69,7 +47,7 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
-    fn parse(mut self, depth: usize) -> Result<ParsedDocument, ParseStop> {
+    fn parse(mut self, depth: usize) -> Result<ParsedDocument, ParseStop<Fault>> {
         // The parser counts lists and mappings in brackets separately, the builder counts all of them together.
         let mut options = options! {
             emit_unresolved_aliases: true,

@@ -1,4 +1,5 @@
-//! The text as passed to the parser: syntax that Go's reader accepts but the parser does not is replaced.
+//! The text as passed to the parser: syntax that libyaml accepts but the parser does not is replaced. Go's reader and
+//! those of Python and reclass descend from libyaml.
 //!
 //! Every replacement keeps the length, so offsets are the same in both texts.
 //!
@@ -6,7 +7,7 @@
 //! |---|---|---|
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
-//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::reject::TabCheck) |
+//! | tabs at the start of a line, for Go | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::reject::TabCheck) |
 //! | a break in quotes, the next line indented too little | a stand-in | text may continue at any column |
 //! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
@@ -14,7 +15,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{ErrorKind, ScalarStyle};
+use granit_parser::{ErrorKind, Marker, ScalarStyle, ScanError, Span};
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr2};
 
 const NEXT_LINE: &str = "\u{85}";
@@ -43,21 +44,43 @@ const MAX_QUOTE_DISTANCE: usize = 4 << 10;
 
 /// A text and its form for the parser.
 #[derive(Debug)]
-pub(super) struct ParserText<'a> {
+pub struct ParserText<'a> {
     pub(super) text: Cow<'a, str>,
+    /// True for what only Go's reader accepts.
+    is_go: bool,
     has_stand_ins: bool,
     has_quote_stand_ins: bool,
     has_break_stand_ins: bool,
+    /// The offsets of the breaks without a line in the form for the parser, sorted.
+    hidden_breaks: Vec<usize>,
     repairs: usize,
 }
 
+/// The reason to stop parsing a text.
+#[derive(Debug)]
+pub enum ParseStop<E> {
+    /// The parser rejects the text.
+    Parser(ScanError),
+    /// The reader rejects what it parsed.
+    Fault(E),
+}
+
+impl<E> From<E> for ParseStop<E> {
+    fn from(fault: E) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl<'a> ParserText<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    /// Returns the text as libyaml reads it.
+    pub fn for_libyaml(text: &'a str) -> Self {
         let mut view = Self {
             text: Cow::Borrowed(text),
+            is_go: false,
             has_stand_ins: false,
             has_quote_stand_ins: false,
             has_break_stand_ins: false,
+            hidden_breaks: Vec::new(),
             repairs: 0,
         };
         view.replace(NEXT_LINE, "\r\n");
@@ -66,8 +89,61 @@ impl<'a> ParserText<'a> {
             let paragraph = view.replace(PARAGRAPH_SEPARATOR, &format!("{PARAGRAPH_STAND_IN}\n"));
             view.has_stand_ins = line || paragraph;
         }
+        view
+    }
+
+    /// Returns the text as Go reads it.
+    pub(super) fn for_go(text: &'a str) -> Self {
+        let mut view = Self { is_go: true, ..Self::for_libyaml(text) };
         view.show_tabs_as_spaces();
         view
+    }
+
+    /// Calls a parser, again after each repair of syntax that it rejects.
+    ///
+    /// # Errors
+    /// The last error of the parser, if a repair is not possible.
+    pub fn parse<T, E>(
+        mut self,
+        mut parser: impl FnMut(&Self) -> Result<T, ParseStop<E>>,
+    ) -> Result<T, ParseStop<E>> {
+        loop {
+            match parser(&self) {
+                Err(ParseStop::Parser(error)) => {
+                    let offset = error.marker().byte_offset().unwrap_or_default();
+                    if !self.repair(error.kind(), offset) {
+                        return Err(ParseStop::Parser(error));
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The text for the parser.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the line of a place, from 1.
+    pub fn line(&self, place: &Marker) -> usize {
+        let offset = place.byte_offset().unwrap_or_default();
+        place.line() + self.hidden_breaks.partition_point(|at| *at < offset)
+    }
+
+    /// Returns the text of a scalar as libyaml reads it. In contrast to the parser, a missing value is an empty text, and
+    /// a block that ends with the text has no line feed of its own.
+    pub fn scalar<'t>(&self, text: Cow<'t, str>, style: ScalarStyle, span: &Span) -> Cow<'t, str> {
+        let range = span.byte_range().unwrap_or_default();
+        if style == ScalarStyle::Plain && range.is_empty() {
+            return Cow::Borrowed("");
+        }
+        let mut text = self.restore(text, style);
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        if is_block && range.end >= self.text.len() && !self.text.ends_with('\n') && text.ends_with('\n') {
+            text.to_mut().pop();
+        }
+        text
     }
 
     fn replace(&mut self, from: &str, to: &str) -> bool {
@@ -93,7 +169,7 @@ impl<'a> ParserText<'a> {
     }
 
     /// Replaces the syntax that the parser rejected at an offset. Returns false if that is not possible.
-    pub(super) fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
+    fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
         let reparsed = self.repairs.saturating_mul(self.text.len());
         if self.repairs >= MIN_REPAIRS && reparsed > MAX_REPARSED_BYTES {
             return false;
@@ -102,7 +178,7 @@ impl<'a> ParserText<'a> {
         match refused {
             ErrorKind::CommentNotSeparated => self.hide_comment(at),
             ErrorKind::InvalidQuotedScalarIndent => self.join_lines(at),
-            ErrorKind::UnknownQuotedScalarEscape => self.hide_escaped_quotes(at),
+            ErrorKind::UnknownQuotedScalarEscape if self.is_go => self.hide_escaped_quotes(at),
             _ => false,
         }
     }
@@ -157,6 +233,7 @@ impl<'a> ParserText<'a> {
             self.join_until(start, start + length)
         };
         self.has_break_stand_ins |= is_joined;
+        self.hidden_breaks.sort_unstable();
         is_joined
     }
 
@@ -165,6 +242,8 @@ impl<'a> ParserText<'a> {
         let mut is_joined = false;
         while let Some((range, breaks)) = breaks_before(self.text.as_bytes(), start) {
             let stand_in = break_stand_in(breaks, range.len());
+            let offsets = memchr_iter(b'\n', &self.text.as_bytes()[range.clone()]);
+            self.hidden_breaks.extend(offsets.map(|at| range.start + at));
             self.text.to_mut().replace_range(range, &stand_in);
             is_joined = true;
             let rest = &self.text.as_bytes()[start..end];

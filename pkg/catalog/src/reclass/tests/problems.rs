@@ -122,7 +122,7 @@ fn values_that_yaml_readers_reject_name_their_path() {
         ),
         ("parameters:\\n  m: {a: 1}\\n  m: 2", "targets/t.yml:3: parameters: duplicate entry with key \"m\""),
         ("classes: null", "targets/t.yml:1: classes: invalid type: unit value, expected a sequence"),
-        ("applications: [1]", "targets/t.yml:1: applications[0]: invalid type: integer, expected a string"),
+        ("applications: [[]]", "targets/t.yml:1: applications[0]: invalid type: sequence, expected a string"),
         (
             "parameters: {a: .nan}",
             "targets/t.yml:1: parameters.a: invalid value: `.nan` cannot be represented in JSON",
