@@ -11,8 +11,8 @@ use super::target::{ARGOCD_LIBRARY, parameters_text, target_text};
 use crate::cluster::TargetInstance;
 use crate::compile::{CompileRequest, Tools, compile, fetch_dependencies};
 use crate::dependencies::{
-    BundlerRequest, Dependency, Fetcher, check_instances, component_parameters, install_aliases,
-    install_libraries, link, link_libraries, render_jsonnetfile,
+    BundlerRequest, Dependency, check_instances, component_parameters, install_aliases, install_libraries,
+    link, link_libraries, render_jsonnetfile,
 };
 use crate::error::CatalogError;
 use crate::jsonnet::EvaluationControl;
@@ -42,7 +42,7 @@ pub struct ComponentRequest<'a> {
     pub search_paths: &'a [PathBuf],
     /// The folder that gets `compiled/INSTANCE`.
     pub output: &'a Path,
-    /// An empty folder for the target and for clones.
+    /// An empty folder for the target.
     pub temporary: &'a WorkingFolder,
     /// The access to repositories.
     pub context: &'a RepositoryContext,
@@ -84,6 +84,7 @@ pub async fn prepare(request: ComponentRequest<'_>) -> Result<PreparedComponent<
     };
     write_inventory(&request, &component, &instance)?;
     let inventory = Inventory::read(&request.temporary.inventory()).map_err(CatalogError::from)?;
+    let inventory = inventory.with_paths_of_originals();
     let nodes = render_all(&inventory, std::slice::from_ref(&instance))?;
     install(&request, &component, &instance, &nodes).await?;
     let targets = std::slice::from_ref(&instance);
@@ -167,8 +168,8 @@ async fn install(
         let text = "No jsonnetfile.json found, skipping Jsonnet Bundler install.";
         (request.report)(Step::Text(text.to_owned()));
     }
-    let fetcher = Fetcher { folder, context: request.context, force: false };
-    install_libraries(BundlerRequest { fetcher, folder: request.component, local: Vec::new() }).await
+    let libraries = BundlerRequest { context: request.context, folder: request.component, local: Vec::new() };
+    install_libraries(libraries).await
 }
 
 impl PreparedComponent<'_> {

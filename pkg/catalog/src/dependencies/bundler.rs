@@ -17,11 +17,12 @@ use std::path::{Component, Path, PathBuf};
 
 use data_encoding::BASE64;
 use manifest::Value;
-use repository::git::GitRemote;
+use repository::RepositoryContext;
+use repository::git::{CloneStore, GitRemote};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::fetch::{Fetcher, unknown_version};
+use super::fetch::{open_repository, unknown_version};
 use super::links::{link, relative_path};
 use crate::error::CatalogError;
 use crate::file_reading::{MAX_FILE_BYTES, read_text};
@@ -34,7 +35,8 @@ const MAX_LIBRARIES: usize = 1000;
 
 /// The libraries to install.
 pub(crate) struct BundlerRequest<'a> {
-    pub(crate) fetcher: Fetcher<'a>,
+    /// The access to repositories. Their clones are in the cache, because libraries are only read.
+    pub(crate) context: &'a RepositoryContext,
     /// The folders with `jsonnetfile.json` and `vendor`.
     pub(crate) folder: &'a Path,
     /// Local folders, which become links in `vendor`. If empty, the existing `jsonnetfile.json` is used.
@@ -85,7 +87,7 @@ pub(crate) async fn install_libraries(request: BundlerRequest<'_>) -> Result<(),
     let vendor = request.folder.join("vendor");
     create_folder(&vendor)?;
     let root = read_libraries(&file)?;
-    let mut run = Run { fetcher: request.fetcher, vendor, installed: Vec::new() };
+    let mut run = Run { context: request.context, vendor, installed: Vec::new() };
     run.install_all(root.libraries, request.folder).await?;
     run.remove_unknown()?;
     if root.has_legacy_imports {
@@ -97,7 +99,7 @@ pub(crate) async fn install_libraries(request: BundlerRequest<'_>) -> Result<(),
 }
 
 struct Run<'a> {
-    fetcher: Fetcher<'a>,
+    context: &'a RepositoryContext,
     vendor: PathBuf,
     installed: Vec<Installed>,
 }
@@ -150,8 +152,11 @@ impl Run<'_> {
                 None
             }
             Source::Git { remote, folder } => {
-                let context = format!("while fetching Jsonnet library {name}");
-                let opened = self.fetcher.remote(remote, &context)?;
+                let context = format!(
+                    "while fetching Jsonnet library {name}, which `{}` needs",
+                    base.join(FILE).display()
+                );
+                let opened = open_repository(remote, CloneStore::Cache, self.context, &context)?;
                 let (commit, files) = read_files(&opened, &library.version, folder, &context).await?;
                 library.version = commit;
                 if place.is_symlink() {

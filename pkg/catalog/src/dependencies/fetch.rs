@@ -49,15 +49,25 @@ pub(crate) async fn fetch_all(
     stream::iter(requests).map(|request| fetcher.fetch(request)).buffered(MAX_CONCURRENT).try_collect().await
 }
 
+/// Opens a repository. Opens no connection. `problem` is the start of errors.
+pub(super) fn open_repository(
+    url: &str,
+    clones: CloneStore<'_>,
+    context: &RepositoryContext,
+    problem: &str,
+) -> Result<GitRemote, CatalogError> {
+    let parsed = RemoteUrl::parse(url).map_err(|source| {
+        let url = transport::address::redact_text(url);
+        CatalogError::fetch(problem, repository::Error::RemoteUrl { url, source })
+    })?;
+    GitRemote::new(parsed, AddressOrigin::User, clones, context)
+        .map_err(|error| CatalogError::fetch(problem, error))
+}
+
 impl Fetcher<'_> {
-    /// Opens a repository. Opens no connection.
+    /// Opens a repository with its clone in the working folder. Opens no connection.
     pub(crate) fn remote(&self, url: &str, context: &str) -> Result<GitRemote, CatalogError> {
-        let parsed = RemoteUrl::parse(url).map_err(|source| {
-            let url = transport::address::redact_text(url);
-            CatalogError::fetch(context, repository::Error::RemoteUrl { url, source })
-        })?;
-        GitRemote::new(parsed, AddressOrigin::User, CloneStore::Folder(&self.folder.clones()), self.context)
-            .map_err(|error| CatalogError::fetch(context, error))
+        open_repository(url, CloneStore::Folder(&self.folder.clones()), self.context, context)
     }
 
     async fn fetch(&self, request: FetchRequest<'_>) -> Result<Dependency, CatalogError> {

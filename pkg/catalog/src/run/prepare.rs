@@ -42,7 +42,7 @@ impl CompileRun<'_> {
         if self.options.fetch_dependencies {
             let folders = components.values().map(|component| component.worktree.clone());
             install_libraries(BundlerRequest {
-                fetcher: self.fetcher(),
+                context: self.context,
                 folder: self.folder.root(),
                 local: folders.chain([self.folder.libraries()]).collect(),
             })

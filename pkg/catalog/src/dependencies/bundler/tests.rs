@@ -8,17 +8,14 @@ use repository::{ReleaseSettings, RepositoryContext};
 use support::git::GitForge;
 
 use super::*;
-use crate::working_folder::WorkingFolder;
 
 /// Installs the libraries of a folder.
 async fn install(folder: &Path, local: &[&str], forge: &GitForge) -> Result<(), CatalogError> {
     let git = GitSettings { variables: forge.variables(), ..GitSettings::default() };
     let releases = ReleaseSettings { git, ..ReleaseSettings::default() };
     let context = RepositoryContext::with_release_settings(transport::Settings::default(), releases);
-    let working_folder = WorkingFolder::new(folder);
-    let fetcher = Fetcher { folder: &working_folder, context: &context, force: false };
     let local = local.iter().map(|name| folder.join(name)).collect();
-    install_libraries(BundlerRequest { fetcher, folder, local }).await
+    install_libraries(BundlerRequest { context: &context, folder, local }).await
 }
 
 fn write(folder: &Path, name: &str, text: &str) {
