@@ -75,7 +75,8 @@ pub(crate) struct Dist {
 /// Makes the release. Returns false if a check failed.
 pub(crate) fn run(args: &Dist) -> Result<bool> {
     if args.verify_reproducible {
-        let is_reproducible = build::is_reproducible(&args.target()?, &args.profile)?;
+        let folder = workspace::target().join("differing-builds");
+        let is_reproducible = build::is_reproducible(&folder, &args.target()?, &args.profile)?;
         print_line(if is_reproducible { "dist: both builds are equal" } else { "dist: the builds differ" });
         return Ok(is_reproducible);
     }

@@ -8,9 +8,11 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{elf, functions, link, target::Target};
+use super::{elf, functions, link, source::FALLBACK_TIME, target::Target};
 use crate::{print::print_line, workspace};
 
+/// The source of the library that makes macros deterministic.
+const FIXED_RANDOM: &str = include_str!("fixed_random.c");
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const FLAG_SEPARATOR: &str = "\u{1f}";
 
@@ -50,8 +52,11 @@ fn run_cargo(
         .args(["rustc", "--locked", "--package=capstan", "--bin=capstan", "--profile", profile])
         .args(["--target", target.triple()])
         .arg("--target-dir")
-        .arg(build_folder)
-        .arg("--");
+        .arg(build_folder);
+    if host()?.is_linux() {
+        cargo.arg("--config").arg(format!("env.LD_PRELOAD={:?}", fixed_random(build_folder)?));
+    }
+    cargo.arg("--");
     if keeps_symbols {
         cargo.arg("-Cstrip=none");
     }
@@ -72,6 +77,8 @@ fn run_cargo(
     }
     cargo
         .env("CARGO_ENCODED_RUSTFLAGS", flags(root, target).join(FLAG_SEPARATOR))
+        // The C code of a library contains the time of its compilation.
+        .env("SOURCE_DATE_EPOCH", FALLBACK_TIME.to_string())
         // Incremental compilation makes larger binaries.
         .env("CARGO_INCREMENTAL", "0")
         .current_dir(root);
@@ -89,19 +96,42 @@ fn folder_of_lld(target: &Target) -> Result<Option<PathBuf>> {
     Ok(Some(folder).filter(|folder| target.is_linux() && folder.is_dir()))
 }
 
-/// Builds the binary from two copies of the committed sources in different folders. Returns false if they differ.
-pub(super) fn is_reproducible(target: &Target, profile: &str) -> Result<bool> {
-    let mut digests = Vec::new();
+/// Compiles the library that replaces random numbers, and returns its path.
+fn fixed_random(build_folder: &Path) -> Result<PathBuf> {
+    let (source, library) = (build_folder.join("fixed_random.c"), build_folder.join("fixed_random.so"));
+    fs::create_dir_all(build_folder)
+        .and_then(|()| fs::write(&source, FIXED_RANDOM))
+        .with_context(|| format!("cannot write `{}`", source.display()))?;
+    let mut compiler = Command::new(link::DEFAULT_LINKER);
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    if !compiler.status().context("cannot start the C compiler")?.success() {
+        bail!("cannot compile `{}`", source.display());
+    }
+    Ok(library)
+}
+
+/// Builds the binary from two copies of the committed sources in different folders. Returns false if they differ; they are
+/// then kept in `folder`.
+pub(super) fn is_reproducible(folder: &Path, target: &Target, profile: &str) -> Result<bool> {
+    let mut binaries = Vec::new();
     for name in ["one", "a-longer-name"] {
-        let folder = tempfile::Builder::new().prefix(name).tempdir().context("cannot make a folder")?;
-        let (sources, build_folder) = (folder.path().join("sources"), folder.path().join("build"));
+        let work = tempfile::Builder::new().prefix(name).tempdir().context("cannot make a folder")?;
+        let (sources, build_folder) = (work.path().join("sources"), work.path().join("build"));
         copy_commit(&sources)?;
         let binary = read(&build(&sources, &build_folder, target, profile)?)?;
-        let digest = transport::Digest::of(&binary);
-        print_line(&format!("dist: {digest}  build in `{}`", sources.display()));
-        digests.push(digest);
+        print_line(&format!("dist: {}  build in `{}`", transport::Digest::of(&binary), sources.display()));
+        binaries.push((folder.join(name), binary));
     }
-    Ok(digests[0] == digests[1])
+    let is_equal = binaries[0].1 == binaries[1].1;
+    if !is_equal {
+        for (path, binary) in binaries {
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&path, binary))
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
+        print_line(&format!("dist: the binaries are in `{}`", folder.display()));
+    }
+    Ok(is_equal)
 }
 
 fn copy_commit(folder: &Path) -> Result<()> {

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use crate::workspace;
 
 /// The time of files if neither the environment nor Git names one: 1980-01-01, the first that every archive format has.
-const FALLBACK_TIME: u64 = 315_532_800;
+pub(super) const FALLBACK_TIME: u64 = 315_532_800;
 
 /// The source of a release.
 #[derive(Clone, Debug)]
