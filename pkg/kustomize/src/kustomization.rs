@@ -77,9 +77,8 @@ impl Kustomization {
     /// Source: kustomize v5.8.1 api/types/kustomization.go; differs: kustomize stops at the first fault.
     pub(crate) fn read(file: &TreePath, bytes: &[u8]) -> Result<(Self, Vec<StepError>), Vec<StepError>> {
         let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
-        let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-        let value =
-            yaml::read_value(text, &YamlLimits::default()).map_err(|error| unreadable(error.to_string()))?;
+        let value = yaml::decode(bytes).and_then(|text| yaml::read_value(&text, &YamlLimits::default()));
+        let value = value.map_err(|error| unreadable(error.to_string()))?;
         if value.is_null() {
             return Err(unreadable("the file is empty".to_owned()));
         }

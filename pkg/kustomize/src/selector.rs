@@ -98,13 +98,18 @@ impl Matcher {
     /// Source: kustomize v5.8.1 api/filters/replacement.
     pub(crate) fn find_known(&self, objects: &mut Accumulator) -> Vec<ResourcePosition> {
         self.find(objects, |resource| {
-            resource.ids().any(|id| self.matches_id(id)) && self.matches_metadata(&resource.object)
+            self.matches_any_id(resource) && self.matches_metadata(&resource.object)
         })
     }
 
-    /// True if an id matches, with the namespace as written.
-    pub(crate) fn matches_id(&self, id: &ResId) -> bool {
-        self.matches_kind(id) && self.name.matches(&id.name) && self.namespace.matches(id.written_namespace())
+    /// True if the current or a former id of an object matches. Only a former id without a written namespace counts as
+    /// one in `default`.
+    pub(crate) fn matches_any_id(&self, resource: &Resource) -> bool {
+        let matches = |id: &ResId, namespace| {
+            self.matches_kind(id) && self.name.matches(&id.name) && self.namespace.matches(namespace)
+        };
+        matches(resource.id(), resource.id().written_namespace())
+            || resource.former_ids().iter().any(|id| matches(id, id.namespace()))
     }
 
     /// True if the labels and annotations of an object match.

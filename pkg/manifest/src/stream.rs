@@ -89,12 +89,17 @@ pub fn read_stream(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, St
 /// Parses all documents of a stream as kustomize reads resources.
 ///
 /// `yes` and `on` are texts, a date becomes `2020-01-01T00:00:00Z`, annotations keep their written text, and a repeated
-/// key is an error.
+/// key is an error. The text may be in UTF-16 with a byte order mark.
 /// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
 /// # Errors
 /// All invalid documents, so that an author can fix them at once.
 pub fn read_resources(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, StreamError> {
-    read(bytes, limits, yaml::read_resource)
+    if !matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
+        return read(bytes, limits, yaml::read_resource);
+    }
+    let text = yaml::decode(bytes)
+        .map_err(|error| StreamError { documents: vec![InvalidDocument { index: 1, error }] })?;
+    read(text.as_bytes(), limits, yaml::read_resource)
 }
 
 /// A parser for the first document of a text.

@@ -64,8 +64,8 @@ fn read(
     bytes: &[u8],
     file: Option<crate::TreePath>,
 ) -> Option<PatchBody> {
-    let text = str::from_utf8(bytes).unwrap_or_default();
-    match yaml::read_value(text, &YamlLimits::default()) {
+    let text = yaml::decode(bytes).unwrap_or_default();
+    match yaml::read_value(&text, &YamlLimits::default()) {
         Ok(Value::Array(operations)) => read_operations(scope, place, operations),
         Ok(scalar @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
             scope.report(place, PatchError::Form { found: type_name(&scalar) });

@@ -67,6 +67,8 @@ fn expand_lists(
                 }
             }
             Some(Value::Null) => {}
+            None | Some(Value::String(_) | Value::Number(_) | Value::Bool(_))
+                if read.object.kind() == "List" => {}
             _ if read.object.as_map().is_empty() => {}
             _ => flat.push(read),
         }

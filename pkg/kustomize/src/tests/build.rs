@@ -67,6 +67,58 @@ fn items_of_lists_come_after_other_objects_level_by_level() {
     assert_eq!(names(&files).unwrap(), ["a", "b", "c", "d", "e"]);
 }
 
+#[test]
+fn lists_without_items_are_empty() {
+    for items in ["", ", items: ", ", items: text", ", items: []"] {
+        let list = format!("{{kind: List, apiVersion: v1{items}}}\n---\n{}", config_map("a"));
+        let files = [("/top/kustomization.yaml", "resources: [l.yaml]"), ("/top/l.yaml", &*list)];
+        assert_eq!(names(&files).unwrap(), ["a"], "{items}");
+    }
+}
+
+#[test]
+fn files_may_be_in_utf_16() {
+    let utf16 = |text: &str| -> Vec<u8> {
+        [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    let patch = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {é: ü}\n";
+    let tree: MemoryTree = [
+        ("/top/kustomization.yaml", utf16("resources: [l.yaml]\npatches: [path: p.yaml]")),
+        ("/top/l.yaml", utf16(&format!("{}---\n{}", config_map("a"), config_map("b")))),
+        ("/top/p.yaml", utf16(patch)),
+    ]
+    .into_iter()
+    .collect();
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
+    let objects = build.run(&TreePath::new("/top")).unwrap().objects;
+    assert_eq!(objects.iter().map(manifest::Object::name).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(objects[1].get(&["data", "é"]).and_then(manifest::Value::as_str), Some("ü"));
+}
+
+// Row: D-561
+#[test]
+fn keys_and_values_that_no_json_has_are_printed_as_written() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {8080: x, true: y, 1.5: z}\n";
+    let files = [("/top/kustomization.yaml", "resources: [l.yaml]"), ("/top/l.yaml", text)];
+    let output = run(&files, &FetchResults::new(), BuildOptions::default()).unwrap().text();
+    assert!(
+        output.starts_with("apiVersion: v1\ndata:\n  \"1.5\": z\n  \"8080\": x\n  \"true\": \"y\"\n"),
+        "{output}"
+    );
+}
+
+// Row: D-562
+#[test]
+fn a_missing_value_is_null_everywhere() {
+    let text = "apiVersion: e/v1\nkind: X\nmetadata: {name: a}\nspec: {a: }\n";
+    let patches =
+        "patches: [{target: {kind: X}, patch: '[{op: add, path: /spec/b, value: 9007199254740993}]'}]";
+    let kustomization = format!("resources: [l.yaml]\n{patches}");
+    let files = [("/top/kustomization.yaml", &*kustomization), ("/top/l.yaml", text)];
+    let output = run(&files, &FetchResults::new(), BuildOptions::default()).unwrap().text();
+    assert!(output.ends_with("spec:\n  a: null\n  b: 9007199254740993\n"), "{output}");
+}
+
 // Row: KUS-06, KUS-22, KUS-23, KUS-24
 #[test]
 fn a_component_changes_every_earlier_object() {

@@ -158,7 +158,7 @@ fn write_target(
     for position in selected.find_known(objects) {
         let is_rejected = |resource: &crate::resource::Resource| {
             rejected.iter().any(|reject| {
-                (reject.restricts_id() && resource.ids().any(|id| reject.matches_id(id)))
+                (reject.restricts_id() && reject.matches_any_id(resource))
                     || (reject.restricts_metadata() && reject.matches_metadata(&resource.object))
             })
         };

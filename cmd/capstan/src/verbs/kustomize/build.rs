@@ -163,18 +163,20 @@ pub(super) struct LoadFlags {
     helm_kube_version: Option<String>,
 
     #[command(flatten)]
-    without_effect: HelmProgramFlags,
+    without_effect: IgnoredFlags,
 }
 
-/// Flags of kustomize for the program `helm`, accepted without effect: capstan renders charts itself.
+/// Flags of kustomize for the program `helm`, which capstan does not run, and for its own errors. They have no effect.
 #[derive(clap::Args)]
-struct HelmProgramFlags {
+struct IgnoredFlags {
     #[arg(long, hide = true)]
     enable_helm: bool,
     #[arg(long, hide = true, value_name = "PROGRAM")]
     helm_command: Option<String>,
     #[arg(long, hide = true)]
     helm_debug: bool,
+    #[arg(long, hide = true)]
+    stack_trace: bool,
 }
 
 const HELM: &str = "Charts";

@@ -197,3 +197,35 @@ fn a_source_matches_by_the_written_namespace_for_any_kind() {
         );
     }
 }
+
+#[test]
+fn a_former_id_without_a_namespace_is_one_in_default() {
+    let written = |prefix: &str, kind: &str, target: &str| {
+        let target = format!("{{select: {{kind: {kind}}}, {target} fieldPaths: [spec.p]}}");
+        let kustomization = format!("{prefix}replacements: [{{sourceValue: w, targets: [{target}]}}]");
+        build("v", "{p: q}", &kustomization, &[]).unwrap()["p"] == "w"
+    };
+    let prefix = "namePrefix: p-\n";
+    assert!(written(prefix, "X, namespace: default", ""));
+    assert!(!written("", "X, namespace: default", ""));
+    assert!(!written(prefix, "X", "reject: [{namespace: default}],"));
+    assert!(written("", "X", "reject: [{namespace: default}],"));
+}
+
+// Row: D-560
+#[test]
+fn references_follow_a_name_that_a_replacement_writes() {
+    let objects = "apiVersion: v1\nkind: Service\nmetadata: {name: svc}\n---\napiVersion: networking.k8s.io/v1\nkind: Ingress\n\
+                   metadata: {name: ing}\nspec: {defaultBackend: {service: {name: svc}}}\n";
+    let targets = "[{select: {kind: Service}, fieldPaths: [metadata.name]}]";
+    let kustomization =
+        format!("resources: [o.yaml]\nreplacements: [{{sourceValue: new, targets: {targets}}}]");
+    let tree: MemoryTree = [("/o.yaml", objects), ("/kustomization.yaml", &kustomization)]
+        .map(|(path, text)| (path, text.as_bytes()))
+        .into_iter()
+        .collect();
+    let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
+    let output = Build { tree: &tree, fetch_results: &FetchResults::new(), options }.run(&TreePath::new("/"));
+    let ingress = &output.unwrap().objects[1];
+    assert_eq!(ingress.get(&["spec", "defaultBackend", "service", "name"]), Some(&json!("new")));
+}
