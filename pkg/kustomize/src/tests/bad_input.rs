@@ -123,7 +123,7 @@ fn files_that_are_not_utf8_are_refused() {
     assert_data_eq!(
         reported.join("\n"),
         str![[r#"
-/kustomization.yaml: invalid utf-8 sequence of 1 bytes from index 3
+/kustomization.yaml: line 1, column 4: invalid UTF-8 at byte 3: YAML must be UTF-8 text
 /kustomization.yaml: resources[0]: cannot read `/a.yaml`: document 1, line 1, column 4: invalid UTF-8 at byte 3: YAML must be UTF-8 text
 "#]]
     );
