@@ -54,7 +54,7 @@ fn run_cargo(
         .arg("--target-dir")
         .arg(build_folder);
     if host()?.is_linux() {
-        cargo.arg("--config").arg(format!("env.LD_PRELOAD={:?}", fixed_random(build_folder)?));
+        cargo.arg("--config").arg(format!("env.LD_PRELOAD='{}'", fixed_random(build_folder)?.display()));
     }
     cargo.arg("--");
     if keeps_symbols {
