@@ -190,6 +190,21 @@ error: cannot read `nope.yml`
     );
 }
 
+#[test]
+fn errors_name_the_files_of_the_command_line() {
+    let world = world();
+    world.write("tests/broken.yml", "parameters:\n  web: {namespace: '${none}'}\n");
+    assert_data_eq!(
+        world.run_line("catalog component compile component-web -f tests/broken.yml -o out").stderr,
+        str![[r#"
+error: While rendering inventory: Error while rendering inventory: Error rendering node web
+  cause: cannot render target `web`
+  cause: [CWD]/tests/broken.yml:2: lookup error for reference '${none}' in parameter 'kapitan.compile[2].helm_params.namespace': key 'none' not found (through ${web:namespace})
+
+"#]]
+    );
+}
+
 /// Lets component `bad` run a program that never ends, and whose child process never ends.
 #[cfg(unix)]
 fn endless() -> TestEnvironment {

@@ -25,7 +25,7 @@ pub use crate::limits::YamlLimits;
 pub use characters::decode;
 pub use error::{YamlError, YamlErrorKind};
 pub use lines::{line_of, value_ranges};
-pub use parser_text::{ParseStop, ParserText};
+pub use parser_text::read_events;
 
 pub(crate) use compose::{Note, NoteKind};
 pub(crate) use error::line_and_column;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use granit_parser::{Event, Parser, ScalarStyle, options};
-use manifest::yaml::{ParseStop, ParserText};
+use granit_parser::{Event, ScalarStyle, ScanError, options};
+use manifest::yaml;
 
 /// The maximum nesting of lists and mappings, as in serde_yaml.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -58,23 +58,12 @@ impl Document {
         };
         // Another crate may have enabled the feature for comments.
         options.set_emit_comments(false);
-        let parsed = ParserText::for_libyaml(text).parse(|view| {
-            let mut builder = Builder::default();
-            for next in Parser::new_from_str_with_options(view.text(), options.clone()) {
-                let (mut event, span) = next.map_err(ParseStop::Parser)?;
-                if let Event::Scalar(text, style, ..) = &mut event {
-                    *text = view.scalar(std::mem::take(text), *style, &span);
-                }
-                builder.handle(event, line_number(view.line(&span.start)))?;
-            }
-            Ok(builder.document)
-        });
-        parsed.map_err(|stop| match stop {
-            ParseStop::Fault(problem) => problem,
-            ParseStop::Parser(error) => {
-                DocumentProblem { line: line_number(error.marker().line()), reason: error.kind().to_string() }
-            }
-        })
+        let handle = |builder: &mut Builder, event: Event<'_>, line| builder.handle(event, line_number(line));
+        let refuse = |error: &ScanError, line, _| DocumentProblem {
+            line: line_number(line),
+            reason: error.kind().to_string(),
+        };
+        yaml::read_events(text, &options, handle, refuse).map(|builder| builder.document)
     }
 
     /// Returns the root node. `None` for an empty text.

@@ -29,8 +29,6 @@ pub struct Inventory {
     targets: BTreeMap<String, usize>,
     /// The folder that the paths of errors start from.
     base: PathBuf,
-    /// True if errors name the files that links lead to.
-    follows_links: bool,
 }
 
 /// The treatment of classes that no file defines.
@@ -100,10 +98,14 @@ impl Inventory {
         self
     }
 
-    /// Makes errors and explanations name the files that links lead to, for an inventory of links that is deleted.
+    /// Makes errors name the files that links lead to, for an inventory of links that is deleted.
     #[must_use]
     pub(crate) fn with_paths_of_originals(mut self) -> Self {
-        self.follows_links = true;
+        for file in &mut self.files {
+            if let Ok(original) = file.path.canonicalize() {
+                file.path = original;
+            }
+        }
         self
     }
 
@@ -170,9 +172,7 @@ impl Inventory {
 
     pub(super) fn location(&self, origin: Origin) -> Location {
         let file = &self.files[origin.file as usize];
-        let original = self.follows_links.then(|| file.path.canonicalize().ok()).flatten();
-        let path = original.as_ref().unwrap_or(&file.path);
-        let path = path.strip_prefix(&self.base).unwrap_or(path);
+        let path = file.path.strip_prefix(&self.base).unwrap_or(&file.path);
         Location { class: file.name.clone(), file: path.to_owned(), line: origin.line }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, options};
-use manifest::yaml::{ParseStop, ParserText};
+use granit_parser::{Event, ScalarStyle, ScanError, options};
+use manifest::yaml;
 use serde_json::{Map, Value};
 
 use super::number::float_text;
@@ -80,26 +80,8 @@ pub(crate) fn read_documents(text: &str) -> Result<Vec<Value>, YamlError> {
         block_nesting_limit: MAX_DEPTH,
     };
     options.set_emit_comments(false);
-    let parsed = ParserText::for_libyaml(text).parse(|view| {
-        let mut reader = Reader::default();
-        for next in Parser::new_from_str_with_options(view.text(), options.clone()) {
-            let (mut event, span) = next.map_err(ParseStop::Parser)?;
-            if let Event::Scalar(text, style, ..) = &mut event {
-                *text = view.scalar(std::mem::take(text), *style, &span);
-            }
-            reader.handle(event, view.line(&span.start))?;
-        }
-        Ok(reader.documents)
-    });
-    parsed.map_err(|stop| match stop {
-        ParseStop::Fault(error) => error,
-        ParseStop::Parser(error) => syntax(&error),
-    })
-}
-
-fn syntax(error: &ScanError) -> YamlError {
-    let marker = error.marker();
-    YamlError::Syntax { line: marker.line(), column: marker.col() + 1, problem: error.info().clone() }
+    let refuse = |error: &ScanError, line, column| YamlError::Syntax { line, column, problem: error.info() };
+    yaml::read_events(text, &options, Reader::handle, refuse).map(|reader| reader.documents)
 }
 
 /// The documents read so far, and the open lists and mappings.
@@ -332,6 +314,8 @@ mod tests {
         let expected = json!({"a": "one two", "b": "x", "c": ["d"], "d": "e\nf", "e": "x\n", "f": "y"});
         assert_eq!(documents, [expected]);
         assert!(read_documents("a: \"it\\'s\"\n").is_err(), "only Go reads this escape");
+        let error = read_documents("a: 'one\ntwo'\nb: 'three\nfour' five\n").unwrap_err();
+        assert!(matches!(error, YamlError::Syntax { line: 4, column: 7, .. }), "{error}");
     }
 
     #[test]

@@ -15,8 +15,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{ErrorKind, Marker, ScalarStyle, ScanError, Span};
+use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span};
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr2};
+
+use super::line_and_column;
 
 const NEXT_LINE: &str = "\u{85}";
 const LINE_SEPARATOR: &str = "\u{2028}";
@@ -42,9 +44,44 @@ const MAX_REPARSED_BYTES: usize = 2 << 20;
 /// The maximum number of bytes between the start of a text in quotes and a line to join.
 const MAX_QUOTE_DISTANCE: usize = 4 << 10;
 
+/// Reads a text as libyaml does: calls `handle` with a state, each event, and the line of the event from 1.
+///
+/// Syntax that libyaml accepts and the parser does not is replaced; then the text is read again, with a new state. In
+/// contrast to the parser, a missing value is an empty text, and a block that ends with the text has no line feed of its
+/// own.
+///
+/// # Errors
+/// The error of `handle`, or that of `refuse` for syntax that the parser rejects, with its line and column from 1.
+pub fn read_events<S: Default, E>(
+    text: &str,
+    options: &Options,
+    handle: impl Fn(&mut S, Event<'_>, usize) -> Result<(), E>,
+    refuse: impl FnOnce(&ScanError, usize, usize) -> E,
+) -> Result<S, E> {
+    let read = ParserText::for_libyaml(text).parse(|view| {
+        let mut state = S::default();
+        for next in Parser::new_from_str_with_options(&view.text, options.clone()) {
+            let (mut event, span) = next.map_err(ParseStop::Parser)?;
+            if let Event::Scalar(text, style, ..) = &mut event {
+                *text = view.scalar(std::mem::take(text), *style, &span);
+            }
+            handle(&mut state, event, view.line(&span.start))?;
+        }
+        Ok(state)
+    });
+    read.map_err(|stop| match stop {
+        ParseStop::Fault(fault) => fault,
+        ParseStop::Parser(error) => {
+            let offset = error.marker().byte_offset().unwrap_or_default();
+            let (line, column) = line_and_column(text.as_bytes(), offset);
+            refuse(&error, line, column)
+        }
+    })
+}
+
 /// A text and its form for the parser.
 #[derive(Debug)]
-pub struct ParserText<'a> {
+pub(super) struct ParserText<'a> {
     pub(super) text: Cow<'a, str>,
     /// True for what only Go's reader accepts.
     is_go: bool,
@@ -57,11 +94,8 @@ pub struct ParserText<'a> {
 }
 
 /// The reason to stop parsing a text.
-#[derive(Debug)]
-pub enum ParseStop<E> {
-    /// The parser rejects the text.
+pub(super) enum ParseStop<E> {
     Parser(ScanError),
-    /// The reader rejects what it parsed.
     Fault(E),
 }
 
@@ -72,8 +106,7 @@ impl<E> From<E> for ParseStop<E> {
 }
 
 impl<'a> ParserText<'a> {
-    /// Returns the text as libyaml reads it.
-    pub fn for_libyaml(text: &'a str) -> Self {
+    fn for_libyaml(text: &'a str) -> Self {
         let mut view = Self {
             text: Cow::Borrowed(text),
             is_go: false,
@@ -92,7 +125,6 @@ impl<'a> ParserText<'a> {
         view
     }
 
-    /// Returns the text as Go reads it.
     pub(super) fn for_go(text: &'a str) -> Self {
         let mut view = Self { is_go: true, ..Self::for_libyaml(text) };
         view.show_tabs_as_spaces();
@@ -103,9 +135,9 @@ impl<'a> ParserText<'a> {
     ///
     /// # Errors
     /// The last error of the parser, if a repair is not possible.
-    pub fn parse<T, E>(
+    pub(super) fn parse<T, E>(
         mut self,
-        mut parser: impl FnMut(&Self) -> Result<T, ParseStop<E>>,
+        parser: impl Fn(&Self) -> Result<T, ParseStop<E>>,
     ) -> Result<T, ParseStop<E>> {
         loop {
             match parser(&self) {
@@ -120,27 +152,22 @@ impl<'a> ParserText<'a> {
         }
     }
 
-    /// The text for the parser.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the line of a place, from 1.
-    pub fn line(&self, place: &Marker) -> usize {
+    /// Returns the line of a place in the original text, from 1.
+    fn line(&self, place: &Marker) -> usize {
         let offset = place.byte_offset().unwrap_or_default();
         place.line() + self.hidden_breaks.partition_point(|at| *at < offset)
     }
 
-    /// Returns the text of a scalar as libyaml reads it. In contrast to the parser, a missing value is an empty text, and
-    /// a block that ends with the text has no line feed of its own.
-    pub fn scalar<'t>(&self, text: Cow<'t, str>, style: ScalarStyle, span: &Span) -> Cow<'t, str> {
-        let range = span.byte_range().unwrap_or_default();
-        if style == ScalarStyle::Plain && range.is_empty() {
+    /// Returns the text of a scalar as libyaml reads it.
+    fn scalar<'t>(&self, text: Cow<'t, str>, style: ScalarStyle, span: &Span) -> Cow<'t, str> {
+        let range = span.byte_range();
+        if style == ScalarStyle::Plain && range.as_ref().is_some_and(Range::is_empty) {
             return Cow::Borrowed("");
         }
         let mut text = self.restore(text, style);
         let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        if is_block && range.end >= self.text.len() && !self.text.ends_with('\n') && text.ends_with('\n') {
+        let ends_text = range.is_some_and(|range| range.end >= self.text.len());
+        if is_block && ends_text && !self.text.ends_with('\n') && text.ends_with('\n') {
             text.to_mut().pop();
         }
         text
