@@ -7,6 +7,7 @@
 //! ProviderRef   = name[:version], as a user types it
 //! Version       = semantic version that keeps its spelling
 //! Metadata      = release series ─► Contract
+//! ObjectKey     = group, kind, namespace and name of an object
 //! plan          = the file that `--out` writes and `--plan` reads
 //! output        = the results of `-o json|yaml`: a change here is visible to users
 //! ExitStatus    = every exit code, with its meaning
@@ -31,6 +32,7 @@ mod dns;
 mod error_causes;
 mod exit;
 mod explain;
+mod key;
 mod metadata;
 mod provider_id;
 mod provider_ref;
@@ -50,6 +52,7 @@ pub use explain::{
     ErrorChain, ErrorExplanation, ErrorMember, Explain, TARGET_PLACEHOLDER, error_chain, is_plain_word,
     one_of, shell_word,
 };
+pub use key::{GroupKind, ObjectKey};
 pub use metadata::{Metadata, ReleaseSeries};
 pub use provider_id::ProviderId;
 pub use provider_ref::{ProviderRef, ProviderRefError};

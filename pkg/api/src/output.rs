@@ -55,8 +55,8 @@ pub use fleet::{ClusterList, ListedCluster};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{
-    CertManagerAction, CertManagerPlan, CertManagerReport, LifecycleReport, ObjectName, ProviderReport,
-    StepAction, StepReport, WaitingFor,
+    CertManagerAction, CertManagerPlan, CertManagerReport, LifecycleReport, ProviderReport, StepAction,
+    StepReport, WaitingFor,
 };
 pub use lock::{ChartLock, LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};

@@ -13,7 +13,9 @@ use self::{
     normalise::{normalise, shape_problems},
     scope::{Scopes, defined_types},
 };
-use crate::{ApplyOptions, ManagedType, ObjectKey, ObjectPolicies, OwnershipMarks, ServedKinds, StatusHints};
+use crate::{
+    ApplyOptions, ManagedType, ObjectKey, ObjectPolicies, OwnershipMarks, ServedKinds, StatusHints, key_of,
+};
 
 pub(crate) use digest::ONCE_DIGEST;
 
@@ -97,7 +99,7 @@ fn prepare(
         StatusHints::default()
     });
     problems.extend(resolve_namespace(&mut object, scopes, &options.namespace).err());
-    let key = ObjectKey::of(&object);
+    let key = key_of(&object);
     if let Some(kinds) = unpurgeable_kind(&key).filter(|_| policies.purge_order.is_some()) {
         problems.push(format!("{kinds} must not define a purge order"));
     }

@@ -7,7 +7,7 @@ use manifest::Object;
 
 use crate::{
     ApiError, ApiKind, ApplyOptions, ApplySet, ApplySetItem, ListQuery, ManagedType, ObjectKey, ObjectPage,
-    OwnershipMarks, ServedKinds, Server,
+    OwnershipMarks, ServedKinds, Server, key_of,
 };
 
 /// The number of objects that are requested.
@@ -144,7 +144,7 @@ impl Server {
 
 fn in_use(definition: ObjectKey, objects: &[Object]) -> DefinitionInUse {
     let examples: Vec<_> =
-        objects.iter().take(MAX_EXAMPLES).map(|object| ObjectKey::of(object).to_string()).collect();
+        objects.iter().take(MAX_EXAMPLES).map(|object| key_of(object).to_string()).collect();
     DefinitionInUse { definition, others: objects.len() - examples.len(), examples }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use manifest::{Object, Value};
 
-use crate::{GroupKind, ObjectKey};
+use crate::{GroupKind, key_of};
 
 /// The verbs of every kind that a CustomResourceDefinition defines.
 /// Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver (customresource_discovery_controller).
@@ -111,7 +111,7 @@ impl ServedKinds {
 /// Returns the kinds that a CustomResourceDefinition defines, one for each served version; empty for other objects.
 /// Callers pass them to [`ServedKinds::add`] for objects whose definitions belong to a set that is applied before.
 pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
-    if !ObjectKey::of(definition).is_crd() {
+    if !key_of(definition).is_crd() {
         return Vec::new();
     }
     let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).unwrap_or_default();

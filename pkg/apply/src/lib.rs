@@ -63,7 +63,10 @@ mod take_over;
 mod testing;
 mod wait;
 
-pub use api::output::{StepAction, Written};
+pub use api::{
+    GroupKind, ObjectKey,
+    output::{StepAction, Written},
+};
 
 pub use access::{AccessReview, DeniedPermission, Permission};
 pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
@@ -81,7 +84,7 @@ pub use error::{ApiError, NetworkError, StatusCause};
 pub use event::{Event, EventSink, RequestEffect};
 pub use field_ownership::{FieldChange, FieldDrift, FieldManager, FieldSet, field_drift, owned_fields};
 pub use in_use::DefinitionInUse;
-pub use key::{GroupKind, ObjectKey, object_name};
+pub use key::key_of;
 pub use kinds::{ApiKind, ServedKinds, defined_kinds};
 pub use lease::{
     HeldLeasePolicy, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,

@@ -5,7 +5,7 @@ use manifest::{Map, Object, Value};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::{ApplySetItem, ObjectKey};
+use crate::{ApplySetItem, ObjectKey, key_of};
 
 /// The marks of an owner on objects.
 ///
@@ -82,7 +82,7 @@ impl OwnershipMarks {
         if let Some(key) = &self.digest_annotation {
             object.set_annotation(key, digest);
         }
-        if let Some(finalizer) = self.finalizer_for(&ObjectKey::of(object)) {
+        if let Some(finalizer) = self.finalizer_for(&key_of(object)) {
             add_finalizer(object, finalizer);
         }
     }

@@ -45,25 +45,6 @@ fn is_class(key: &ObjectKey) -> bool {
     )
 }
 
-impl ObjectKey {
-    pub(crate) fn is_crd(&self) -> bool {
-        self.is(DEFINITIONS, "CustomResourceDefinition")
-    }
-
-    pub(crate) fn is_api_service(&self) -> bool {
-        self.is(AGGREGATION, "APIService")
-    }
-
-    pub(crate) fn is_namespace(&self) -> bool {
-        self.is("", "Namespace")
-    }
-
-    /// Returns the key of a Namespace.
-    pub(crate) fn of_namespace(name: &str) -> Self {
-        Self { kind: "Namespace".to_owned(), name: name.to_owned(), ..Self::default() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use manifest::Object;
 use tokio::time::{self, sleep};
 
-use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, retry::Backoff, wait::WaitGoal};
+use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, key_of, retry::Backoff, wait::WaitGoal};
 
 use probe::Probe;
 
@@ -100,7 +100,7 @@ async fn check_ca_bundle(server: &Server, key: ObjectKey) -> Result<Option<Block
 }
 
 fn webhook_objects(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
-    objects.iter().filter(|object| client_configs::has_client_config(object)).map(ObjectKey::of)
+    objects.iter().filter(|object| client_configs::has_client_config(object)).map(key_of)
 }
 
 /// Returns a selector of the labels that all objects have; empty without such labels.

@@ -123,7 +123,7 @@ impl RecordedSet {
             error => RecordedSetError::from(error),
         })?;
         let desired = &mut planned.desired.objects;
-        for namespace in desired.iter_mut().filter(|object| object.key.is("", "Namespace")) {
+        for namespace in desired.iter_mut().filter(|object| object.key.is_namespace()) {
             // Other objects may be in it.
             namespace.policies.policies.delete = DeletePolicy::OrphanOnDelete;
         }

@@ -15,7 +15,7 @@ use api::output::WaitingFor;
 use jiff::Timestamp;
 use manifest::{Object, Value};
 
-use crate::{ObjectKey, object_name};
+use crate::ObjectKey;
 
 pub use hints::StatusHints;
 
@@ -197,7 +197,7 @@ impl Blocker {
 /// Returns the blockers for output.
 pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
     let one = |blocker: &Blocker| WaitingFor {
-        object: object_name(&blocker.object),
+        object: blocker.object.clone(),
         health: blocker.status.health.as_str().to_owned(),
         message: blocker.status.message.clone(),
         for_seconds: blocker.since.as_secs(),

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiError, GroupKind, ObjectKey, Server};
+use apply::{ApiError, GroupKind, ObjectKey, Server, key_of};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value, YamlLimits, yaml};
@@ -49,7 +49,7 @@ impl LocalObjects {
             if object.namespace().is_empty() {
                 object.set_namespace(namespace);
             }
-            (ObjectKey::of(&object), object)
+            (key_of(&object), object)
         };
         Self(Arc::new(objects.into_iter().map(entry).collect()))
     }

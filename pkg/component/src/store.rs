@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use api::labels::FIELD_MANAGER;
 use apply::{
     ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Event, GroupKind, ListQuery,
-    ObjectKey, ObjectRevision, PatchTarget, Server, Written,
+    ObjectRevision, PatchTarget, Server, Written, key_of,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
@@ -362,7 +362,7 @@ impl ComponentStore {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         let namespace = Object::try_from(namespace).unwrap_or_default();
         self.server.apply(&self.namespaces, &namespace, FIELD_MANAGER, ApplyRequest::default()).await?;
-        let object = ObjectKey::of(&namespace);
+        let object = key_of(&namespace);
         self.server.events().send(&Event::Wrote { object, how: Written::Created });
         Ok(())
     }

@@ -7,7 +7,7 @@ use api::labels::FIELD_MANAGER;
 use api::output::{ProgressEvent, ProgressStep};
 use apply::{
     ApiError, ApiKind, ApplyPrecondition, ApplyRequest, EventSink, Lease, LeaseName, ObjectKey,
-    ObjectRevision, Permission, Server,
+    ObjectRevision, Permission, Server, key_of,
 };
 use manifest::Object;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct KnownRevisions(Arc<Mutex<BTreeMap<ObjectKey, ObjectRevision>>>);
 impl KnownRevisions {
     /// Records the revision of an object.
     pub fn record(&self, object: &Object) {
-        self.lock().insert(ObjectKey::of(object), ObjectRevision::of(object));
+        self.lock().insert(key_of(object), ObjectRevision::of(object));
     }
 
     /// Returns the last known revision of an object. None if the object does not exist or was not read.
@@ -111,7 +111,7 @@ impl ManagementCluster {
     /// After a conflict, the revision is read again: other tools may write or delete the object, but other runs may
     /// not.
     pub async fn store_object(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
-        let key = ObjectKey::of(object);
+        let key = key_of(object);
         for attempt in 1.. {
             let onto =
                 self.revisions.get(&key).map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::labels::FIELD_MANAGER;
 use api::{ErrorExplanation, Explain, ProviderId, ProviderType, labels::LabelsByOwner};
 use apply::{
-    ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectKey, ObjectRevision, StatusHints, WaitRequest,
+    ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectRevision, StatusHints, WaitRequest, key_of,
 };
 use manifest::Object;
 use provider::InstalledProvider;
@@ -149,7 +149,7 @@ impl ManagementCluster {
 
     /// Removes the record of a provider.
     pub async fn delete_provider_record(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
-        Ok(self.delete_stored_object(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
+        Ok(self.delete_stored_object(&entry::kind(), &key_of(&entry::write(installed))).await?)
     }
 
     /// Removes the recorded labels of a provider.
@@ -210,7 +210,7 @@ impl ManagementCluster {
             return Ok(());
         }
         let waiting = WaitRequest {
-            objects: vec![(ObjectKey::of(&wanted), StatusHints::default())],
+            objects: vec![(key_of(&wanted), StatusHints::default())],
             labels: String::new(),
             deadline: Some((Instant::now() + ESTABLISH_TIMEOUT).into_std()),
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::labels;
 use apply::{
     ApiError, ApiKind, ApplySet, ApplySetItem, ItemPhase, ListQuery, ManagedType, ObjectKey, ServedKinds,
-    delete_priority,
+    delete_priority, key_of,
 };
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, crd_kind};
@@ -156,7 +156,7 @@ pub(crate) fn to_items<'o>(
     objects: impl Iterator<Item = &'o Object>,
     kinds: &ServedKinds,
 ) -> Vec<ApplySetItem> {
-    let by_key: BTreeMap<_, _> = objects.map(|object| (ObjectKey::of(object), object)).collect();
+    let by_key: BTreeMap<_, _> = objects.map(|object| (key_of(object), object)).collect();
     let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| to_item(key, object, kinds)).collect();
     items.sort_by_key(|item| delete_priority(&item.key));
     items

@@ -17,7 +17,7 @@ mod permissions;
 mod scope;
 
 use api::output::ProgressStep;
-use apply::{ApiError, ApplySet, ApplySetItem, LiveObjects, PlannedSet, ReadDetail};
+use apply::{ApiError, ApplySet, ApplySetItem, LiveObjects, ObjectKey, PlannedSet, ReadDetail};
 use futures::future::try_join_all;
 use inventory::{ContractCheck, ManagementCluster};
 use provider::InstalledProvider;
@@ -118,7 +118,7 @@ fn provider_plan(
     live: LiveObjects,
 ) -> ProviderPlan {
     let (marks, options) = (marks(&installed.id), options(&installed.namespace));
-    let is_own_namespace = |item: &ApplySetItem| item.key == namespace::namespace_key(&installed.namespace);
+    let is_own_namespace = |item: &ApplySetItem| item.key == ObjectKey::of_namespace(&installed.namespace);
     let (own_namespace, items): (Vec<_>, Vec<_>) = deleted.items.iter().cloned().partition(is_own_namespace);
     let mut plan = apply::plan_delete(&ApplySet { items }, &live, &marks, &options);
     // The Namespace may carry the label of another provider that shares the namespace.

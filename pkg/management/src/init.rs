@@ -408,7 +408,7 @@ fn duplicate_objects(ready: &[DesiredProvider<'_>]) -> Vec<PreflightProblem> {
     let mut first: BTreeMap<&ObjectKey, &RenderedProvider> = BTreeMap::new();
     let mut problems = Vec::new();
     for DesiredProvider { provider, desired } in ready {
-        for key in desired.objects.iter().map(|object| &object.key).filter(|key| !key.is("", "Namespace")) {
+        for key in desired.objects.iter().map(|object| &object.key).filter(|key| !key.is_namespace()) {
             if let Some(other) = first.insert(key, provider) {
                 let RenderedProvider { id, version, .. } = provider;
                 problems.push(PreflightProblem::fatal(format!(

@@ -4,7 +4,7 @@ use api::ProviderId;
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{
     AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DesiredSet, ItemPhase,
-    ObjectKey, OwnershipMarks,
+    OwnershipMarks, key_of,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use inventory::{ManagementCluster, config_map_kind};
@@ -40,7 +40,7 @@ impl ApplySetStore for ProviderRecord {
         async move {
             let kind = config_map_kind();
             let stored = if set.items.is_empty() {
-                self.cluster.delete_stored_object(&kind, &ObjectKey::of(&self.config_map(set))).await
+                self.cluster.delete_stored_object(&kind, &key_of(&self.config_map(set))).await
             } else {
                 self.cluster.store_object(&kind, &self.config_map(set)).await
             };
@@ -142,7 +142,7 @@ pub(crate) fn options(namespace: &str) -> ApplyOptions {
 ///   role, with an apply that would recreate a role deleted at that moment.
 pub(crate) fn set_policies(desired: &mut DesiredSet) {
     for object in &mut desired.objects {
-        if object.key.is("", "Namespace") {
+        if object.key.is_namespace() {
             object.policies.policies.adoption = AdoptionPolicy::Always;
         } else if object.object.get(&["aggregationRule"]).is_some_and(Value::is_object) {
             object.policies.delete_order = -1;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::output::ProgressEvent;
-use apply::{ApiError, ApiKind, ListQuery, ObjectKey, WatchEvent, object_name};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, WatchEvent, key_of};
 use futures::{StreamExt as _, stream};
 use inventory::ManagementCluster;
 use tokio::time::timeout;
@@ -59,7 +59,7 @@ pub(super) async fn wait_for_providers(
     after: Duration,
 ) -> Result<(), MoveError> {
     let mut remaining: BTreeSet<ObjectKey> = blocking.iter().flat_map(|one| one.objects.clone()).collect();
-    source.events.send(&ProgressEvent::MoveBlocked { objects: remaining.iter().map(object_name).collect() });
+    source.events.send(&ProgressEvent::MoveBlocked { objects: remaining.iter().cloned().collect() });
     match timeout(after, watch_until_unblocked(source, blocking, &mut remaining)).await {
         Ok(ended) => ended.map_err(api_error(MoveSide::Source)),
         Err(_) => Err(MoveError::Blocked { objects: remaining.into_iter().collect(), after }),
@@ -87,9 +87,9 @@ async fn watch_until_unblocked(
         match events.next().await {
             None => return Ok(()),
             Some(event) => match event? {
-                WatchEvent::Deleted(object) => drop(remaining.remove(&ObjectKey::of(&object))),
+                WatchEvent::Deleted(object) => drop(remaining.remove(&key_of(&object))),
                 WatchEvent::Updated(object) if object.annotation(BLOCK_MOVE).is_none() => {
-                    remaining.remove(&ObjectKey::of(&object));
+                    remaining.remove(&key_of(&object));
                 }
                 WatchEvent::Updated(_) => {}
             },

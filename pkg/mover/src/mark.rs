@@ -1,6 +1,6 @@
 //! Marks on paused objects: the run of a move, of a save or of a restore.
 
-use apply::{ApiError, GroupKind, ListQuery, ObjectKey};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey, key_of};
 use inventory::ManagementCluster;
 use workload::MOVE_MARK;
 
@@ -47,7 +47,7 @@ pub(crate) async fn marked_objects_of_kind(
     let mut pages = cluster.server.pages(&kind, &list);
     let found = pages.gather(|found: &mut Vec<_>, object| {
         let run = object.annotation(MOVE_MARK).map(str::to_owned);
-        found.extend(run.map(|run| (ObjectKey::of(&object), run)));
+        found.extend(run.map(|run| (key_of(&object), run)));
     });
     found.await
 }

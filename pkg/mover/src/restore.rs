@@ -44,7 +44,7 @@ use crate::{
     target::TargetView,
     verify::copy_problem,
 };
-use apply::{GroupKind, ObjectKey, WriteMode};
+use apply::{GroupKind, ObjectKey, WriteMode, key_of};
 
 /// A file of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl RestoreContext<'_> {
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_exists() => Ok(()),
-                Err(error) => Err((ObjectKey::of(&namespace), error)),
+                Err(error) => Err((key_of(&namespace), error)),
             }
         })
         .await;

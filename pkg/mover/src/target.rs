@@ -4,7 +4,7 @@ mod dry_run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, key_of};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, known_kind};
 use manifest::{Object, Value};
@@ -98,7 +98,7 @@ async fn list_wanted(
     wanted: &BTreeSet<&ObjectKey>,
 ) -> Result<Vec<(ObjectKey, TargetObject)>, ApiError> {
     let take = |found: &mut Vec<(ObjectKey, TargetObject)>, object: Object| {
-        let key = ObjectKey::of(&object);
+        let key = key_of(&object);
         if wanted.contains(&key) {
             found.push((key, TargetObject::of(&object)));
         }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use api::output::{MovePhase, ObjectName, ProgressEvent, ProgressStep, StepCounts};
+use api::output::{MovePhase, ProgressEvent, ProgressStep, StepCounts};
 use apply::{ObjectKey, Written};
 
 use crate::ui::{format_count, format_duration};
@@ -114,7 +114,7 @@ fn move_line(phase: MovePhase, done: usize, of: usize) -> String {
     }
 }
 
-fn object_names(objects: &[ObjectName]) -> String {
+fn object_names(objects: &[ObjectKey]) -> String {
     /// The limit of objects that are named. The others are counted.
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = objects.iter().take(MAX_NAMED).map(ToString::to_string).collect();
@@ -202,7 +202,7 @@ mod tests {
         let move_line = |phase, done, of| ProgressEvent::Moving { phase, done, of };
         let name = |name: String| {
             let (group, kind, namespace) = (String::new(), "Host".to_owned(), String::new());
-            ObjectName { group, kind, namespace, name }
+            ObjectKey { group, kind, namespace, name }
         };
         let objects: Vec<_> = (0..7).map(|number| name(number.to_string())).collect();
         let events = [

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use api::output::{LeaseHolder, ProgressEvent};
-use apply::{object_name, waiting_for};
+use apply::waiting_for;
 
 use super::event_text;
 
@@ -18,10 +18,8 @@ pub(super) fn progress_event(event: &apply::Event) -> Option<ProgressEvent> {
         apply::Event::Warning { text, action } => {
             ProgressEvent::Warning { text: event_text::warning_line(text, action) }
         }
-        apply::Event::Wrote { object, how } => {
-            ProgressEvent::Wrote { object: object_name(object), how: *how }
-        }
-        apply::Event::Deleted { object } => ProgressEvent::Deleted { object: object_name(object) },
+        apply::Event::Wrote { object, how } => ProgressEvent::Wrote { object: object.clone(), how: *how },
+        apply::Event::Deleted { object } => ProgressEvent::Deleted { object: object.clone() },
         apply::Event::WaitingForLease { holder } => {
             ProgressEvent::WaitingForLease { holder: lease_holder(holder) }
         }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use api::output::{ObjectName, RolloutChangeReport, RolloutReport, RolloutStatus};
-use apply::{WriteMode, object_name};
+use api::output::{RolloutChangeReport, RolloutReport, RolloutStatus};
+use apply::{ObjectKey, WriteMode};
 use inventory::ManagementCluster;
 use workload::{
     ResourceRef, RolloutChange, RolloutProgress, RolloutResource, rollout_progress, watch_rollouts,
@@ -121,7 +121,7 @@ fn change_all(change: RolloutChange, flags: &ChangeFlags, session: &mut Session)
     let report = RolloutChangeReport {
         command: format!("alpha rollout {verb}"),
         carried_out: !flags.dry_run,
-        rollouts: resources.iter().map(|resource| object_name(&resource.key())).collect(),
+        rollouts: resources.iter().map(|resource| resource.key()).collect(),
     };
     let run = RolloutVerb { rollout: change, verb, past_tense: done };
     if flags.dry_run {
@@ -177,7 +177,7 @@ impl RolloutVerb {
         if report.carried_out {
             return String::new();
         }
-        let line = |object: &ObjectName| format!("would {} the rollout of {object}\n", self.verb);
+        let line = |object: &ObjectKey| format!("would {} the rollout of {object}\n", self.verb);
         report.rollouts.iter().map(line).collect()
     }
 }
@@ -237,7 +237,7 @@ fn timeout_failure(timeout: Duration) -> Failure {
 
 fn rollout_report(progress: &[RolloutProgress]) -> RolloutReport {
     let one = |one: &RolloutProgress| RolloutStatus {
-        object: object_name(&one.object),
+        object: one.object.clone(),
         state: one.state.as_str().to_owned(),
         message: one.message.clone(),
         desired: one.desired,

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use api::output::{ObjectName, RestoreReport};
-use apply::{ObjectKey, object_name};
+use api::output::RestoreReport;
+use apply::ObjectKey;
 use inventory::ManagementCluster;
 use mover::{Backup, MoveRequest, RestoreOptions};
 
@@ -158,13 +158,12 @@ fn report(
     target: &ManagementCluster,
     RestoreResult { restored, warnings }: RestoreResult,
 ) -> RestoreReport {
-    let names = |keys: &[ObjectKey]| -> Vec<ObjectName> { keys.iter().map(object_name).collect() };
     RestoreReport {
         file: file.to_owned(),
         target: target.server().address().to_owned(),
-        created: names(&restored.created),
-        kept: names(&restored.kept),
-        paused: names(&restored.paused),
+        created: restored.created,
+        kept: restored.kept,
+        paused: restored.paused,
         warnings,
     }
 }

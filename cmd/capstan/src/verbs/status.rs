@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
-use api::output::{
-    DriftedField, DriftedFieldChange, DriftedObject, ObjectName, ProviderHealth, StatusReport, WaitingFor,
+use api::{
+    ObjectKey,
+    output::{DriftedField, DriftedFieldChange, DriftedObject, ProviderHealth, StatusReport, WaitingFor},
 };
 use apply::{FieldChange, FieldDrift, Health};
 use management::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus};
@@ -107,7 +108,7 @@ fn status_report(
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
         unfinished_move: status.unfinished_move.map(|journal| r#move::unfinished_move(&journal, commands)),
         unfinished_saves: runs.saves.iter().map(|save| r#move::open_save(save, commands)).collect(),
-        unfinished_restore: runs.restoring.iter().map(apply::object_name).collect(),
+        unfinished_restore: runs.restoring.clone(),
         lease: status.lease.as_ref().map(lifecycle::lease_report),
         incomplete: status.is_incomplete || !runs.unreadable_kinds.is_empty(),
     }
@@ -126,7 +127,7 @@ fn provider_health(status: ProviderStatus, with_fields: bool) -> ProviderHealth 
         ready: status.health == InstalledHealth::Ready,
         not_ready,
         recorded: status.recorded,
-        drift: status.drift.iter().map(|drift| apply::object_name(&drift.object)).collect(),
+        drift: status.drift.iter().map(|drift| drift.object.clone()).collect(),
         drifted_fields: with_fields.then(|| {
             status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted_object).collect()
         }),
@@ -135,7 +136,7 @@ fn provider_health(status: ProviderStatus, with_fields: bool) -> ProviderHealth 
 
 fn drifted_object(drift: ObjectDrift) -> DriftedObject {
     DriftedObject {
-        object: apply::object_name(&drift.object),
+        object: drift.object.clone(),
         fields: drift.fields.into_iter().map(drifted_field).collect(),
     }
 }
@@ -254,7 +255,7 @@ fn add_blockers(blockers: &[WaitingFor], depth: usize, text: &mut String) {
 }
 
 /// True if the object is already listed as missing, so its drift need not repeat that.
-fn is_reported_missing(object: &ObjectName, provider: &ProviderHealth) -> bool {
+fn is_reported_missing(object: &ObjectKey, provider: &ProviderHealth) -> bool {
     let missing = Health::NotFound.as_str();
     provider.not_ready.iter().any(|blocker| blocker.health == missing && blocker.object == *object)
 }
@@ -264,7 +265,7 @@ mod tests {
     use std::time::Duration;
 
     use api::{ProviderId, ProviderType};
-    use apply::{Blocker, FieldManager, ObjectKey};
+    use apply::{Blocker, FieldManager};
     use management::JournalState;
     use provider::InstalledProvider;
     use serde_json::json;

@@ -1,8 +1,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ObjectName, StayingObject};
-use crate::ProviderId;
+use super::StayingObject;
+use crate::{ObjectKey, ProviderId};
 
 /// Result of `backup`, `backup inspect` and `backup verify`: the content of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -112,11 +112,11 @@ pub struct RestoreReport {
     /// Address of the management cluster.
     pub target: String,
     /// Objects that the restore created.
-    pub created: Vec<ObjectName>,
+    pub created: Vec<ObjectKey>,
     /// Objects that existed before and were not changed.
-    pub kept: Vec<ObjectName>,
+    pub kept: Vec<ObjectKey>,
     /// Clusters and ClusterClasses that stay paused.
-    pub paused: Vec<ObjectName>,
+    pub paused: Vec<ObjectKey>,
     /// Warnings of the restore.
     pub warnings: Vec<String>,
 }

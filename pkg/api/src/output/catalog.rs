@@ -2,7 +2,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ObjectName, StepAction, StepReport};
+use crate::ObjectKey;
+
+use super::{StepAction, StepReport};
 
 /// Result of `catalog plan`: the changes between two versions of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,7 +27,7 @@ pub struct CatalogObjectChange {
     /// Action: create, update or delete.
     pub action: StepAction,
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Paths of the changed fields in the syntax of jq; empty unless the object is updated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
@@ -132,7 +134,7 @@ pub struct AppliedCatalog {
 #[serde(rename_all = "camelCase")]
 pub struct UnresolvedObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Path of its file in the folder of manifests.
     pub file: String,
     /// References, such as `?{vaultkv:path/to/secret/key:0123abcd}`.

@@ -1,7 +1,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ObjectName, StepReport, WaitingFor};
+use crate::ObjectKey;
+
+use super::{StepReport, WaitingFor};
 
 /// Result of `component apply` and `component delete`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -92,7 +94,7 @@ pub struct ListedComponent {
 #[serde(rename_all = "camelCase")]
 pub struct ComponentObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Progress of the object, such as Ready or Creating.
     pub phase: String,
     /// Health of the object in a word of kstatus.

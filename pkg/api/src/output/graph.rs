@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ObjectName;
+use crate::ObjectKey;
 
 /// Result of `graph`: Cluster API objects and their owners.
 /// Positions are indexes into `objects`, from 0.
@@ -27,7 +27,7 @@ pub struct OwnerGraph {
 #[serde(rename_all = "camelCase")]
 pub struct GraphObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Owners: first owner references in the order of the object, then soft owners.
     pub owners: Vec<GraphOwner>,
     /// Position of the first Cluster that the object belongs to. A Cluster belongs to itself.

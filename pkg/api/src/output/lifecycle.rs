@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ObjectChange;
-use crate::{ProviderId, labels::LabelsByOwner};
+use crate::{ObjectKey, ProviderId, labels::LabelsByOwner};
 
 /// Result of `plan …`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback` and `delete`: the action
 /// on each object.
@@ -150,7 +150,7 @@ pub struct StepReport {
     /// Kind of action.
     pub action: StepAction,
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Reason for the action, if it needs an explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -219,34 +219,12 @@ impl StepAction {
     }
 }
 
-/// Kind and name of an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ObjectName {
-    /// API group; empty for the core group.
-    pub group: String,
-    /// Kind of the object.
-    pub kind: String,
-    /// Namespace of the object; absent for cluster-scoped objects.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub namespace: String,
-    /// Name of the object.
-    pub name: String,
-}
-
-impl fmt::Display for ObjectName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, namespace, name, .. } = self;
-        if namespace.is_empty() { write!(f, "{kind} {name}") } else { write!(f, "{kind} {namespace}/{name}") }
-    }
-}
-
 /// An object that is not ready, and the objects that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Health as one word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
     pub health: String,
     /// Message of the condition that explains the health.

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ObjectName;
+use crate::ObjectKey;
 
 /// Result of `move --dry-run`: the planned action on every object in scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct MovePlan {
 #[serde(rename_all = "camelCase")]
 pub struct MovingObject {
     /// The object on the source cluster.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Namespace on the target cluster, if it differs from the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_namespace: Option<String>,
@@ -72,7 +72,7 @@ pub enum MoveAction {
 #[serde(rename_all = "camelCase")]
 pub struct StayingObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Reason for skipping the object.
     pub why: String,
 }
@@ -111,7 +111,7 @@ pub struct MoveState {
 #[serde(rename_all = "camelCase")]
 pub struct MovedObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Outcome as text.
     pub outcome: String,
 }

@@ -1,7 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MoveState, ObjectName};
+use crate::ObjectKey;
+
+use super::MoveState;
 
 /// Result of `move status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -27,7 +29,7 @@ pub struct OpenSave {
     /// True if the process has ended. In `move status`, processes on other machines always count as active.
     pub over: bool,
     /// Clusters and ClusterClasses that the save has paused.
-    pub paused: Vec<ObjectName>,
+    pub paused: Vec<ObjectKey>,
     /// Next step for the user, as text.
     pub next: String,
     /// Command that resumes the paused objects; absent while the process may be active.
@@ -53,7 +55,7 @@ pub struct MoveProgress {
     /// Number of objects that move; 0 before the objects are created.
     pub objects: usize,
     /// Paused Clusters and ClusterClasses, without those that the user had paused.
-    pub paused: Vec<ObjectName>,
+    pub paused: Vec<ObjectKey>,
     /// Machine of the last run of the move.
     pub host: String,
     /// Process of the last run of the move.
@@ -72,13 +74,13 @@ pub struct MoveAborted {
     /// Number of objects that were removed from the target cluster.
     pub removed: usize,
     /// Clusters and ClusterClasses that were resumed on the source cluster.
-    pub resumed: Vec<ObjectName>,
+    pub resumed: Vec<ObjectKey>,
     /// Objects that existed on the target cluster before and may be overwritten. Clusters among them stay paused there.
-    pub overwritten: Vec<ObjectName>,
+    pub overwritten: Vec<ObjectKey>,
     /// Objects on the target cluster that another program created since the move began. They stay.
-    pub foreign: Vec<ObjectName>,
+    pub foreign: Vec<ObjectKey>,
     /// Copies of Clusters that others deleted on the source cluster, with everything they own. They stay paused.
-    pub only_on_target: Vec<ObjectName>,
+    pub only_on_target: Vec<ObjectKey>,
     /// Namespaces that the move created on the target cluster and that now contain other objects.
     pub namespaces_left: Vec<String>,
 }

@@ -3,7 +3,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ErrorReport, LeaseHolder, MovePhase, ObjectName, WaitingFor};
+use crate::ObjectKey;
+
+use super::{ErrorReport, LeaseHolder, MovePhase, WaitingFor};
 
 /// A line of `--progress json`, on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -42,7 +44,7 @@ pub enum ProgressEvent {
     /// An object was written.
     Wrote {
         /// The object.
-        object: ObjectName,
+        object: ObjectKey,
         /// Result of the write: `created`, `changed` or `unchanged`.
         #[schemars(with = "String")]
         how: Written,
@@ -50,7 +52,7 @@ pub enum ProgressEvent {
     /// The deletion of an object was requested.
     Deleted {
         /// The object.
-        object: ObjectName,
+        object: ObjectKey,
     },
     /// The set of objects that are not ready has changed.
     Waiting {
@@ -108,12 +110,12 @@ pub enum ProgressEvent {
     /// A move waits for providers to release objects.
     MoveBlocked {
         /// The blocking objects.
-        objects: Vec<ObjectName>,
+        objects: Vec<ObjectKey>,
     },
     /// A move waits for controllers to acknowledge the pause of objects.
     MoveResting {
         /// The objects without acknowledgement.
-        objects: Vec<ObjectName>,
+        objects: Vec<ObjectKey>,
     },
     /// A warning.
     Warning {

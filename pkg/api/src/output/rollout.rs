@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ObjectName;
+use crate::ObjectKey;
 
 /// Result of `alpha rollout status`: the progress of rollouts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct RolloutReport {
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStatus {
     /// The rolled-out object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// State: `complete`, `progressing`, `paused` or `deleting`.
     pub state: String,
     /// Description of the remaining work, or the start time of the next rollout.
@@ -45,5 +45,5 @@ pub struct RolloutChangeReport {
     /// True if the command was executed; false if it was only planned.
     pub carried_out: bool,
     /// Changed objects, in the order of the command line.
-    pub rollouts: Vec<ObjectName>,
+    pub rollouts: Vec<ObjectKey>,
 }

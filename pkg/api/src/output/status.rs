@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ObjectName, OpenSave, UnfinishedUpgrade, WaitingFor};
-use crate::ProviderId;
+use super::{OpenSave, UnfinishedUpgrade, WaitingFor};
+use crate::{ObjectKey, ProviderId};
 
 /// Result of `status`: installed providers and their health.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub struct StatusReport {
     pub unfinished_saves: Vec<OpenSave>,
     /// Clusters and ClusterClasses that an interrupted restore has paused; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unfinished_restore: Vec<ObjectName>,
+    pub unfinished_restore: Vec<ObjectKey>,
     /// Lease of the run that is writing to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseReport>,
@@ -111,7 +111,7 @@ pub struct ProviderHealth {
     /// True if the applied objects are recorded. Otherwise, drift is unknown.
     pub recorded: bool,
     /// Objects that differ from the applied state or no longer exist.
-    pub drift: Vec<ObjectName>,
+    pub drift: Vec<ObjectKey>,
     /// Fields that differ from the applied state; only with `--diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drifted_fields: Option<Vec<DriftedObject>>,
@@ -122,7 +122,7 @@ pub struct ProviderHealth {
 #[serde(rename_all = "camelCase")]
 pub struct DriftedObject {
     /// Kind, namespace and name of the object.
-    pub object: ObjectName,
+    pub object: ObjectKey,
     /// Fields that differ from the applied state.
     pub fields: Vec<DriftedField>,
 }

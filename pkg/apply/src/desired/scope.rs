@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::{Object, Value};
 
-use crate::{ApiKind, ApplyOptions, GroupKind, ManagedType, ObjectKey, ServedKinds, defined_kinds};
+use crate::{ApiKind, ApplyOptions, GroupKind, ManagedType, ServedKinds, defined_kinds, key_of};
 
 /// The scopes of kinds.
 pub(super) struct Scopes<'a> {
@@ -23,7 +23,7 @@ impl<'a> Scopes<'a> {
         for kind in objects.iter().flat_map(defined_kinds) {
             defined.entry(GroupKind::new(&*kind.group, &*kind.kind)).or_default().push(kind);
         }
-        let services = objects.iter().filter(|object| ObjectKey::of(object).is_api_service());
+        let services = objects.iter().filter(|object| key_of(object).is_api_service());
         Self {
             kinds,
             defined,
@@ -90,7 +90,7 @@ impl<'a> Scopes<'a> {
 /// Returns the kinds that a CustomResourceDefinition or an APIService defines.
 pub(super) fn defined_types(object: &Object) -> Vec<ManagedType> {
     let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let key = ObjectKey::of(object);
+    let key = key_of(object);
     let group = text(&["spec", "group"]);
     let all = "*".to_owned();
     match () {

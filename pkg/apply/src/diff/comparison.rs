@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use manifest::{Object, Value};
 
 use super::{ObjectPair, comparable_value, is_same};
-use crate::ObjectKey;
+use crate::{ObjectKey, key_of};
 
 /// The deepest path that is shown. Deeper changes are changes of the value there.
 const MAX_DEPTH: usize = 8;
@@ -36,7 +36,7 @@ pub struct ListComparison {
 /// last one counts.
 pub fn compare_objects(before: Vec<Object>, after: Vec<Object>) -> ListComparison {
     let by_key = |objects: Vec<Object>| -> BTreeMap<ObjectKey, Object> {
-        objects.into_iter().map(|object| (ObjectKey::of(&object), object)).collect()
+        objects.into_iter().map(|object| (key_of(&object), object)).collect()
     };
     let (mut before, mut after) = (by_key(before), by_key(after));
     let keys: BTreeSet<ObjectKey> = before.keys().chain(after.keys()).cloned().collect();

@@ -7,7 +7,7 @@ use manifest::Object;
 
 use crate::{
     ApiError, ApiKind, ApplySet, DesiredSet, GroupKind, ItemPhase, ListQuery, LiveObjects, ObjectKey,
-    Observation, OwnershipMarks, ServedKinds, Server,
+    Observation, OwnershipMarks, ServedKinds, Server, key_of,
 };
 
 /// The parts of objects that are read.
@@ -239,7 +239,7 @@ fn add_objects<'k>(looks: &mut [SetObservation<'k>], found: Vec<Object>) {
         }
     }
     for object in found {
-        let key = ObjectKey::of(&object);
+        let key = key_of(&object);
         if let Some(((last, _), others)) = askers.remove(&key).as_deref().and_then(<[_]>::split_last) {
             for (at, _) in others {
                 looks[*at].live.objects.insert(key.clone(), Observation::Present(object.clone()));

@@ -11,7 +11,7 @@ use tokio::time::{sleep_until, timeout_at};
 
 use crate::{
     ApiError, ApiKind, Blocker, Event, GroupKind, Health, ListQuery, ObjectKey, OwnershipMarks, Server,
-    Status, StatusHints, WatchEvent, live::is_terminating, status_of,
+    Status, StatusHints, WatchEvent, key_of, live::is_terminating, status_of,
 };
 
 /// The maximum time between lists: a watch does not report an object that went after the list and before the watch.
@@ -108,7 +108,7 @@ impl<'a> TerminatingGroup<'a> {
             there => there?,
         };
         let mut there: BTreeMap<ObjectKey, Object> =
-            there.into_iter().map(|object| (ObjectKey::of(&object), object)).collect();
+            there.into_iter().map(|object| (key_of(&object), object)).collect();
         let still = |one: &'a TerminatingObject| {
             let object = there.remove(&one.key)?;
             (uid(&object) == one.uid).then_some((one, object))
@@ -123,7 +123,7 @@ impl<'a> TerminatingGroup<'a> {
         while !names.is_empty() {
             match timeout_at(until.into(), changes.next()).await {
                 Ok(Some(Ok(WatchEvent::Deleted(object)))) => {
-                    names.remove(&ObjectKey::of(&object));
+                    names.remove(&key_of(&object));
                 }
                 Ok(Some(Ok(WatchEvent::Updated(_)))) => {}
                 Ok(Some(Err(error))) if error.is_not_found() => return Ok(true),

@@ -1,5 +1,6 @@
 //! Properties of all sets of objects, on every server.
 
+use crate::key_of;
 use std::collections::BTreeMap;
 
 use manifest::Object;
@@ -77,7 +78,7 @@ fn world() -> impl Strategy<Value = FakeCluster> {
         let mut world = FakeCluster::new(if labels { label_marks() } else { marks() });
         world.apply(&first);
         for what in lost {
-            world.server.remove(&ObjectKey::of(&made(what, &json!({}))));
+            world.server.remove(&key_of(&made(what, &json!({}))));
         }
         if record_lost {
             world.set = ApplySet::default();
@@ -111,7 +112,7 @@ proptest! {
     fn dependencies_are_written_first_and_deleted_last(world in world(), objects in objects()) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
         let places = steps_by_key(&plan);
-        let definition = ObjectKey::of(&made(NAMES[1], &json!({})));
+        let definition = key_of(&made(NAMES[1], &json!({})));
         for step in &plan.steps {
             let namespace = ObjectKey::of_namespace(&step.key.namespace);
             let needed = if step.key.kind == "Widget" { vec![namespace, definition.clone()] } else { vec![namespace] };

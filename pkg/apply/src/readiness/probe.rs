@@ -9,7 +9,7 @@ use serde_json::json;
 use super::client_configs::{self, Endpoint};
 use crate::{
     ApiError, ApiKind, Blocker, GroupKind, Health, ListQuery, ObjectKey, ServedKinds, Server, Status,
-    WriteMode, defined_kinds,
+    WriteMode, defined_kinds, key_of,
 };
 
 /// The name of objects that are never stored.
@@ -65,7 +65,7 @@ impl Probe {
                 Some((candidate.object, kind))
             });
             probes.extend(found.map(|(object, kind)| Self {
-                object: ObjectKey::of(object),
+                object: key_of(object),
                 kind,
                 request: ProbeRequest::Create { namespace: endpoint.namespace().to_owned() },
             }));
@@ -118,9 +118,9 @@ fn conversion_probes(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) 
         let endpoint = client_configs::client_configs(object).find_map(Endpoint::of);
         let Some(endpoint) = endpoint.filter(|endpoint| !is_probed(endpoint)) else { continue };
         let kind = converted_kind(object);
-        probes.extend(kind.map(|kind| {
-            (endpoint, Probe { object: ObjectKey::of(object), kind, request: ProbeRequest::Read })
-        }));
+        probes.extend(
+            kind.map(|kind| (endpoint, Probe { object: key_of(object), kind, request: ProbeRequest::Read })),
+        );
     }
     probes.into_values().collect()
 }

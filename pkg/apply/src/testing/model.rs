@@ -10,7 +10,7 @@ use super::object;
 use crate::{
     ApiKind, ApplyOptions, ApplyPlan, ApplySet, DesiredSet, InvalidObject, ItemPhase, LiveObjects,
     MissingNamespacePolicy, ObjectKey, Observation, OwnershipMarks, PlanError, PlanStep, Policies,
-    ServedKinds, StepAction, build_desired_set, plan,
+    ServedKinds, StepAction, build_desired_set, key_of, plan,
 };
 
 /// Returns the defaults, with the prefix `x` and the namespace `default`.
@@ -133,12 +133,12 @@ impl FakeCluster {
 
     /// Stores an object on the server without the engine.
     pub(crate) fn put(&mut self, object: Object) {
-        self.server.insert(ObjectKey::of(&object), object);
+        self.server.insert(key_of(&object), object);
     }
 
     /// Returns an object of the server for changes.
     pub(crate) fn object(&mut self, what: &str) -> &mut Object {
-        self.server.get_mut(&ObjectKey::of(&named(what, &json!({})))).unwrap()
+        self.server.get_mut(&key_of(&named(what, &json!({})))).unwrap()
     }
 
     pub(crate) fn desire(&self, objects: &[Object]) -> Result<DesiredSet, Vec<InvalidObject>> {

@@ -5,7 +5,7 @@ use support::{fixture::Fixture, request_counter::RequestCounter};
 
 use super::*;
 use crate::{
-    Event, GroupKind,
+    Event, GroupKind, key_of,
     testing::{Lab, object},
 };
 
@@ -42,7 +42,7 @@ fn ready() -> Value {
 }
 
 fn waiting_for(objects: &[Value], seconds: u64) -> WaitRequest {
-    let objects = objects.iter().map(|value| (ObjectKey::of(&object(value.clone())), StatusHints::default()));
+    let objects = objects.iter().map(|value| (key_of(&object(value.clone())), StatusHints::default()));
     WaitRequest {
         objects: objects.collect(),
         labels: "set=one".to_owned(),

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::pods::{self, PodSelector};
 use crate::{
-    Blocker, Event, EventSink, Health, ObjectKey, Status, StatusHints, WatchEvent,
+    Blocker, Event, EventSink, Health, ObjectKey, Status, StatusHints, WatchEvent, key_of,
     readiness::ca_bundle_status, status_of,
 };
 
@@ -85,8 +85,7 @@ impl ReadinessTracker {
     /// Processes an event of a watch; events of other objects are ignored.
     pub(super) fn handle_event(&mut self, event: &WatchEvent) {
         let (WatchEvent::Updated(object) | WatchEvent::Deleted(object)) = event;
-        let Some(row) = self.indexes.get(&ObjectKey::of(object)).and_then(|&place| self.rows.get_mut(place))
-        else {
+        let Some(row) = self.indexes.get(&key_of(object)).and_then(|&place| self.rows.get_mut(place)) else {
             return;
         };
         let status = match event {
@@ -101,7 +100,7 @@ impl ReadinessTracker {
         let Some(row) = self.rows.get_mut(workload) else { return };
         match event {
             WatchEvent::Deleted(pod) => {
-                row.unready_pods.remove(&ObjectKey::of(pod));
+                row.unready_pods.remove(&key_of(pod));
             }
             WatchEvent::Updated(pod) => row.update_pod(pod),
         }
@@ -157,7 +156,7 @@ impl TrackedObject {
     }
 
     fn update_pod(&mut self, pod: &Object) {
-        let key = ObjectKey::of(pod);
+        let key = key_of(pod);
         let status = status_of(pod, &StatusHints::default());
         let mut state = self.unready_pods.remove(&key);
         if !status.is_ready() {

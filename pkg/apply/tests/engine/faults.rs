@@ -40,7 +40,7 @@ async fn owned(lab: &Lab) -> Vec<String> {
                 .await
                 .unwrap()
                 .iter()
-                .map(|object| apply::ObjectKey::of(object).to_string()),
+                .map(|object| apply::key_of(object).to_string()),
         );
     }
     found.sort();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use apply::{EngineError, ObjectKey, PlanError, WriteError};
+use apply::{EngineError, ObjectKey, PlanError, WriteError, key_of};
 use manifest::Object;
 
 use crate::{Outcome, RunError};
@@ -18,7 +18,7 @@ pub(super) fn failed(problem: impl AsRef<str>) -> Outcome {
 /// Returns the `apiVersion` of each object. Objects without a namespace are in `namespace`.
 pub(super) fn api_versions(objects: &[Object], namespace: &str) -> ApiVersions {
     let entry = |object: &Object| {
-        let mut key = ObjectKey::of(object);
+        let mut key = key_of(object);
         if key.namespace.is_empty() {
             namespace.clone_into(&mut key.namespace);
         }

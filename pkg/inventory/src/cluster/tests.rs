@@ -1,5 +1,6 @@
 //! Tests of objects that capstan stores on a cluster, while other tools write and delete them.
 
+use apply::key_of;
 use serde_json::json;
 use support::{fixture::Fixture, kind::CONFIG_MAP};
 
@@ -31,7 +32,7 @@ impl StoredRecord {
     }
 
     async fn delete(&self) {
-        self.cluster.delete_stored_object(&config_map_kind(), &ObjectKey::of(&self.record)).await.unwrap();
+        self.cluster.delete_stored_object(&config_map_kind(), &key_of(&self.record)).await.unwrap();
     }
 
     async fn exists(&self) -> bool {

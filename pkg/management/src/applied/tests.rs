@@ -1,4 +1,4 @@
-use apply::{ApiKind, ServedKinds};
+use apply::{ApiKind, ServedKinds, key_of};
 
 use serde_json::json;
 
@@ -73,8 +73,7 @@ fn both_labels_assign_namespaced_and_cluster_scoped_objects() {
         by_hand,
     ];
     let core = installed(&core(), "v1.14.0");
-    let names: Vec<_> =
-        labelled_objects_of(&core, &all).map(|object| ObjectKey::of(object).to_string()).collect();
+    let names: Vec<_> = labelled_objects_of(&core, &all).map(|object| key_of(object).to_string()).collect();
     assert_eq!(
         names,
         ["Namespace cluster-api-system", "ClusterRole manager", "Service cluster-api-system/webhook"]

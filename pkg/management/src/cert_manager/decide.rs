@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::{Version, output::CertManagerPlan};
-use apply::{ApplySet, ObjectKey};
+use apply::{ApplySet, ObjectKey, key_of};
 use manifest::{Object, images::images_of};
 
 use super::{
@@ -101,15 +101,15 @@ fn upgrade(from: &str, manifest: &CertManagerManifest) -> CertManagerPlan {
 
 fn objects_differ(state: &CertManagerState, manifest: &CertManagerManifest) -> bool {
     let Some(set) = &state.set else { return state.live.len() != manifest.objects.len() };
-    let live: BTreeSet<_> = state.live.iter().map(ObjectKey::of).collect();
-    let wanted: BTreeSet<_> = manifest.objects.iter().map(ObjectKey::of).collect();
+    let live: BTreeSet<_> = state.live.iter().map(key_of).collect();
+    let wanted: BTreeSet<_> = manifest.objects.iter().map(key_of).collect();
     let is_left_over = |key: &ObjectKey| live.contains(key) && !wanted.contains(key);
     !wanted.is_subset(&live) || set.items.iter().any(|item| is_left_over(&item.key))
 }
 
 fn images_differ(state: &CertManagerState, manifest: &CertManagerManifest) -> bool {
-    let wanted: BTreeSet<_> = manifest.objects.iter().map(ObjectKey::of).collect();
-    let counts = |object: &&Object| state.set.is_none() || wanted.contains(&ObjectKey::of(object));
+    let wanted: BTreeSet<_> = manifest.objects.iter().map(key_of).collect();
+    let counts = |object: &&Object| state.set.is_none() || wanted.contains(&key_of(object));
     sorted_images(state.live.iter().filter(counts)) != sorted_images(manifest.objects.iter())
 }
 
@@ -148,7 +148,7 @@ fn compare_with(
 
 fn parse_version(object: &Object, version: &str) -> Result<Version, CertManagerError> {
     Version::parse_lenient(version).ok_or_else(|| CertManagerError::InvalidVersion {
-        object: ObjectKey::of(object).to_string(),
+        object: key_of(object).to_string(),
         version: version.to_owned(),
     })
 }
@@ -157,13 +157,13 @@ fn parse_version(object: &Object, version: &str) -> Result<Version, CertManagerE
 fn expected_keys(state: &CertManagerState, manifest: Option<&CertManagerManifest>) -> Vec<ObjectKey> {
     match (&state.set, manifest) {
         (Some(set), _) => set.items.iter().map(|item| item.key.clone()).collect(),
-        (None, Some(manifest)) => manifest.objects.iter().map(ObjectKey::of).collect(),
+        (None, Some(manifest)) => manifest.objects.iter().map(key_of).collect(),
         (None, None) => Vec::new(),
     }
 }
 
 fn missing_keys<'k>(live: &[Object], expected: &'k [ObjectKey]) -> Vec<&'k ObjectKey> {
-    let live: BTreeSet<_> = live.iter().map(ObjectKey::of).collect();
+    let live: BTreeSet<_> = live.iter().map(key_of).collect();
     expected.iter().filter(|key| !live.contains(key)).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use apply::{
-    ApiError, ApplySet, Blocker, GroupKind, ListQuery, ObjectKey, ReadDetail, StatusHints, status_of,
+    ApiError, ApplySet, Blocker, GroupKind, ListQuery, ObjectKey, ReadDetail, StatusHints, key_of, status_of,
 };
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, crd_kind, known_kind};
@@ -82,7 +82,7 @@ pub(super) async fn labelled_objects(
     set: Option<&ApplySet>,
 ) -> Result<Vec<Object>, ApiError> {
     let kinds = cluster.server.kinds().await?;
-    let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(ObjectKey::of);
+    let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(key_of);
     let keys: Vec<_> =
         objects.chain(set.iter().flat_map(|set| &set.items).map(|item| item.key.clone())).collect();
     let known = RELEASE_KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
@@ -101,7 +101,7 @@ pub(super) async fn labelled_objects(
 pub(super) async fn external_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
     let deployments = external_deployments(cluster, ReadDetail::Full).await?;
     let statuses =
-        deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &StatusHints::default())));
+        deployments.iter().map(|object| (key_of(object), status_of(object, &StatusHints::default())));
     let waiting = statuses.filter(|(_, status)| !status.is_ready());
     Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
 }

@@ -13,7 +13,7 @@ use mover::JOURNAL_NAME;
 use provider::InstalledProvider;
 use tokio::time::Instant;
 
-use super::{DeleteRequest, namespace};
+use super::DeleteRequest;
 use crate::{
     LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, ProviderPlan,
     execute::provider_event,
@@ -120,7 +120,7 @@ async fn delete_provider(
     let is_planned = |item: &ApplySetItem| plan.steps.iter().any(|step| step.key == item.key);
     let (deleted, mut kept): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(is_planned);
     let (own_namespace, items): (Vec<_>, Vec<_>) =
-        deleted.into_iter().partition(|item| item.key == namespace::namespace_key(&namespace));
+        deleted.into_iter().partition(|item| item.key == ObjectKey::of_namespace(&namespace));
     // The Namespace is deleted after all other objects. Until then, an interrupted run must find it in the record.
     kept.extend(own_namespace.iter().cloned());
 

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use api::labels;
 use api::labels::CAPSTAN_DOMAIN;
-use apply::{ApiError, ApiKind, ListQuery, ObjectKey};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, key_of};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, config_map_kind, known_kind};
 use manifest::Object;
@@ -31,7 +31,8 @@ pub(super) fn deleted_namespaces(
     for namespace in namespaces {
         let stays = installed.iter().find(|one| one.namespace == *namespace && !selected.contains(one));
         let mut inside = (0..selected.len()).filter(|&index| selected[index].namespace == *namespace).rev();
-        let with = inside.find(|&index| applied[index].set.item(&namespace_key(namespace)).is_some());
+        let with =
+            inside.find(|&index| applied[index].set.item(&ObjectKey::of_namespace(namespace)).is_some());
         match (stays, with) {
             (Some(other), _) => warnings
                 .push(format!("keeping namespace `{namespace}`: it also contains `{}`", other.id.label())),
@@ -42,10 +43,6 @@ pub(super) fn deleted_namespaces(
         }
     }
     deleted
-}
-
-pub(super) fn namespace_key(namespace: &str) -> ObjectKey {
-    ObjectKey { kind: "Namespace".to_owned(), name: namespace.to_owned(), ..ObjectKey::default() }
 }
 
 /// Returns a warning about objects in a namespace that no provider brought and that are deleted with the namespace.
@@ -72,7 +69,7 @@ pub(super) async fn foreign_objects_warning(
     let objects = try_join_all(lists).await?.into_iter().flatten();
     let is_known = |key: &ObjectKey| applied.iter().any(|applied| applied.set.item(key).is_some());
     let foreign: Vec<_> = objects
-        .filter(|object| !is_generated(object) && !is_known(&ObjectKey::of(object)))
+        .filter(|object| !is_generated(object) && !is_known(&key_of(object)))
         .map(|object| format!("{} `{}`", object.kind(), object.name()))
         .collect();
     let Some((named, others)) = foreign.split_at_checked(MAX_EXAMPLES.min(foreign.len())) else {

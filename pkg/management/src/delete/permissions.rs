@@ -70,10 +70,10 @@ impl PermissionCollector<'_> {
     fn add_deletion(&mut self, key: &ObjectKey) {
         let Some(kind) = self.kinds.preferred(&key.group_kind()) else { return };
         // A role in a namespace also covers the Namespace itself.
-        let within = if key.is("", "Namespace") { &key.name } else { &key.namespace };
+        let within = if key.is_namespace() { &key.name } else { &key.namespace };
         self.add(&["delete"], kind, within);
         self.listed_namespaces.entry(key.group_kind()).or_default().insert(within.clone());
-        if key.is("apiextensions.k8s.io", "CustomResourceDefinition")
+        if key.is_crd()
             && let Some((plural, group)) = key.name.split_once('.')
         {
             // A definition is only deleted if it has no objects.

@@ -17,9 +17,9 @@ impl DeletionScope {
     }
 
     fn includes(self, item: &ApplySetItem, namespace: &str) -> bool {
-        if item.key.is("apiextensions.k8s.io", "CustomResourceDefinition") {
+        if item.key.is_crd() {
             self.definitions
-        } else if item.key.is("", "Namespace") {
+        } else if item.key.is_namespace() {
             self.namespace && item.key.name == namespace
         } else {
             true

@@ -1,7 +1,7 @@
 //! Converts plans to the printed types of `api::output`.
 
 use api::output::{CertManagerReport, LifecycleReport, ProviderReport, StepAction, StepReport};
-use apply::{DiffSummary, ObjectPair, PlanStep, PlannedSet, object_name};
+use apply::{DiffSummary, ObjectPair, PlanStep, PlannedSet};
 
 use super::{LifecyclePlan, LifecycleVerb, ProviderPlan};
 
@@ -64,7 +64,7 @@ pub fn report_steps(objects: &PlannedSet, diffs: DiffDetail) -> Vec<StepReport> 
 fn report_step(step: &PlanStep, objects: &PlannedSet, diffs: DiffDetail) -> StepReport {
     let report = StepReport {
         action: step.action,
-        object: object_name(&step.key),
+        object: step.key.clone(),
         why: step.why.clone(),
         diff: None,
         changes: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::Version;
-use apply::{ApiError, DeniedPermission, ObjectKey, Permission, ServedKinds};
+use apply::{ApiError, DeniedPermission, Permission, ServedKinds, key_of};
 use inventory::{ManagementCluster, lease_permissions};
 use manifest::Object;
 use provider::config::Environment;
@@ -96,7 +96,7 @@ fn needed_permissions<'o>(
 ) -> Vec<Permission> {
     let mut wanted = BTreeSet::new();
     for object in objects {
-        let Some(kind) = kinds.preferred(&ObjectKey::of(object).group_kind()) else { continue };
+        let Some(kind) = kinds.preferred(&key_of(object).group_kind()) else { continue };
         for verb in need.verbs() {
             wanted.insert(Permission {
                 verb: (*verb).to_owned(),

@@ -51,7 +51,7 @@ pub(crate) async fn keep_used_definitions(
 ) -> Result<Vec<String>, ApiError> {
     let is_dropped = |item: &&ApplySetItem| !desired.objects.iter().any(|object| object.key == item.key);
     let dropped = ApplySet { items: set.items.iter().filter(is_dropped).cloned().collect() };
-    for item in dropped.items.iter().filter(|item| item.key.is("", "Namespace")) {
+    for item in dropped.items.iter().filter(|item| item.key.is_namespace()) {
         set.remove(&item.key);
     }
     let mut warnings = Vec::new();

@@ -6,7 +6,7 @@
 //! check then confirms that no objects exist.
 
 use api::labels::FIELD_MANAGER;
-use apply::{ApiError, ListQuery, ObjectKey, PatchTarget, defined_kinds};
+use apply::{ApiError, ListQuery, ObjectKey, PatchTarget, defined_kinds, key_of};
 use inventory::{ManagementCluster, crd_kind, storage_version};
 use manifest::{Object, Value};
 use serde_json::json;
@@ -143,7 +143,7 @@ async fn find_object(
     let list = ListQuery { metadata_only: true, limit: Some(1), ..ListQuery::default() };
     match cluster.server.list(kind, &list).await {
         Err(error) if error.is_not_found() => Ok(None),
-        found => Ok(found?.first().map(ObjectKey::of)),
+        found => Ok(found?.first().map(key_of)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::output;
-use apply::{GroupKind, ObjectKey, object_name};
+use apply::{GroupKind, ObjectKey, key_of};
 use manifest::{Object, Value};
 
 use super::{BackupIndex, RequiredKey};
@@ -34,7 +34,7 @@ struct ClusterContents {
 impl BackupContents {
     /// Counts an object.
     pub(super) fn count_object(&mut self, object: &Object) {
-        let key = ObjectKey::of(object);
+        let key = key_of(object);
         *self.kinds.entry(key.group_kind()).or_default() += 1;
         let text = |path: &[&str]| object.get(path).and_then(Value::as_str).map(str::to_owned);
         let ObjectKey { group, kind, namespace, name } = key;
@@ -109,7 +109,7 @@ impl BackupIndex {
             namespace: one.namespace.clone(),
         };
         let left_out = |one: &crate::LeftOutObject| output::StayingObject {
-            object: object_name(&one.object),
+            object: one.object.clone(),
             why: one.why.clone(),
         };
         let kind = |(kind, objects): (&GroupKind, &usize)| output::BackupKind {

@@ -1,3 +1,4 @@
+use apply::ObjectKey;
 use std::{
     cell::Cell,
     fmt::Write as _,

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, GroupKind, ListQuery, ObjectKey, ObjectRevision};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey, ObjectRevision, key_of};
 use workload::{NodeId, TypeFacts};
 
 use manifest::Object;
@@ -94,7 +94,7 @@ async fn read_content(
         let list = ListQuery { namespace, labels: labels.to_owned(), ..ListQuery::default() };
         let mut pages = work.target.server.pages(&kind, &list);
         let read = pages.gather(|read: &mut Vec<_>, object| {
-            let key = ObjectKey::of(&object);
+            let key = key_of(&object);
             if there.contains_key(&key) {
                 let TargetObject { uid, version, .. } = TargetObject::of(&object);
                 let content = Some((content_hash(&object), field_manager_names(&object)));

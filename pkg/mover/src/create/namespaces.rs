@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use api::labels::FIELD_MANAGER;
-use apply::{ObjectKey, WriteMode};
+use apply::{WriteMode, key_of};
 use inventory::known_kind;
 use manifest::{Map, Object};
 
@@ -29,7 +29,7 @@ impl MoveContext<'_> {
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_exists() || error.code() == Some(403) => Ok(()),
-                Err(error) => Err((ObjectKey::of(&namespace), error)),
+                Err(error) => Err((key_of(&namespace), error)),
             }
         })
         .await;

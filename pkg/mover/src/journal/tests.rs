@@ -4,7 +4,6 @@ mod lease;
 use std::{fmt::Write as _, sync::Mutex, time::Duration};
 
 use api::output::MovePhase;
-use apply::ObjectKey;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{

@@ -9,7 +9,7 @@ use std::{
 };
 
 use api::output::ProgressEvent;
-use apply::{ApiError, ApiKind, ListQuery, ObjectKey, object_name};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, key_of};
 use futures::future::try_join_all;
 use inventory::ManagementCluster;
 use tokio::time::{sleep, timeout};
@@ -57,7 +57,7 @@ impl MoveContext<'_> {
         }
         self.source
             .events
-            .send(&ProgressEvent::MoveResting { objects: keys(&unseen).iter().map(object_name).collect() });
+            .send(&ProgressEvent::MoveResting { objects: keys(&unseen).iter().cloned().collect() });
         let timeout_after = ACKNOWLEDGE_TIMEOUT.min(self.request.timeout);
         if let Ok(seen) = timeout(timeout_after, poll_until_acknowledged(&self.source, &mut unseen)).await {
             return seen.map_err(api_error(MoveSide::Source));
@@ -111,7 +111,7 @@ impl UnacknowledgedObjects {
             .with_size(PAGE_SIZE);
         let wanted = &self.objects;
         let awake = pages.gather(|awake: &mut BTreeSet<ObjectKey>, object| {
-            let key = ObjectKey::of(&object);
+            let key = key_of(&object);
             if wanted.contains(&key) && pause_acknowledged(&object) == Some(false) {
                 awake.insert(key);
             }

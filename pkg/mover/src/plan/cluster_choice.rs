@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::similar_names;
-use apply::{ListQuery, ObjectKey};
+use apply::{ListQuery, ObjectKey, key_of};
 use inventory::{ManagementCluster, PreflightProblem};
 use workload::{ContentFacts, Graph, MoveChoice, ObjectFacts};
 
@@ -113,7 +113,7 @@ async fn find_labelled(
     let kind = source.server.kind(&first.group_kind()).await.map_err(api)?;
     let list = ListQuery { labels: selector.to_owned(), metadata_only: true, ..ListQuery::default() };
     let found = source.server.list(&kind, &list).await.map_err(api)?;
-    let found: BTreeSet<ObjectKey> = found.iter().map(ObjectKey::of).collect();
+    let found: BTreeSet<ObjectKey> = found.iter().map(key_of).collect();
     let labelled = there.iter().filter(|key| found.contains(**key));
     Ok(labelled.map(|key| (key.namespace.clone(), key.name.clone())).collect())
 }

@@ -1,7 +1,7 @@
 //! Plans and outcomes in the types of `api::output`, as commands print them.
 
 use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
-use apply::{ObjectKey, object_name};
+use apply::ObjectKey;
 use workload::{ExcludeReason, KeepReason, MoveDecision, NodeId};
 
 use super::{MovePlan, TargetEffect};
@@ -30,7 +30,7 @@ impl MovePlan {
         let MoveDecision::Moves { why, kept } = self.selection.decision(node) else { return None };
         let (here, there) = (&self.facts(node).key, self.key_on_target(node, request));
         Some(MovingObject {
-            object: object_name(here),
+            object: here.clone(),
             target_namespace: (here.namespace != there.namespace).then_some(there.namespace),
             action: action(self.target_effects.get(&node).copied(), *kept),
             group,
@@ -44,10 +44,7 @@ impl MovePlan {
         // Objects of other namespaces were read only to find their owners.
         let reported = !matches!(why, ExcludeReason::OtherNamespace);
         let graph = &self.discovered.graph;
-        reported.then(|| StayingObject {
-            object: object_name(&self.facts(node).key),
-            why: graph.exclude_text(why),
-        })
+        reported.then(|| StayingObject { object: self.facts(node).key.clone(), why: graph.exclude_text(why) })
     }
 }
 
@@ -94,7 +91,7 @@ fn report_output(
     differences: &[(ObjectKey, String)],
 ) -> output::MoveReport {
     let moved = |(object, outcome): &(ObjectKey, String)| MovedObject {
-        object: object_name(object),
+        object: object.clone(),
         outcome: outcome.clone(),
     };
     output::MoveReport {

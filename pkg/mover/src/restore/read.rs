@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::ObjectKey;
+use apply::{ObjectKey, key_of};
 use inventory::{PreflightProblem, PreflightProblems};
 use manifest::{Object, Value, YamlLimits, read_stream};
 
@@ -66,7 +66,7 @@ impl SavedObjects {
 impl SavedContent {
     fn of(object: Object) -> Self {
         Self {
-            key: ObjectKey::of(&object),
+            key: key_of(&object),
             api_version: object.api_version().to_owned(),
             uid: uid_of(&object).to_owned(),
             stays_paused: is_paused_by_user(&object),
@@ -119,7 +119,7 @@ impl ObjectChecks {
     }
 
     fn check_unique(&mut self, file: &str, object: &Object) {
-        let (key, uid) = (ObjectKey::of(object), uid_of(object));
+        let (key, uid) = (key_of(object), uid_of(object));
         let hint = "keep one of the two objects";
         if let Some(other) = self.keys.insert(key.clone(), file.to_owned()) {
             self.duplicates.push(problem(format!("{key} is in both `{other}` and `{file}`"), hint));

@@ -3,7 +3,7 @@
 use std::io;
 
 use api::labels::FIELD_MANAGER;
-use apply::ObjectKey;
+use apply::{ObjectKey, key_of};
 use manifest::{Map, Object, Value};
 use serde::Serialize as _;
 use serde_json::ser::{Formatter, Serializer};
@@ -80,7 +80,7 @@ fn edit_nested(fields: &mut Map<String, Value>, name: &str, change: impl FnOnce(
 /// True if another field manager than clusterctl and this program paused a saved object. Without field managers, the
 /// pause counts as that of a move, as in clusterctl.
 pub(crate) fn is_paused_by_user(object: &Object) -> bool {
-    let (is_paused, field): (_, &[&str]) = match PausableKind::of(&ObjectKey::of(object)) {
+    let (is_paused, field): (_, &[&str]) = match PausableKind::of(&key_of(object)) {
         Some(PausableKind::Cluster) => {
             (object.get(&["spec", "paused"]) == Some(&Value::Bool(true)), &["f:spec", "f:paused"])
         }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiKind, GroupKind, ListQuery, ObjectKey, Server};
+use apply::{ApiKind, GroupKind, ListQuery, ObjectKey, Server, key_of};
 use futures::{future::join_all, join};
 use inventory::{ContractError, ManagementCluster};
 use jiff::Timestamp;
@@ -179,7 +179,7 @@ async fn read_versions(
     let mut texts = InternedTexts::default();
     let mut version = |object: &Object| {
         let version = object.get(&["spec", "version"])?.as_str()?;
-        Some((ObjectKey::of(object), texts.intern(version)))
+        Some((key_of(object), texts.intern(version)))
     };
     if keys.len() > MAX_SINGLE_READS {
         let mut pages = server.pages(kind, list).with_size(PAGE_SIZE);

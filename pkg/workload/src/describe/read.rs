@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::output::PartRole;
-use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, Server};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, Server, key_of};
 use futures::{
     future::{OptionFuture, join_all},
     join,
@@ -184,7 +184,7 @@ impl<'r> ClusterReader<'r> {
         let mut read = Vec::new();
         let mut taker = self.extractor();
         let mut take = |object: &Object| {
-            (ObjectKey::of(object), Arc::new(taker.summarize(object, PartRole::MachineInfrastructure)))
+            (key_of(object), Arc::new(taker.summarize(object, PartRole::MachineInfrastructure)))
         };
         // Objects without the label of their cluster are found in a list of the whole namespace.
         for labels in [self.cluster_selector(), String::new()] {

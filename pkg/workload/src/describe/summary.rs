@@ -1,5 +1,5 @@
 use api::output::PartRole;
-use apply::ObjectKey;
+use apply::key_of;
 use manifest::{Object, Value};
 
 use super::{
@@ -13,7 +13,7 @@ impl ObjectSummary {
     pub(super) fn new(object: &Object, role: PartRole, set: ConditionSet, texts: &mut InternedTexts) -> Self {
         let of = if is_core(role) { conditions::core_conditions } else { conditions::provider_conditions };
         Self {
-            key: ObjectKey::of(object),
+            key: key_of(object),
             api_version: texts.intern(object.api_version()),
             version: version(object, role).map(|version| texts.intern(version)),
             is_terminating: object

@@ -46,7 +46,7 @@ enum ContentParser {
 
 /// Extracts facts from a full object, or from its metadata alone.
 pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> ObjectFacts {
-    let mut key = apply::ObjectKey::of(object);
+    let mut key = apply::key_of(object);
     (key.group, key.kind) = (of.kind.group.clone(), of.kind.kind.clone());
     let metadata = |field: &str| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
     ObjectFacts {

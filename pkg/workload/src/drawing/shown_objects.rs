@@ -6,7 +6,6 @@ use api::{
     output::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph},
     similar_names,
 };
-use apply::object_name;
 
 use crate::{ContentFacts, Graph, KeepReason, MoveChoice, MoveDecision, Node, NodeId, Scope, Selection};
 
@@ -154,7 +153,7 @@ impl GraphConverter<'_> {
         let facts = &node.facts;
         let condition = facts.condition.as_ref();
         GraphObject {
-            object: object_name(&facts.key),
+            object: facts.key.clone(),
             owners: self.owners(node),
             cluster,
             state: condition.map_or(GraphState::NoCondition, |condition| match &*condition.status {

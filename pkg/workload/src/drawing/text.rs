@@ -1,6 +1,7 @@
+use apply::ObjectKey;
 use std::fmt::Write as _;
 
-use api::output::{GraphObject, GraphTie, ObjectName, OwnerGraph};
+use api::output::{GraphObject, GraphTie, OwnerGraph};
 
 use super::{
     MoveAnnotations,
@@ -135,8 +136,8 @@ impl Tree<'_> {
 }
 
 /// Returns the name of an object, relative to a namespace.
-fn relative_name(object: &ObjectName, beside: &str) -> String {
-    let ObjectName { kind, namespace, name, .. } = object;
+fn relative_name(object: &ObjectKey, beside: &str) -> String {
+    let ObjectKey { kind, namespace, name, .. } = object;
     if namespace.is_empty() || namespace == beside {
         format!("{kind} {name}")
     } else {

@@ -170,11 +170,8 @@ pub(super) fn contents_summary(backup: &BackupReport) -> String {
 #[cfg(test)]
 mod tests {
     use api::{
-        ProviderId, ProviderType,
-        output::{
-            BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupSource, ObjectName,
-            StayingObject,
-        },
+        ObjectKey, ProviderId, ProviderType,
+        output::{BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupSource, StayingObject},
     };
     use snapbox::{assert_data_eq, str};
 
@@ -207,7 +204,7 @@ mod tests {
                 namespace: "capd-system".to_owned(),
             }],
             left_out: vec![StayingObject {
-                object: ObjectName {
+                object: ObjectKey {
                     group: String::new(),
                     kind: "Secret".to_owned(),
                     namespace: "team".to_owned(),

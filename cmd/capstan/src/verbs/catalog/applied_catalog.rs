@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use api::output::{AppliedCatalog, AppliedCatalogs, CatalogRunReport, UnresolvedObject};
-use apply::{
-    ApplyOptions, ObjectKey, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, object_name,
-};
+use apply::{ApplyOptions, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, key_of};
 use catalog::manifests::ManifestObject;
 use inventory::ManagementCluster;
 use management::DiffDetail;
@@ -72,7 +70,7 @@ pub(super) fn report(
 ) -> CatalogRunReport {
     let steps = management::report_steps(plan, diffs);
     let unresolved = |one: &ManifestObject| UnresolvedObject {
-        object: object_name(&ObjectKey::of(&one.object)),
+        object: key_of(&one.object),
         file: one.file.clone(),
         references: one.references.clone(),
     };
@@ -95,7 +93,7 @@ pub(super) fn plan_text(
 ) -> String {
     let mut text = format!("{}\n", steps_text(&report.steps, diffs, width).trim_end());
     for one in left_out {
-        let _ = writeln!(text, "  left out: {} in {}", ObjectKey::of(&one.object), one.file);
+        let _ = writeln!(text, "  left out: {} in {}", key_of(&one.object), one.file);
     }
     if !report.changes {
         text.push_str("nothing would change\n");

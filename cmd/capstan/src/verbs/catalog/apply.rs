@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use api::{check_dns_subdomain, output::CatalogRunReport, shell_word};
-use apply::{ObjectKey, PlannedSet, RecordedSet, SetObjects};
+use apply::{PlannedSet, RecordedSet, SetObjects, key_of};
 use catalog::manifests::{ManifestObject, Manifests};
 use inventory::ManagementCluster;
 use management::{DiffDetail, WaitOptions};
@@ -159,9 +159,10 @@ impl ApplyRun {
     fn unresolved(&self) -> Failure {
         let count = format_count(self.left_out.len(), "object");
         let failure = Failure::user(format!("cannot apply the catalog: {count} with references to secrets"));
-        let named = self.left_out.iter().take(MAX_NAMED).map(|one| {
-            format!("{}: {} has {}", one.file, ObjectKey::of(&one.object), one.references.join(", "))
-        });
+        let named =
+            self.left_out.iter().take(MAX_NAMED).map(|one| {
+                format!("{}: {} has {}", one.file, key_of(&one.object), one.references.join(", "))
+            });
         let more =
             self.left_out.len().checked_sub(MAX_NAMED + 1).map(|more| format!("and {} more", more + 1));
         named.chain(more).fold(failure, Failure::cause).hint(
@@ -204,7 +205,7 @@ impl ApplyRun {
     ) -> Result<PlannedSet, Failure> {
         let objects = SetObjects {
             objects: self.objects.iter().map(|one| one.object.clone()).collect(),
-            left_alone: self.left_out.iter().map(|one| ObjectKey::of(&one.object)).collect(),
+            left_alone: self.left_out.iter().map(|one| key_of(&one.object)).collect(),
             server_check,
         };
         let set = self.set(cluster);

@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, fmt::Write as _, path::PathBuf};
 
 use api::output::{CatalogFileChange, CatalogObjectChange, CatalogPlan, StepAction};
-use apply::{ObjectDifference, compare_objects, object_name};
+use apply::{ObjectDifference, compare_objects};
 use catalog::manifests::Manifests;
 use catalog::repository::{DiffPolicy, is_hidden};
 
@@ -155,7 +155,7 @@ fn object_change(difference: ObjectDifference) -> CatalogObjectChange {
     };
     CatalogObjectChange {
         action,
-        object: object_name(&difference.key),
+        object: difference.key.clone(),
         diff: Some(apply::diff(&difference.pair)).filter(|diff| !diff.is_empty()),
         fields: difference.fields,
     }

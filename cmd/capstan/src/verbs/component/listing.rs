@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use api::output::{ComponentList, ComponentObject, ListedComponent, ObjectName};
-use apply::{Blocker, Health, ItemPhase, Status, object_name};
+use api::output::{ComponentList, ComponentObject, ListedComponent};
+use apply::{Blocker, Health, ItemPhase, ObjectKey, Status};
 use component::{Component, StoredComponents, UnreadableComponent};
 
 use crate::ui::{NarrowingStep, table};
@@ -16,7 +16,7 @@ pub(super) fn listed(stored: &StoredComponents, with_objects: bool) -> Component
         // An unreadable item is counted, and not shown.
         let set = component.applied().unwrap_or_default();
         let object = |item: &apply::ApplySetItem| ComponentObject {
-            object: object_name(&item.key),
+            object: item.key.clone(),
             phase: format!("{:?}", item.phase),
             status: item.status.clone(),
         };
@@ -110,7 +110,7 @@ pub(super) fn status_text(list: &ComponentList, width: Option<usize>) -> String 
             let _ = writeln!(text, "  revision: {}", one.revision);
         }
         let row = |object: &ComponentObject| {
-            let ObjectName { kind, namespace, name, .. } = &object.object;
+            let ObjectKey { kind, namespace, name, .. } = &object.object;
             let name = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
             [kind.clone(), name, object.phase.clone(), object.status.clone()]
         };

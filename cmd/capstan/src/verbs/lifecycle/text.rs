@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use api::output::{
-    CertManagerAction, CertManagerPlan, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
+use api::{
+    ObjectKey,
+    output::{CertManagerAction, CertManagerPlan, LifecycleReport, ProviderReport, StepAction, StepReport},
 };
 use management::DiffDetail;
 
@@ -132,7 +133,7 @@ fn lines(rows: &[[String; 4]], width: Option<usize>) -> String {
     table(width, &ways, ["ACTION", "KIND", "OBJECT", "WHY"], rows)
 }
 
-pub(super) fn qualified_name(object: &ObjectName) -> String {
+pub(super) fn qualified_name(object: &ObjectKey) -> String {
     if object.namespace.is_empty() {
         object.name.clone()
     } else {
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     fn step(action: StepAction, kind: &str, namespace: &str, name: &str) -> StepReport {
-        let object = ObjectName {
+        let object = ObjectKey {
             group: String::new(),
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),

@@ -1,7 +1,7 @@
 //! Creates saved objects from a folder or from an archive.
 
 use api::output::{MoveAction, MoveReport, MovedObject};
-use apply::{ObjectKey, object_name};
+use apply::ObjectKey;
 use inventory::ManagementCluster;
 use mover::{MovePlan, MoveRequest, RestoreOptions, RestoreOutcome, SavedObjects, TargetEffect};
 
@@ -115,7 +115,7 @@ fn show(
 /// Returns the result of every object, in the form of a move.
 pub(super) fn report(restored: &RestoreOutcome) -> MoveReport {
     let moved_objects = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
-        let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };
+        let one = |key: &ObjectKey| MovedObject { object: key.clone(), outcome: outcome.to_owned() };
         keys.iter().map(one).collect()
     };
     let objects =

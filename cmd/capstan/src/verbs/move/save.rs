@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, io};
 
 use api::output::{MoveAction, MoveReport, MovedObject};
-use apply::{ObjectKey, object_name};
+use apply::ObjectKey;
 use inventory::ManagementCluster;
 use mover::{LeftOutObject, MovePlan, MoveRequest, SaveFormat, SaveMode, SavedObject, StoreSavedFn};
 
@@ -45,8 +45,7 @@ impl SaveRun<'_> {
         }
         if self.into == SaveFormat::Archive {
             // Among all namespaces, only objects of the Clusters are relevant.
-            let left_out: BTreeSet<_> =
-                plan.left_out().iter().map(|left| object_name(&left.object)).collect();
+            let left_out: BTreeSet<_> = plan.left_out().iter().map(|left| left.object.clone()).collect();
             report.staying.retain(|staying| left_out.contains(&staying.object));
             let namespaces: BTreeSet<_> =
                 report.moving.iter().map(|one| one.object.namespace.clone()).collect();
@@ -91,8 +90,7 @@ impl SaveRun<'_> {
     /// Prints the result of every object for scripts. clusterctl prints nothing here.
     pub(in crate::verbs) fn report(&self, done: &SaveResult, session: &mut Session) -> Result<(), Failure> {
         done.warn_disappeared(session.messages());
-        let moved =
-            |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
+        let moved = |object: &ObjectKey| MovedObject { object: object.clone(), outcome: "saved".to_owned() };
         let objects = done.objects.iter().map(moved).collect();
         let report = MoveReport { run: "save".to_owned(), journal: None, objects, differences: Vec::new() };
         session.print(self.format, &report, |_, _| String::new())

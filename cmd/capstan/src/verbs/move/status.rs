@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use api::output::{MovePhase, MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
+use api::{
+    ObjectKey,
+    output::{MovePhase, MoveProgress, MoveStatus, OpenSave, UnfinishedMove},
+};
 use inventory::ManagementCluster;
 use mover::{MoveJournal, UnfinishedSaves};
 
@@ -73,7 +76,7 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
         namespaces: journal.namespaces.iter().cloned().collect(),
         clusters: journal.clusters.as_ref().map(|clusters| clusters.iter().cloned().collect()),
         objects: journal.objects,
-        paused: paused.map(|paused| apply::object_name(&paused.object)).collect(),
+        paused: paused.map(|paused| paused.object.clone()).collect(),
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next_step(journal.phase).to_owned(),
@@ -111,7 +114,7 @@ pub(crate) fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedComman
     OpenSave {
         process: save.process.clone(),
         over: save.has_ended,
-        paused: save.paused.iter().map(apply::object_name).collect(),
+        paused: save.paused.clone(),
         next: next.to_owned(),
         command: save
             .has_ended
@@ -179,13 +182,13 @@ pub(crate) fn add_save(save: &OpenSave, text: &mut String) {
     add_next(&save.next, save.command.as_deref(), text);
 }
 
-pub(crate) fn add_restore(paused: &[ObjectName], text: &mut String) {
+pub(crate) fn add_restore(paused: &[ObjectKey], text: &mut String) {
     text.push_str("\na restore was interrupted\n");
     add_paused(paused, text);
     add_next("re-run the same command to complete the restore", None, text);
 }
 
-fn add_paused(paused: &[ObjectName], text: &mut String) {
+fn add_paused(paused: &[ObjectKey], text: &mut String) {
     if paused.is_empty() {
         return;
     }
@@ -304,7 +307,7 @@ no move found
     #[test]
     fn interrupted_and_running_saves_are_shown_with_the_next_step() {
         let save = |process: &str, is_over| {
-            let key = |kind: &str, namespace: &str| apply::ObjectKey {
+            let key = |kind: &str, namespace: &str| ObjectKey {
                 group: "cluster.x-k8s.io".to_owned(),
                 kind: kind.to_owned(),
                 namespace: namespace.to_owned(),

@@ -184,13 +184,16 @@ async fn read(
 
 #[cfg(test)]
 mod tests {
-    use api::output::{MoveState, ObjectName, StayingObject};
+    use api::{
+        ObjectKey,
+        output::{MoveState, StayingObject},
+    };
     use snapbox::{assert_data_eq, str};
 
     use super::*;
 
-    fn object(kind: &str, namespace: &str, name: &str) -> ObjectName {
-        ObjectName {
+    fn object(kind: &str, namespace: &str, name: &str) -> ObjectKey {
+        ObjectKey {
             group: String::new(),
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
@@ -198,7 +201,7 @@ mod tests {
         }
     }
 
-    fn moving(action: MoveAction, object: ObjectName, why: &str) -> MovingObject {
+    fn moving(action: MoveAction, object: ObjectKey, why: &str) -> MovingObject {
         MovingObject { object, target_namespace: None, action, group: 1, why: why.to_owned(), kept: None }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use api::output::{MoveAborted, ObjectName};
+use api::{ObjectKey, output::MoveAborted};
 use mover::{AbortOutcome, MoveRequest, MoveRoute};
 
 use super::{
@@ -46,13 +46,12 @@ pub(super) fn result_text(aborted: &AbortOutcome) -> String {
 }
 
 fn aborted_report(aborted: &AbortOutcome) -> MoveAborted {
-    let names = |keys: &[apply::ObjectKey]| keys.iter().map(apply::object_name).collect();
     MoveAborted {
         removed: aborted.removed,
-        resumed: names(&aborted.resumed),
-        overwritten: names(&aborted.overwritten),
-        foreign: names(&aborted.foreign),
-        only_on_target: names(&aborted.only_on_target),
+        resumed: aborted.resumed.clone(),
+        overwritten: aborted.overwritten.clone(),
+        foreign: aborted.foreign.clone(),
+        only_on_target: aborted.only_on_target.clone(),
         namespaces_left: aborted.remaining_namespaces.clone(),
     }
 }
@@ -68,7 +67,7 @@ fn text(aborted: &MoveAborted) -> String {
             }
         }
     };
-    let names = |objects: &[ObjectName]| objects.iter().map(ToString::to_string).collect();
+    let names = |objects: &[ObjectKey]| objects.iter().map(ToString::to_string).collect();
     add("resumed on the source", names(&aborted.resumed));
     add("existed on the target before and are kept; Clusters stay paused", names(&aborted.overwritten));
     add("not created by the move and kept on the target", names(&aborted.foreign));
@@ -117,8 +116,8 @@ mod tests {
 
     use super::*;
 
-    fn cluster(name: &str) -> ObjectName {
-        ObjectName {
+    fn cluster(name: &str) -> ObjectKey {
+        ObjectKey {
             group: "cluster.x-k8s.io".to_owned(),
             kind: "Cluster".to_owned(),
             namespace: "team".to_owned(),

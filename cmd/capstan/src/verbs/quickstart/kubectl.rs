@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::labels::FIELD_MANAGER;
-use apply::{ApplyRequest, Blocker, ObjectKey, Server, StatusHints, WaitRequest};
+use apply::{ApplyRequest, Blocker, ObjectKey, Server, StatusHints, WaitRequest, key_of};
 use manifest::YamlLimits;
 
 use crate::{
@@ -44,7 +44,7 @@ fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Fail
     for object in
         &manifest::read_stream(&bytes, &YamlLimits::default()).foreign().with_context(cannot)?.objects
     {
-        let key = ObjectKey::of(object);
+        let key = key_of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
             server.apply(&kind, object, FIELD_MANAGER, ApplyRequest::default()).await

@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 
 use super::{super::*, map, step, with};
 use crate::{
-    ItemPhase, OwnershipMarks,
+    ItemPhase, OwnershipMarks, key_of,
     testing::model::{FakeCluster, definition, label_marks, marks, named, plan_text},
 };
 
@@ -116,7 +116,7 @@ fn objects_of_new_owners_are_orphaned() {
     world.apply(&["a", "b", "c", "d"].map(|name| map(name, &json!({}))));
     OwnershipMarks::of_component("x", "them").mark(world.object("v1 ConfigMap default/a"), "d");
     world.put(map("default/b", &json!({})));
-    world.server.remove(&ObjectKey::of(&map("default/c", &json!({}))));
+    world.server.remove(&key_of(&map("default/c", &json!({}))));
     let plan = world.plan(&[]).unwrap();
     assert_data_eq!(step(&plan, "a"), str!["Orphan: belongs to `them`"]);
     assert_data_eq!(step(&plan, "b"), str!["Orphan: has no owner"]);
@@ -186,7 +186,7 @@ fn dependencies_of_an_orphan_are_kept() {
         assert_eq!(step(&plan, "b"), "Delete");
     }
     for orphan in [map("n/a", &stays), set[5].clone()] {
-        world.server.remove(&ObjectKey::of(&orphan));
+        world.server.remove(&key_of(&orphan));
     }
     let live = world.live(&DesiredSet::default());
     let plan = plan_delete(&world.set, &live, &world.marks, &world.options);

@@ -1,5 +1,5 @@
 use api::output::{CertManagerAction, CertManagerPlan};
-use apply::{ApplySet, ApplySetItem, ObjectKey};
+use apply::{ApplySet, ApplySetItem, key_of};
 use manifest::Object;
 use snapbox::{assert_data_eq, str};
 
@@ -38,7 +38,7 @@ fn found(version: &str) -> CertManagerState {
 }
 
 fn recorded(objects: &[Object]) -> ApplySet {
-    let item = |object| ApplySetItem { key: ObjectKey::of(object), ..ApplySetItem::default() };
+    let item = |object| ApplySetItem { key: key_of(object), ..ApplySetItem::default() };
     ApplySet { items: objects.iter().map(item).collect() }
 }
 

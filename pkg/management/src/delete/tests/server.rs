@@ -107,7 +107,7 @@ async fn objects_on(cluster: &ManagementCluster) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for kind in kinds.iter().filter(|kind| kind.verbs.iter().any(|verb| verb == "list")) {
         let objects = cluster.server.list(kind, &ListQuery::default()).await.unwrap();
-        found.extend(objects.iter().map(|object: &Object| apply::ObjectKey::of(object).to_string()));
+        found.extend(objects.iter().map(|object: &Object| apply::key_of(object).to_string()));
     }
     found
 }

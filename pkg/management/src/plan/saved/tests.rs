@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::{ProviderId, ProviderType, labels::Labels, output::CertManagerPlan, plan::SavedReference};
-use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction};
+use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction, key_of};
 use inventory::ProviderInventory;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
@@ -37,7 +37,7 @@ fn live(of: &Object, uid: &str, resource_version: &str) -> Object {
 }
 
 fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
-    let key = ObjectKey::of(manifest);
+    let key = key_of(manifest);
     let action =
         if matches!(observation, Observation::Present(_)) { StepAction::Update } else { StepAction::Create };
     let step = PlanStep {
