@@ -67,7 +67,7 @@ pub use provenance::{
     ExplainedField, FieldExplanation, FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport,
 };
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
-pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};
+pub use rollout::{RolloutChangeReport, RolloutReport, RolloutState, RolloutStatus};
 pub use self_check::{SelfCheck, SelfCheckEntry, SelfCheckState};
 pub use status::{
     DriftedField, DriftedFieldChange, DriftedObject, LeaseHolder, LeaseReport, ProviderHealth, StatusReport,

@@ -66,7 +66,7 @@ pub enum SavedRequest {
         /// The providers, with resolved versions.
         providers: Vec<SavedReference>,
         /// Options of the upgrade.
-        options: SavedUpgradeOptions,
+        options: UpgradeOptions,
         /// Kustomizations from the command line, applied over the components.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kustomizations: Vec<SavedKustomization>,
@@ -103,7 +103,7 @@ pub struct SavedComponents {
 /// Options of an upgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SavedUpgradeOptions {
+pub struct UpgradeOptions {
     /// True if a lower version is allowed.
     pub allow_downgrade: bool,
     /// True if the upgrade may skip more than three minor versions.

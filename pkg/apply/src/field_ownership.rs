@@ -10,7 +10,7 @@ use manifest::{Map, Object, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use drift::{FieldChange, FieldDrift, FieldManager, field_drift};
+pub use drift::field_drift;
 use field_path::FieldPath;
 
 /// Fields that servers and controllers fill in, even if manifests name them.

@@ -1,12 +1,11 @@
 //! Errors of commands that change the installed providers.
 
+use api::output::UnfinishedUpgrade;
 use apply::{ApiError, EngineError};
 use inventory::{ContractError, InventoryError, PreflightProblems};
 use mover::{JournalError, MoveJournal};
 
-use crate::{
-    CertManagerError, DeleteError, JournalState, LifecycleVerb, NotReady, ResolveError, UpgradeError,
-};
+use crate::{CertManagerError, DeleteError, LifecycleVerb, NotReady, ResolveError, UpgradeError};
 
 /// An error of `init`, `upgrade` or `delete`, while planning or executing.
 #[allow(missing_docs)]
@@ -53,7 +52,7 @@ pub enum LifecycleError {
 pub enum UnfinishedRun {
     /// An unfinished upgrade.
     #[error("the upgrade started at {} is unfinished", _0.begun)]
-    Upgrade(JournalState),
+    Upgrade(UnfinishedUpgrade),
     /// An unfinished move from or to this cluster.
     #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),

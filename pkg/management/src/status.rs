@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
-use api::labels::FIELD_MANAGER;
+use api::{
+    labels::FIELD_MANAGER,
+    output::{DriftedObject, UnfinishedUpgrade},
+};
 use apply::{
-    ApiError, ApplyPlan, ApplySet, ApplySetItem, Blocker, DesiredSet, FieldDrift, Health, LeaseState,
-    LiveObjects, ObjectKey, ObservationTarget, PlanStep, ReadByName, ReadDetail, Status, StatusHints,
-    StepAction, field_drift, lease_state, status_of,
+    ApiError, ApplyPlan, ApplySet, ApplySetItem, Blocker, DesiredSet, Health, LeaseState, LiveObjects,
+    ObjectKey, ObservationTarget, PlanStep, ReadByName, ReadDetail, Status, StatusHints, StepAction,
+    field_drift, lease_state, status_of,
 };
 use inventory::{InventoryError, ManagementCluster, ProviderInventory};
 use mover::{MoveJournal, unfinished_move};
 use provider::InstalledProvider;
 
 use crate::{
-    JournalState,
     applied::{AppliedObjects, read_applied},
     provider_set::marks,
     upgrade::unfinished_upgrade,
@@ -27,7 +29,7 @@ pub struct ClusterStatus {
     /// The providers of an unfinished first installation. `None` if there is none.
     pub unfinished_init: Option<Vec<InstalledProvider>>,
     /// An unfinished upgrade.
-    pub unfinished_upgrade: Option<JournalState>,
+    pub unfinished_upgrade: Option<UnfinishedUpgrade>,
     /// An unfinished move from or to this cluster.
     pub unfinished_move: Option<MoveJournal>,
     /// The run that currently writes to the cluster.
@@ -46,17 +48,8 @@ pub struct ProviderStatus {
     /// True if capstan recorded the applied objects. Otherwise another tool installed the provider, and drift
     /// is unknown.
     pub recorded: bool,
-    /// Objects that changed since they were applied, or that are gone.
-    pub drift: Vec<ObjectDrift>,
-}
-
-/// An object that differs from its applied state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ObjectDrift {
-    /// The key of the object.
-    pub object: ObjectKey,
-    /// The fields that differ. Empty if the object no longer exists.
-    pub fields: Vec<FieldDrift>,
+    /// Objects that changed since they were applied, or that are gone. Without fields, the object is gone.
+    pub drift: Vec<DriftedObject>,
 }
 
 /// The health of a provider.
@@ -106,9 +99,9 @@ pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, Status
 async fn read_unfinished_upgrade(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-) -> Option<Option<JournalState>> {
+) -> Option<Option<UnfinishedUpgrade>> {
     let journal = ok_or_warn(cluster, "an unfinished upgrade", unfinished_upgrade(cluster, inventory).await)?;
-    Some(journal.map(|journal| journal.index.state()))
+    Some(journal.map(|journal| journal.index.report()))
 }
 
 async fn read_unfinished_move(
@@ -159,7 +152,7 @@ pub(crate) fn provider_status(
     live: &LiveObjects,
 ) -> ProviderStatus {
     let blockers = blockers(&applied.set, live);
-    let object_drift = |item: &ApplySetItem| ObjectDrift {
+    let object_drift = |item: &ApplySetItem| DriftedObject {
         object: item.key.clone(),
         fields: match live.present(&item.key) {
             Some(object) => field_drift(&item.owned_fields, object, FIELD_MANAGER),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use api::{Contract, Metadata, ProviderId, ProviderType, labels::Labels};
+use api::{Contract, Metadata, ProviderId, ProviderType, labels::Labels, plan::UpgradeOptions};
 use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 use manifest::provenance::Trace;
@@ -214,11 +214,7 @@ pub(crate) fn small_init(version: &str, wait: WaitOptions) -> InitRequest {
 pub(crate) fn upgrade_to_contract(wait: WaitOptions) -> UpgradeRequest {
     UpgradeRequest {
         target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: false,
+        options: UpgradeOptions { keep_replicas: true, keep_placement: true, ..UpgradeOptions::default() },
         wait,
         server_dry_run: false,
         unfinished: UnfinishedPolicy::Refuse,

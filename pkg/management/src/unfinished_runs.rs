@@ -48,7 +48,7 @@ pub(crate) async fn check_unfinished(
     if what == CheckedRuns::All {
         match unfinished_upgrade(cluster, inventory).await {
             Ok(journal) => {
-                runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.state())));
+                runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.report())));
             }
             Err(error) => {
                 let is_forbidden = matches!(&error, LifecycleError::Api(error) if error.code() == Some(403));

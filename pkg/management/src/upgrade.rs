@@ -14,7 +14,7 @@ mod user_fields;
 use api::{
     Contract,
     labels::Labels,
-    output::{CertManagerAction, CertManagerPlan, ProgressStep},
+    output::{CertManagerAction, CertManagerPlan, ProgressStep, UnfinishedUpgrade},
 };
 use apply::{ReadByName, WriteMode};
 use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory};
@@ -43,8 +43,8 @@ pub(crate) use prepare::{live_objects, with_kept_fields};
 pub(crate) use user_fields::KeptFields;
 
 pub use choose::NextVersion;
+pub use journal::UpgradeError;
 pub(crate) use journal::unfinished_upgrade;
-pub use journal::{JournalState, UpgradeError};
 pub use request::{UpgradeItem, UpgradeItemError, UpgradeRequest, UpgradeTarget};
 pub use rollback::{RollbackPlan, plan_rollback, rollback_upgrade, start_rollback};
 
@@ -61,7 +61,7 @@ pub struct AvailableUpgrades {
     /// reason why there is none.
     pub contracts: Vec<(Contract, Vec<(InstalledProvider, NextVersion)>)>,
     /// An unfinished upgrade.
-    pub unfinished: Option<JournalState>,
+    pub unfinished: Option<UnfinishedUpgrade>,
 }
 
 /// Finds available upgrades. Writes nothing.
@@ -80,7 +80,7 @@ pub async fn find_upgrades(
     Ok(AvailableUpgrades {
         cert_manager,
         contracts: available_upgrades(&candidates),
-        unfinished: unfinished.map(|journal| journal.index.state()),
+        unfinished: unfinished.map(|journal| journal.index.report()),
     })
 }
 
@@ -106,7 +106,7 @@ pub async fn plan_upgrade(
         .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Upgrade, errors })?;
     let mut labels = label_providers(&inventory, &Labels::new(), &mut queue);
     warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
-    let cert_manager = if request.skip_cert_manager {
+    let cert_manager = if request.options.skip_cert_manager {
         CertManagerPlan::default()
     } else {
         Box::pin(plan_cert_manager_for_upgrade(cluster, sources)).await?
@@ -128,7 +128,8 @@ pub async fn plan_upgrade(
         ))
         .await?;
     }
-    let kept_fields = KeptFields { replicas: request.keep_replicas, placement: request.keep_placement };
+    let kept_fields =
+        KeptFields { replicas: request.options.keep_replicas, placement: request.options.keep_placement };
     let by_name = if request.server_dry_run { ReadByName::All } else { ReadByName::Applied };
     let mode = PrepareMode::DryRun { keep: kept_fields, by_name };
     let targets = items.into_iter().zip(queue).map(|((installed, to), rendered)| ProviderTarget {
@@ -275,7 +276,7 @@ pub async fn resume_upgrade(
 pub async fn abort_upgrade(
     cluster: &ManagementCluster,
     mode: WriteMode,
-) -> Result<JournalState, LifecycleError> {
+) -> Result<UnfinishedUpgrade, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = upgrade_journal(cluster, &inventory).await?;
     if journal.is_none() && mode == WriteMode::Real {
@@ -283,7 +284,7 @@ pub async fn abort_upgrade(
     }
     let journal =
         journal.filter(UpgradeJournal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
-    let state = journal.index.state();
+    let state = journal.index.report();
     if mode == WriteMode::Real {
         journal.delete().await?;
     }

@@ -12,7 +12,7 @@ mod tests;
 use std::{collections::BTreeSet, time::Duration};
 
 use api::labels::FIELD_MANAGER;
-use api::output::MovePhase;
+use api::output::{MoveAborted, MovePhase};
 use apply::{ApiError, ObjectKey, PatchTarget};
 use futures::{TryFutureExt as _, try_join};
 use inventory::ManagementCluster;
@@ -29,24 +29,6 @@ use crate::{
     request::with_retries,
 };
 
-/// The result of an abort.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AbortOutcome {
-    /// Number of objects deleted from the target.
-    pub removed: usize,
-    /// Objects that existed on the target before the move and may have been overwritten; an abort keeps them. A Cluster
-    /// among them stays paused, because the source reconciles that Cluster.
-    pub overwritten: Vec<ObjectKey>,
-    /// Objects on the target that another program created since the move began; an abort keeps them.
-    pub foreign: Vec<ObjectKey>,
-    /// Copies of Clusters that the source no longer has, with everything they own. An abort keeps them paused.
-    pub only_on_target: Vec<ObjectKey>,
-    /// Clusters and ClusterClasses that were resumed on the source.
-    pub resumed: Vec<ObjectKey>,
-    /// Namespaces that the move created on the target and that stay, because they hold other objects.
-    pub remaining_namespaces: Vec<String>,
-}
-
 /// Aborts a move that has deleted nothing: deletes its copies from the target and resumes the source. Children are
 /// deleted first and without their finalizers.
 /// Objects that existed on the target before the move stay. After an interruption, the same call resumes the abort. The
@@ -58,7 +40,7 @@ pub async fn abort_move(
     route: MoveRoute<'_>,
     timeout: Duration,
     store: &JournalStore,
-) -> Result<AbortOutcome, MoveError> {
+) -> Result<MoveAborted, MoveError> {
     let (source, target) = (with_retries(route.source, timeout), with_retries(route.target, timeout));
     let (here, there) = try_join!(
         source.identity().map_err(api_error(MoveSide::Source)),
@@ -91,18 +73,17 @@ struct AbortContext<'a> {
 }
 
 impl AbortContext<'_> {
-    async fn execute(&self) -> Result<AbortOutcome, MoveError> {
+    async fn execute(&self) -> Result<MoveAborted, MoveError> {
         let scope = Scope { namespaces: self.journal.namespaces.clone() };
         let discovered = Box::pin(discover(&self.source, &scope)).await;
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
-        let mut aborted = AbortOutcome::default();
+        let mut aborted = MoveAborted::default();
         if self.has_created() {
             let copies = CopiesToDelete::read(self, &discovered).await?;
             (aborted.removed, aborted.foreign) = copies.delete(self).await?;
             aborted.overwritten = copies.overwritten;
             aborted.only_on_target = copies.only_on_target;
-            aborted.remaining_namespaces =
-                self.delete_namespaces().await.map_err(api_error(MoveSide::Target))?;
+            aborted.namespaces_left = self.delete_namespaces().await.map_err(api_error(MoveSide::Target))?;
         }
         aborted.resumed = resume_source(&self.source, self.journal, &discovered).await?;
         Ok(aborted)

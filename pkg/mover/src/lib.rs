@@ -77,7 +77,7 @@ mod target;
 mod testing;
 mod verify;
 
-pub use abort::{AbortOutcome, abort_move};
+pub use abort::abort_move;
 pub use archive::{
     ArchiveError, ArchiveInput, ArchiveKeys, ArchiveOutput, ArchiveWriter, Backup, BackupContents,
     BackupIndex, BackupManifest, BackupObject, BackupOrigin, BackupProvider, EncryptedOutput, Encryption,

@@ -11,14 +11,14 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use api::output::MovePhase;
+use api::output::{MoveAborted, MovePhase};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use workload::{Scope, discover};
 
 use crate::{
-    AbortOutcome, JournalStore, MoveError, MoveJournal, MoveOutcome, MoveReport, MoveSide,
-    abort::resume_source, journal::RemainingJournal, pause::resume_target, request::with_retries, target_key,
+    JournalStore, MoveError, MoveJournal, MoveOutcome, MoveReport, MoveSide, abort::resume_source,
+    journal::RemainingJournal, pause::resume_target, request::with_retries, target_key,
 };
 
 /// Undoes a move whose target no longer exists: resumes the Clusters on the source. After an interruption, the same
@@ -29,7 +29,7 @@ pub async fn abort_without_target(
     source: &ManagementCluster,
     timeout: Duration,
     store: &JournalStore,
-) -> Result<AbortOutcome, MoveError> {
+) -> Result<MoveAborted, MoveError> {
     let source = with_retries(source, timeout);
     let remaining = RemainingJournal::read(&source, MoveSide::Source, store).await?;
     let remaining = remaining.ok_or(MoveError::NoMove { verb: "abort" })?;
@@ -43,7 +43,7 @@ pub async fn abort_without_target(
     let resumed = resume_source(&source, journal, &discovered).await?;
     let report = build_report(journal, &resumed, "resumed on the source");
     remaining.end(MovePhase::Aborted, &report).await?;
-    Ok(AbortOutcome { resumed, ..AbortOutcome::default() })
+    Ok(MoveAborted { resumed, ..MoveAborted::default() })
 }
 
 /// Completes a move whose source no longer exists: resumes the Clusters on the target. After an interruption, the same

@@ -42,8 +42,7 @@ pub use conditions::{Condition, ConditionSet};
 pub use shown_conditions::{ConditionChoiceError, ShownConditions};
 pub use table::{Cell, Span, Tone, TreeTable};
 pub use tree::{
-    ClusterHealth, ClusterTree, MachineCounts, MachineGroup, ObjectSummary, Subject, TreeNode,
-    UnreadableObject,
+    ClusterHealth, ClusterTree, MachineGroup, ObjectSummary, Subject, TreeNode, UnreadableObject,
 };
 pub use watch::{ClusterEvent, watch_cluster};
 

@@ -45,8 +45,8 @@ mod testing;
 pub use describe::{
     Cell, ClusterEvent, ClusterHealth, ClusterOverview, ClusterOverviewRequest, ClusterSummary, ClusterTree,
     Condition, ConditionChoiceError, ConditionSet, DescribeError, DescribeRequest, Echo, Grouping,
-    MachineCounts, MachineGroup, ObjectSummary, OptionalPart, ShownConditions, Span, Subject, Tone, TreeNode,
-    TreeTable, UnreadableObject, describe_cluster, format_age, list_clusters, watch_cluster,
+    MachineGroup, ObjectSummary, OptionalPart, ShownConditions, Span, Subject, Tone, TreeNode, TreeTable,
+    UnreadableObject, describe_cluster, format_age, list_clusters, watch_cluster,
 };
 pub use discover::{
     DiscoverError, Discovery, Scope, discover, facts_of, pause_acknowledged, rediscover,
@@ -64,6 +64,6 @@ pub use kubeconfig::{
 };
 pub use marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 pub use rollout::{
-    ResourceRef, ResourceRefError, RolloutChange, RolloutError, RolloutProgress, RolloutResource,
-    RolloutState, change_rollout, rollout_names, rollout_progress, rollout_resources, watch_rollouts,
+    ResourceRef, ResourceRefError, RolloutChange, RolloutError, RolloutResource, change_rollout,
+    rollout_names, rollout_progress, rollout_resources, watch_rollouts,
 };

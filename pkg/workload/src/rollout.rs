@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! `md/a` ─► ResourceRef ─► rollout_resources ─► RolloutResource ─┬─► change_rollout (restart, pause, resume)
-//!                                                                └─► rollout_progress, watch_rollouts ─► RolloutProgress
+//!                                                                └─► rollout_progress, watch_rollouts ─► RolloutStatus
 //! ```
 
 mod change;
@@ -15,7 +15,6 @@ use apply::{ApiError, ObjectKey};
 use inventory::ContractError;
 
 pub use change::{RolloutChange, change_rollout};
-pub use progress::{RolloutProgress, RolloutState};
 pub use resource::{ResourceRef, ResourceRefError, RolloutResource, rollout_names, rollout_resources};
 pub use watch::{rollout_progress, watch_rollouts};
 

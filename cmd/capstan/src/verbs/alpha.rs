@@ -5,9 +5,7 @@ use std::time::Duration;
 use api::output::{RolloutChangeReport, RolloutReport, RolloutStatus};
 use apply::{ObjectKey, WriteMode};
 use inventory::ManagementCluster;
-use workload::{
-    ResourceRef, RolloutChange, RolloutProgress, RolloutResource, rollout_progress, watch_rollouts,
-};
+use workload::{ResourceRef, RolloutChange, RolloutResource, rollout_progress, watch_rollouts};
 
 use crate::{
     Failure, WithContext as _,
@@ -211,7 +209,7 @@ fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let (cluster, resources) = args.target.resources(session)?;
     let progress = if args.watch {
         let messages = session.messages().clone();
-        let tell = |one: &RolloutProgress| messages.status(line(one));
+        let tell = |one: &RolloutStatus| messages.status(line(one));
         let mut keyboard = session.keyboard()?;
         session.block_on(async {
             tokio::select! {
@@ -223,9 +221,12 @@ fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
     } else {
         session.block_on(rollout_progress(&cluster, &resources))?
     };
-    session.print(format, &rollout_report(&progress), text)?;
+    let report = RolloutReport { rollouts: progress };
+    session.print(format, &report, text)?;
     match timeout {
-        Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(timeout_failure(timeout)),
+        Some(timeout) if !report.rollouts.iter().all(RolloutStatus::is_complete) => {
+            Err(timeout_failure(timeout))
+        }
         _ => Ok(()),
     }
 }
@@ -235,20 +236,7 @@ fn timeout_failure(timeout: Duration) -> Failure {
         .hint("increase `--timeout`, or find the cause with `kubectl describe`")
 }
 
-fn rollout_report(progress: &[RolloutProgress]) -> RolloutReport {
-    let one = |one: &RolloutProgress| RolloutStatus {
-        object: one.object.clone(),
-        state: one.state.as_str().to_owned(),
-        message: one.message.clone(),
-        desired: one.desired,
-        replicas: one.replicas,
-        up_to_date: one.up_to_date,
-        available: one.available,
-    };
-    RolloutReport { rollouts: progress.iter().map(one).collect() }
-}
-
-fn line(one: &RolloutProgress) -> String {
+fn line(one: &RolloutStatus) -> String {
     let state = one.state.as_str();
     let message = if one.message.is_empty() { String::new() } else { format!(", {}", one.message) };
     format!("{}: {state}{message}", one.object)
@@ -275,7 +263,7 @@ fn text(report: &RolloutReport, width: Option<usize>) -> String {
     let rows: Vec<[&str; 7]> = cells
         .iter()
         .map(|(name, [desired, replicas, up_to_date, available], one)| {
-            [&**name, &*one.state, &**desired, &**replicas, &**up_to_date, &**available, &*one.message]
+            [&**name, one.state.as_str(), &**desired, &**replicas, &**up_to_date, &**available, &*one.message]
         })
         .collect();
     let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];

@@ -2,10 +2,10 @@ use std::fmt::Write as _;
 
 use api::{
     ObjectKey,
-    output::{DriftedField, DriftedFieldChange, DriftedObject, ProviderHealth, StatusReport, WaitingFor},
+    output::{DriftedField, DriftedFieldChange, ProviderHealth, StatusReport, WaitingFor},
 };
-use apply::{FieldChange, FieldDrift, Health};
-use management::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus};
+use apply::Health;
+use management::{ClusterStatus, InstalledHealth, ProviderStatus};
 use mover::UnfinishedSaves;
 
 use crate::{
@@ -105,7 +105,7 @@ fn status_report(
     StatusReport {
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
-        unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
+        unfinished_upgrade: status.unfinished_upgrade,
         unfinished_move: status.unfinished_move.map(|journal| r#move::unfinished_move(&journal, commands)),
         unfinished_saves: runs.saves.iter().map(|save| r#move::open_save(save, commands)).collect(),
         unfinished_restore: runs.restoring.clone(),
@@ -128,32 +128,8 @@ fn provider_health(status: ProviderStatus, with_fields: bool) -> ProviderHealth 
         not_ready,
         recorded: status.recorded,
         drift: status.drift.iter().map(|drift| drift.object.clone()).collect(),
-        drifted_fields: with_fields.then(|| {
-            status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted_object).collect()
-        }),
-    }
-}
-
-fn drifted_object(drift: ObjectDrift) -> DriftedObject {
-    DriftedObject {
-        object: drift.object.clone(),
-        fields: drift.fields.into_iter().map(drifted_field).collect(),
-    }
-}
-
-fn drifted_field(field: FieldDrift) -> DriftedField {
-    let (manager, time) = field.manager.map(|setter| (setter.name, setter.time)).unzip();
-    DriftedField {
-        path: field.path,
-        change: match field.change {
-            FieldChange::Changed => DriftedFieldChange::Changed,
-            FieldChange::Removed => DriftedFieldChange::Removed,
-            FieldChange::Added => DriftedFieldChange::Added,
-            FieldChange::Possible => DriftedFieldChange::Possible,
-        },
-        value: field.value,
-        manager,
-        time: time.filter(|time| !time.is_empty()),
+        drifted_fields: with_fields
+            .then(|| status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).collect()),
     }
 }
 
@@ -264,9 +240,11 @@ fn is_reported_missing(object: &ObjectKey, provider: &ProviderHealth) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use api::{ProviderId, ProviderType};
-    use apply::{Blocker, FieldManager};
-    use management::JournalState;
+    use api::{
+        ProviderId, ProviderType,
+        output::{DriftedObject, UnfinishedProvider, UnfinishedUpgrade},
+    };
+    use apply::Blocker;
     use provider::InstalledProvider;
     use serde_json::json;
     use snapbox::{assert_data_eq, str};
@@ -307,10 +285,6 @@ mod tests {
         }
     }
 
-    fn object_drift(object: ObjectKey, fields: Vec<FieldDrift>) -> ObjectDrift {
-        ObjectDrift { object, fields }
-    }
-
     fn blocker(kind: &str, message: &str, below: Vec<Blocker>) -> Blocker {
         let status = apply::Status { health: Health::InProgress, message: message.to_owned() };
         Blocker { object: key(kind, "manager"), status, since: Duration::ZERO, children: below }
@@ -322,7 +296,7 @@ mod tests {
         let not_ready =
             InstalledHealth::NotReady(vec![blocker("Deployment", "Available: 0 of 1 replicas", vec![pod])]);
         let mut drifted = status(ProviderType::Core, "cluster-api", InstalledHealth::Ready);
-        drifted.drift.push(object_drift(key("Service", "webhook"), vec![]));
+        drifted.drift.push(DriftedObject { object: key("Service", "webhook"), fields: vec![] });
         let mut foreign = status(ProviderType::Bootstrap, "kubeadm", InstalledHealth::Ready);
         foreign.recorded = false;
         let statuses = vec![status(ProviderType::Infrastructure, "aws", not_ready), drifted, foreign];
@@ -348,21 +322,18 @@ infrastructure-aws
     #[test]
     fn a_drifted_field_has_its_value_and_its_manager() {
         let field = |path: &str, change, value: Option<serde_json::Value>, manager: Option<&str>| {
-            let setter = |manager: &str| FieldManager {
-                name: manager.to_owned(),
-                time: "2026-01-02T03:04:05Z".to_owned(),
-            };
-            FieldDrift { path: path.to_owned(), change, value, manager: manager.map(setter) }
+            let time = manager.map(|_| "2026-01-02T03:04:05Z".to_owned());
+            DriftedField { path: path.to_owned(), change, value, manager: manager.map(str::to_owned), time }
         };
         let mut drifted = status(ProviderType::Core, "cluster-api", InstalledHealth::Ready);
         let fields = vec![
-            field(".spec.replicas", FieldChange::Changed, Some(json!(3)), Some("kubectl-edit")),
-            field(".spec.paused", FieldChange::Changed, Some(json!(false)), None),
-            field(".spec.image", FieldChange::Removed, None, None),
-            field(".data.a", FieldChange::Added, Some(json!("x".repeat(80))), Some("capstan")),
-            field(".data.b", FieldChange::Possible, Some(json!("y")), Some("helm")),
+            field(".spec.replicas", DriftedFieldChange::Changed, Some(json!(3)), Some("kubectl-edit")),
+            field(".spec.paused", DriftedFieldChange::Changed, Some(json!(false)), None),
+            field(".spec.image", DriftedFieldChange::Removed, None, None),
+            field(".data.a", DriftedFieldChange::Added, Some(json!("x".repeat(80))), Some("capstan")),
+            field(".data.b", DriftedFieldChange::Possible, Some(json!("y")), Some("helm")),
         ];
-        drifted.drift.push(object_drift(key("Deployment", "manager"), fields));
+        drifted.drift.push(DriftedObject { object: key("Deployment", "manager"), fields });
         assert_data_eq!(
             shown(vec![drifted]),
             str![[r#"
@@ -426,7 +397,8 @@ infrastru…wn-cloud  v1.14.0  not ready  none
         missing.status.health = Health::NotFound;
         let mut of =
             status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![missing.clone()]));
-        of.drift = vec![object_drift(missing.object, vec![]), object_drift(key("Role", "changed"), vec![])];
+        let drifted = |object| DriftedObject { object, fields: vec![] };
+        of.drift = vec![drifted(missing.object), drifted(key("Role", "changed"))];
         assert_data_eq!(
             shown(vec![of]),
             str![[r#"
@@ -454,15 +426,16 @@ no providers are installed
 
     #[test]
     fn an_unfinished_rollback_shows_finished_providers() {
-        let row = |name: &str, done| {
-            let id = ProviderId::new(ProviderType::Infrastructure, name);
-            (id, "v1.0.0".to_owned(), "v1.1.0".to_owned(), done)
+        let row = |provider: &str, done| UnfinishedProvider {
+            provider: provider.to_owned(),
+            from: "v1.0.0".to_owned(),
+            to: "v1.1.0".to_owned(),
+            done,
         };
-        let journal = JournalState {
+        let journal = UnfinishedUpgrade {
             begun: "2026-11-21T20:48:49Z".to_owned(),
-            finished: false,
             rolling_back: true,
-            providers: vec![row("aws", true), row("docker", false)],
+            providers: vec![row("infrastructure-aws", true), row("infrastructure-docker", false)],
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(

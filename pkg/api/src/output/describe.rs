@@ -124,7 +124,7 @@ pub struct PartState {
 }
 
 /// Machine counts; unreported counts are absent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaCounts {
     /// Desired number of machines.

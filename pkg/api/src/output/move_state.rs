@@ -68,7 +68,7 @@ pub struct MoveProgress {
 }
 
 /// Result of `move --abort`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveAborted {
     /// Number of objects that were removed from the target cluster.

@@ -18,7 +18,8 @@ pub struct RolloutStatus {
     /// The rolled-out object.
     pub object: ObjectKey,
     /// State: `complete`, `progressing`, `paused` or `deleting`.
-    pub state: String,
+    #[schemars(with = "String")]
+    pub state: RolloutState,
     /// Description of the remaining work, or the start time of the next rollout.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
@@ -34,6 +35,39 @@ pub struct RolloutStatus {
     /// Number of available machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<u64>,
+}
+
+/// The state of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RolloutState {
+    /// All machines are up to date and available.
+    Complete,
+    /// Some machines are not up to date or not available.
+    Progressing,
+    /// Some machines are not up to date or not available, and the rollout is paused.
+    Paused,
+    /// The object is being deleted.
+    Deleting,
+}
+
+impl RolloutStatus {
+    /// True if the rollout is complete.
+    pub fn is_complete(&self) -> bool {
+        self.state == RolloutState::Complete
+    }
+}
+
+impl RolloutState {
+    /// Returns the state as written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Progressing => "progressing",
+            Self::Paused => "paused",
+            Self::Deleting => "deleting",
+        }
+    }
 }
 
 /// Result of `alpha rollout restart`, `pause` and `resume`: the changed rollouts.

@@ -2,52 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use api::output::{DriftedField, DriftedFieldChange};
 use manifest::{Object, Value};
 
 use super::{
     FieldSet, entries, field_path::FieldPath, is_applied_by, owned_fields, without_controller_fields,
 };
 
-/// A field that differs from its applied state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FieldDrift {
-    /// The path of the field, such as `.spec.replicas`.
-    pub path: String,
-    /// The kind of change.
-    pub change: FieldChange,
-    /// The current value, with sizes in place of the values of Secrets. None if the field does not exist.
-    pub value: Option<Value>,
-    /// The manager that owns the field now. None without an owner: the server does not record who removes a field, and
-    /// fills in its own default for some fields.
-    pub manager: Option<FieldManager>,
-}
-
-/// The kind of change of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldChange {
-    /// The field has another value.
-    Changed,
-    /// The field is gone.
-    Removed,
-    /// The field was added under the name of the manager that applied the object.
-    Added,
-    /// Another manager owns the field, and no applied fields were recorded.
-    Possible,
-}
-
-/// The manager of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldManager {
-    /// The name, such as `kubectl-edit`.
-    pub name: String,
-    /// The time of the manager's last write to any field of the object, RFC 3339; empty if the server does not report
-    /// the time.
-    pub time: String,
-}
-
 /// An entry of `metadata.managedFields`.
 struct Entry {
-    manager: FieldManager,
+    manager: String,
+    /// The time of the manager's last write to any field of the object, RFC 3339.
+    time: Option<String>,
     fields: BTreeSet<FieldPath>,
     is_subresource: bool,
 }
@@ -55,7 +21,7 @@ struct Entry {
 /// Compares a drifted object with the fields that its manager owned after the last write. With a record the result is
 /// exact: each field that left the set has changed or is gone. Without a record, every field that only other managers
 /// own is possible.
-pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<FieldDrift> {
+pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
     let ours = owned_fields(object, manager).paths();
     let others: Vec<Entry> =
         entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
@@ -65,15 +31,9 @@ pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<F
     }
     let recorded = recorded.paths();
     let mut fields = drift.lost_fields(recorded.difference(&ours).collect());
-    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(|own| entry(own).manager);
-    fields.extend(ours.difference(&recorded).filter(|path| path.container().is_none()).map(|path| {
-        FieldDrift {
-            path: path.to_string(),
-            change: FieldChange::Added,
-            value: path.value(&drift.tree).cloned(),
-            manager: own.clone(),
-        }
-    }));
+    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(entry);
+    let added = ours.difference(&recorded).filter(|path| path.container().is_none());
+    fields.extend(added.map(|path| drift.field(path, DriftedFieldChange::Added, own.as_ref())));
     fields
 }
 
@@ -84,7 +44,7 @@ struct Comparison {
 
 impl Comparison {
     /// Returns the fields that left the set. If a list item or a mapping is gone, its own fields are omitted.
-    fn lost_fields(&self, lost: Vec<&FieldPath>) -> Vec<FieldDrift> {
+    fn lost_fields(&self, lost: Vec<&FieldPath>) -> Vec<DriftedField> {
         let containers: Vec<(FieldPath, bool)> = lost
             .iter()
             .filter_map(|path| path.container())
@@ -104,46 +64,48 @@ impl Comparison {
         reported.into_iter().map(|path| self.drift_at(path)).collect()
     }
 
-    fn drift_at(&self, path: &FieldPath) -> FieldDrift {
-        let value = path.value(&self.tree).cloned();
-        FieldDrift {
-            path: path.to_string(),
-            change: if value.is_some() { FieldChange::Changed } else { FieldChange::Removed },
-            manager: value.is_some().then(|| self.manager_of(path)).flatten(),
-            value,
+    fn drift_at(&self, path: &FieldPath) -> DriftedField {
+        if path.value(&self.tree).is_some() {
+            self.field(path, DriftedFieldChange::Changed, self.last_writer(path))
+        } else {
+            self.field(path, DriftedFieldChange::Removed, None)
         }
     }
 
-    /// Returns the manager of a field: the last writer of several. A scale or a status subresource may set the field
-    /// too.
-    fn manager_of(&self, path: &FieldPath) -> Option<FieldManager> {
-        let owns = |other: &FieldPath| other == path || other.is_below(path) || path.is_below(other);
-        let owners = self.others.iter().filter(|entry| entry.fields.iter().any(owns));
-        owners.map(|entry| &entry.manager).max_by(|a, b| a.time.cmp(&b.time)).cloned()
+    fn field(&self, path: &FieldPath, change: DriftedFieldChange, writer: Option<&Entry>) -> DriftedField {
+        DriftedField {
+            path: path.to_string(),
+            change,
+            value: path.value(&self.tree).cloned(),
+            manager: writer.map(|entry| entry.manager.clone()),
+            time: writer.and_then(|entry| entry.time.clone()),
+        }
     }
 
-    fn possible_drift(&self, ours: &BTreeSet<FieldPath>) -> Vec<FieldDrift> {
+    /// Returns the last writer of a field. A scale or a status subresource may set the field too.
+    fn last_writer(&self, path: &FieldPath) -> Option<&Entry> {
+        let owns = |other: &FieldPath| other == path || other.is_below(path) || path.is_below(other);
+        let owners = self.others.iter().filter(|entry| entry.fields.iter().any(owns));
+        owners.max_by(|a, b| a.time.cmp(&b.time))
+    }
+
+    fn possible_drift(&self, ours: &BTreeSet<FieldPath>) -> Vec<DriftedField> {
         let candidates = self.others.iter().filter(|entry| !entry.is_subresource).flat_map(|entry| {
             let fields =
                 entry.fields.iter().filter(|path| !ours.contains(path) && path.container().is_none());
             fields.map(move |path| (path, entry))
         });
-        let candidates = candidates.map(|(path, entry)| FieldDrift {
-            path: path.to_string(),
-            change: FieldChange::Possible,
-            value: path.value(&self.tree).cloned(),
-            manager: Some(entry.manager.clone()),
-        });
-        candidates.collect()
+        candidates.map(|(path, entry)| self.field(path, DriftedFieldChange::Possible, Some(entry))).collect()
     }
 }
 
 fn entry(entry: &Value) -> Entry {
-    let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+    let text = |name: &str| entry[name].as_str().map(str::to_owned);
     let fields =
         entry.get("fieldsV1").and_then(Value::as_object).map(without_controller_fields).unwrap_or_default();
     Entry {
-        manager: FieldManager { name: text("manager"), time: text("time") },
+        manager: text("manager").unwrap_or_default(),
+        time: text("time"),
         fields: FieldSet::from(fields).paths(),
         is_subresource: entry.get("subresource").is_some(),
     }
@@ -168,9 +130,13 @@ mod tests {
 
     fn reported(recorded: &Value, object: &Object) -> Vec<String> {
         let recorded = FieldSet::from(recorded.as_object().unwrap().clone());
-        let line = |field: FieldDrift| {
+        let line = |field: DriftedField| {
             let value = field.value.map(|value| format!(" {value}")).unwrap_or_default();
-            let by = field.manager.map(|by| format!(" by {} {:.10}", by.name, by.time)).unwrap_or_default();
+            let by = match (field.manager, field.time) {
+                (Some(manager), Some(time)) => format!(" by {manager} {time:.10}"),
+                (Some(manager), None) => format!(" by {manager} "),
+                (None, _) => String::new(),
+            };
             format!("{} {:?}{value}{by}", field.path, field.change)
         };
         field_drift(&recorded, object, "tool").into_iter().map(line).collect()

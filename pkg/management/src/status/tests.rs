@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use apply::FieldChange;
+use api::output::DriftedFieldChange;
 use sandbox::ControllerSwitches;
 use serde_json::{Value, json};
 use support::{
@@ -10,10 +10,10 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, init, plan_init, plan_upgrade,
+    InitRequest, WaitOptions, init, plan_init, plan_upgrade,
     testing::{
         NEW_VERSION, OLD_VERSION, Releases, cert_manager, cluster, core, docker, init_of, installed,
-        small_init,
+        small_init, upgrade_to_contract,
     },
     upgrade,
 };
@@ -89,11 +89,14 @@ async fn a_changed_value_a_removed_label_and_a_deleted_object_have_drifted() {
     let container = |field: &str| format!(".spec.template.spec.containers[name=\"manager\"].{field}");
     assert_eq!(
         fields("Deployment"),
-        [(&*container("args"), FieldChange::Removed), (&*container("image"), FieldChange::Changed)]
+        [
+            (&*container("args"), DriftedFieldChange::Removed),
+            (&*container("image"), DriftedFieldChange::Changed)
+        ]
     );
     assert_eq!(
         fields("ServiceAccount"),
-        [(".metadata.labels[\"cluster.x-k8s.io/provider\"]", FieldChange::Removed)]
+        [(".metadata.labels[\"cluster.x-k8s.io/provider\"]", DriftedFieldChange::Removed)]
     );
     assert_eq!(fields("Service"), []);
     let InstalledHealth::NotReady(blockers) = status.health else { panic!("{:?}", status.health) };
@@ -133,7 +136,8 @@ async fn unfinished_runs_are_reported_until_they_finish() {
     let sources = releases.sources();
     let begun = |status: &ClusterStatus| {
         let upgrade = status.unfinished_upgrade.as_ref();
-        let steps = upgrade.map(|journal| journal.providers.iter().map(|row| row.3).collect::<Vec<_>>());
+        let steps =
+            upgrade.map(|journal| journal.providers.iter().map(|provider| provider.done).collect::<Vec<_>>());
         (status.providers.len(), status.unfinished_init.clone(), steps)
     };
 
@@ -147,17 +151,8 @@ async fn unfinished_runs_are_reported_until_they_finish() {
     init(&cluster, &sources, &small(), &mut plan).await.unwrap();
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None));
 
-    let request = UpgradeRequest {
-        target: UpgradeTarget::Contract(api::Contract::new(api::Contract::CURRENT)),
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: true,
-        wait: WaitOptions { timeout: None, must_be_ready: false },
-        server_dry_run: false,
-        unfinished: UnfinishedPolicy::Refuse,
-    };
+    let mut request = upgrade_to_contract(WaitOptions { timeout: None, must_be_ready: false });
+    request.options.skip_cert_manager = true;
     let mut plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
     fixture.inject_fault("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");
     upgrade(&cluster, &sources, &request, &mut plan).await.unwrap_err();

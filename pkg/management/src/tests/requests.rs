@@ -9,8 +9,8 @@ use support::{
 };
 
 use crate::{
-    DeleteRequest, LifecyclePlan, UnfinishedPolicy, UpgradeRequest, WaitOptions, delete_providers, init,
-    plan_delete, plan_init, plan_upgrade, status,
+    DeleteRequest, LifecyclePlan, UnfinishedPolicy, WaitOptions, delete_providers, init, plan_delete,
+    plan_init, plan_upgrade, status,
     testing::{
         OLD_VERSION, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
         upgrade_to_contract,
@@ -59,7 +59,8 @@ async fn requests_do_not_depend_on_the_number_of_providers() {
     at_most(2 * PROVIDERS + 15, &counter.all());
 
     counter.restart();
-    let request = UpgradeRequest { skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
+    let mut request = upgrade_to_contract(NO_WAIT);
+    request.options.skip_cert_manager = true;
     let second = cluster(&fixture).await;
     let mut plan = plan_upgrade(&second, &sources, &request).await.unwrap();
     let changed = touched(&plan);

@@ -37,7 +37,8 @@ async fn plans(fixture: &Fixture, unfinished: UnfinishedPolicy) -> [Result<Vec<S
     let (cluster, releases) = (cluster(fixture).await, Releases::small());
     let sources = releases.sources();
     let init = InitRequest { unfinished, ..small_init(OLD_VERSION, NO_WAIT) };
-    let upgrade = UpgradeRequest { unfinished, skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
+    let mut upgrade = UpgradeRequest { unfinished, ..upgrade_to_contract(NO_WAIT) };
+    upgrade.options.skip_cert_manager = true;
     let delete = DeleteRequest {
         providers: None,
         include_crds: false,

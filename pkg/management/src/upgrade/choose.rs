@@ -339,7 +339,7 @@ impl<'a> VersionChooser<'a> {
             let (Ok(from), Ok(target)) = (Version::parse(&installed.version), Version::parse(&to)) else {
                 continue;
             };
-            if target < from && !request.allow_downgrade {
+            if target < from && !request.options.allow_downgrade {
                 let text = format!("`{}` would be downgraded from {from} to {target}", installed.id);
                 self.add_problem(text, Some("allow the downgrade with `--allow-downgrade`".to_owned()));
             }
@@ -347,7 +347,7 @@ impl<'a> VersionChooser<'a> {
                 let text = format!("`{}` already has version {from}", installed.id);
                 self.choice.warnings.push(text);
             }
-            if skips_too_many(&installed, &from, &target) && !request.allow_skip {
+            if skips_too_many(&installed, &from, &target) && !request.options.allow_skip {
                 let text = format!(
                     "`{}` would skip too many versions: {from} to {target} is more than {MAX_MINORS} minor versions",
                     installed.id

@@ -27,8 +27,8 @@ use crate::LifecycleError;
 use index::invalid_journal;
 use manifests::{digest, pack, unpack};
 
+pub use index::UpgradeError;
 pub(crate) use index::{JournalEntry, JournalIndex, UpgradePhase};
-pub use index::{JournalState, UpgradeError};
 pub(crate) use manifests::restorable_object;
 
 pub(crate) struct UpgradeJournal {

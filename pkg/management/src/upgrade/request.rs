@@ -1,6 +1,6 @@
 //! The options of `upgrade apply`.
 
-use api::{Contract, ProviderId, ProviderRef, ProviderType, check_dns_label};
+use api::{Contract, ProviderId, ProviderRef, ProviderType, check_dns_label, plan::UpgradeOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::{UnfinishedPolicy, WaitOptions};
@@ -10,16 +10,8 @@ use crate::{UnfinishedPolicy, WaitOptions};
 pub struct UpgradeRequest {
     /// The target contract, or the providers with their versions.
     pub target: UpgradeTarget,
-    /// True if a lower version is allowed.
-    pub allow_downgrade: bool,
-    /// True if more than three minor versions may be skipped.
-    pub allow_skip: bool,
-    /// True if replicas set on Deployments by users are kept.
-    pub keep_replicas: bool,
-    /// True if node selectors, tolerations and affinities set by users are kept.
-    pub keep_placement: bool,
-    /// True if cert-manager is not upgraded.
-    pub skip_cert_manager: bool,
+    /// The allowed versions and the kept fields.
+    pub options: UpgradeOptions,
     /// The wait at the end of the upgrade.
     pub wait: WaitOptions,
     /// True if the plan shows the result for every object.

@@ -99,7 +99,7 @@ impl StartedMove {
         }
     }
 
-    async fn abort(&self) -> Result<AbortOutcome, MoveError> {
+    async fn abort(&self) -> Result<MoveAborted, MoveError> {
         abort(&self.lab.lines()).await
     }
 
@@ -109,7 +109,7 @@ impl StartedMove {
     }
 }
 
-async fn abort(lines: &LabConnections) -> Result<AbortOutcome, MoveError> {
+async fn abort(lines: &LabConnections) -> Result<MoveAborted, MoveError> {
     let (source, target) = (lines.source().await, lines.target().await);
     let route = MoveRoute { source: &source, target: &target };
     Box::pin(abort_move(route, PATIENCE, &keeper("2"))).await
@@ -156,7 +156,7 @@ async fn an_abort_removes_copies_and_resumes_paused_clusters() {
     let names: Vec<_> = aborted.resumed.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["Cluster team/one", "ClusterClass team/class"]);
     assert!(aborted.removed > 20, "{aborted:?}");
-    assert_eq!((aborted.overwritten.len(), aborted.remaining_namespaces.len()), (0, 0));
+    assert_eq!((aborted.overwritten.len(), aborted.namespaces_left.len()), (0, 0));
     begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "");
     assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none());
@@ -180,7 +180,7 @@ async fn an_abort_keeps_objects_that_existed_on_the_target() {
         aborted.overwritten.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["Secret team/one-extra"]
     );
-    assert_eq!(aborted.remaining_namespaces, ["team"]);
+    assert_eq!(aborted.namespaces_left, ["team"]);
     begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
 }
@@ -195,10 +195,7 @@ async fn an_abort_keeps_objects_that_others_created_since_the_move_began() {
     let aborted = begun.abort().await.unwrap();
     let names = |keys: &[ObjectKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(names(&aborted.foreign), ["Secret team/one-extra"]);
-    assert_eq!(
-        (names(&aborted.overwritten), aborted.remaining_namespaces),
-        (vec![], vec!["team".to_owned()])
-    );
+    assert_eq!((names(&aborted.overwritten), aborted.namespaces_left), (vec![], vec!["team".to_owned()]));
     begun.lab.target.wait_until_idle().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
 }

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use api::output::MoveAborted;
 use inventory::ManagementCluster;
 use serde_json::{Value, json};
 use support::{
@@ -20,8 +21,8 @@ use tempfile::TempDir;
 use workload::{DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 
 use crate::{
-    AbortOutcome, ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome,
-    MovePlan, MoveRequest, MoveRoute, abort_move, execute_move, plan_move,
+    ClusterChoice, DifferencePolicy, JournalHolder, JournalStore, MoveError, MoveOutcome, MovePlan,
+    MoveRequest, MoveRoute, abort_move, execute_move, plan_move,
     testing::{Lab, NEW_VERSION, core, docker},
 };
 
@@ -164,7 +165,7 @@ pub(crate) async fn move_lab(
 }
 
 /// Aborts a move without interruptions.
-pub(crate) async fn abort_lab(lab: &Lab) -> Result<AbortOutcome, MoveError> {
+pub(crate) async fn abort_lab(lab: &Lab) -> Result<MoveAborted, MoveError> {
     let lines = lab.lines();
     let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("2"));
     let route = MoveRoute { source: &source, target: &target };

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use api::output::ReplicaCounts;
 use apply::{ApiKind, GroupKind, ListQuery, ObjectKey, Server, key_of};
 use futures::{future::join_all, join};
 use inventory::{ContractError, ManagementCluster};
@@ -17,7 +18,6 @@ use super::{
     extract::{InternedTexts, v1beta2_reference},
     kinds::{self, ContractVersions},
     read::{MAX_SINGLE_READS, PAGE_SIZE},
-    tree::MachineCounts,
 };
 
 /// A request to list Clusters.
@@ -58,9 +58,9 @@ pub struct ClusterSummary {
     /// The desired Kubernetes version: from the topology, else from the control plane.
     pub version: Option<Arc<str>>,
     /// The machines of the control plane.
-    pub control_plane: MachineCounts,
+    pub control_plane: ReplicaCounts,
     /// The worker machines.
-    pub workers: MachineCounts,
+    pub workers: ReplicaCounts,
     /// The creation time.
     pub created: Option<Timestamp>,
 }
@@ -225,9 +225,9 @@ impl ClusterSummary {
     }
 }
 
-fn counts(object: &Object, part: &str) -> MachineCounts {
+fn counts(object: &Object, part: &str) -> ReplicaCounts {
     let count = |field: &str| object.get(&["status", part, field]).and_then(Value::as_i64);
-    MachineCounts {
+    ReplicaCounts {
         desired: count("desiredReplicas"),
         current: count("replicas"),
         available: count("availableReplicas"),

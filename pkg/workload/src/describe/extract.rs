@@ -7,10 +7,8 @@ use apply::ObjectKey;
 use manifest::{Object, Value};
 
 use super::{
-    conditions::ConditionSet,
-    kinds,
-    snapshot::ControlPlaneSnapshot,
-    tree::{MachineCounts, ObjectSummary},
+    conditions::ConditionSet, kinds, snapshot::ControlPlaneSnapshot, summary::v1beta1_control_plane_counts,
+    tree::ObjectSummary,
 };
 
 /// The label of control plane machines.
@@ -83,7 +81,7 @@ impl Extractor {
         let template = if contract.as_str() == Contract::CURRENT {
             v1beta2_reference(object, &["spec", "machineTemplate", "spec", "infrastructureRef"])
         } else {
-            seen.replicas = MachineCounts::read_v1beta1_control_plane(object);
+            seen.replicas = v1beta1_control_plane_counts(object);
             v1beta1_reference(object, &["spec", "machineTemplate", "infrastructureRef"])
         };
         ControlPlaneSnapshot { object: Ok(Arc::new(seen)), template }

@@ -1,11 +1,11 @@
-use api::output::PartRole;
+use api::output::{PartRole, ReplicaCounts};
 use apply::key_of;
 use manifest::{Object, Value};
 
 use super::{
     conditions::{self, ConditionSet},
     extract::InternedTexts,
-    tree::{MachineCounts, ObjectSummary, is_core},
+    tree::{ObjectSummary, is_core},
 };
 
 impl ObjectSummary {
@@ -19,7 +19,7 @@ impl ObjectSummary {
             is_terminating: object
                 .get(&["metadata", "deletionTimestamp"])
                 .is_some_and(|time| !time.is_null()),
-            replicas: MachineCounts::read(object, role),
+            replicas: machine_counts(object, role),
             conditions: of(object, set, texts),
         }
     }
@@ -43,48 +43,46 @@ fn version(object: &Object, role: PartRole) -> Option<&str> {
     }
 }
 
-impl MachineCounts {
-    fn read(object: &Object, role: PartRole) -> Self {
-        let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
-        let status = |field: &str| number(&["status", field]);
-        match role {
-            PartRole::Cluster => {
-                let sum = |field: &str| {
-                    let parts = ["controlPlane", "workers"].map(|part| number(&["status", part, field]));
-                    parts.into_iter().flatten().reduce(i64::saturating_add)
-                };
-                Self {
-                    desired: sum("desiredReplicas"),
-                    current: sum("replicas"),
-                    available: sum("availableReplicas"),
-                    ready: sum("readyReplicas"),
-                    up_to_date: sum("upToDateReplicas"),
-                }
+fn machine_counts(object: &Object, role: PartRole) -> ReplicaCounts {
+    let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
+    let status = |field: &str| number(&["status", field]);
+    match role {
+        PartRole::Cluster => {
+            let sum = |field: &str| {
+                let parts = ["controlPlane", "workers"].map(|part| number(&["status", part, field]));
+                parts.into_iter().flatten().reduce(i64::saturating_add)
+            };
+            ReplicaCounts {
+                desired: sum("desiredReplicas"),
+                current: sum("replicas"),
+                available: sum("availableReplicas"),
+                ready: sum("readyReplicas"),
+                up_to_date: sum("upToDateReplicas"),
             }
-            PartRole::ControlPlane
-            | PartRole::MachineDeployment
-            | PartRole::MachineSet
-            | PartRole::MachinePool => Self {
-                desired: number(&["spec", "replicas"]),
-                current: status("replicas"),
-                available: status("availableReplicas"),
-                ready: status("readyReplicas"),
-                up_to_date: status("upToDateReplicas"),
-            },
-            PartRole::MachineHealthCheck => Self {
-                desired: status("expectedMachines"),
-                current: status("currentHealthy"),
-                ..Self::default()
-            },
-            _ => Self::default(),
         }
+        PartRole::ControlPlane
+        | PartRole::MachineDeployment
+        | PartRole::MachineSet
+        | PartRole::MachinePool => ReplicaCounts {
+            desired: number(&["spec", "replicas"]),
+            current: status("replicas"),
+            available: status("availableReplicas"),
+            ready: status("readyReplicas"),
+            up_to_date: status("upToDateReplicas"),
+        },
+        PartRole::MachineHealthCheck => ReplicaCounts {
+            desired: status("expectedMachines"),
+            current: status("currentHealthy"),
+            ..ReplicaCounts::default()
+        },
+        _ => ReplicaCounts::default(),
     }
+}
 
-    /// Reads the counts of a control plane of contract v1beta1, which names one of them differently.
-    pub(super) fn read_v1beta1_control_plane(object: &Object) -> Self {
-        let up_to_date = object.get(&["status", "updatedReplicas"]).and_then(Value::as_i64);
-        Self { up_to_date, ..Self::read(object, PartRole::ControlPlane) }
-    }
+/// Reads the counts of a control plane of contract v1beta1, which names one of them differently.
+pub(super) fn v1beta1_control_plane_counts(object: &Object) -> ReplicaCounts {
+    let up_to_date = object.get(&["status", "updatedReplicas"]).and_then(Value::as_i64);
+    ReplicaCounts { up_to_date, ..machine_counts(object, PartRole::ControlPlane) }
 }
 
 #[cfg(test)]
@@ -112,7 +110,7 @@ mod tests {
         });
         let cluster = seen(&json!({"topology": {}}), &status, PartRole::Cluster);
         let counts =
-            MachineCounts { desired: Some(7), current: Some(2), ready: Some(1), ..Default::default() };
+            ReplicaCounts { desired: Some(7), current: Some(2), ready: Some(1), ..Default::default() };
         assert_eq!((cluster.replicas, cluster.version), (counts, None));
         let topology = json!({"topology": {"classRef": {"name": "c"}}});
         assert_eq!(seen(&topology, &json!({}), PartRole::Cluster).version.as_deref(), Some(""));
@@ -134,8 +132,8 @@ mod tests {
     #[test]
     fn a_v1beta1_control_plane_has_another_up_to_date_field() {
         let both = object(&json!({"replicas": 3}), &json!({"updatedReplicas": 1, "upToDateReplicas": 2}));
-        assert_eq!(MachineCounts::read(&both, PartRole::ControlPlane).up_to_date, Some(2));
-        let older = MachineCounts::read_v1beta1_control_plane(&both);
+        assert_eq!(machine_counts(&both, PartRole::ControlPlane).up_to_date, Some(2));
+        let older = v1beta1_control_plane_counts(&both);
         assert_eq!((older.desired, older.up_to_date), (Some(3), Some(1)));
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use api::output::PartRole;
+use api::output::{PartRole, ReplicaCounts};
 use apply::{ApiError, ObjectKey};
 
 use super::conditions::{Condition, ConditionSet};
@@ -52,24 +52,9 @@ pub struct ObjectSummary {
     /// True if the object is being deleted.
     pub is_terminating: bool,
     /// The counts of its machines.
-    pub replicas: MachineCounts,
+    pub replicas: ReplicaCounts,
     /// The conditions, in the order of the object.
     pub conditions: Vec<Condition>,
-}
-
-/// Counts of machines; `None` if unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MachineCounts {
-    /// The desired number.
-    pub desired: Option<i64>,
-    /// The current number.
-    pub current: Option<i64>,
-    /// The number of machines that have been ready for long enough.
-    pub available: Option<i64>,
-    /// The number of ready machines.
-    pub ready: Option<i64>,
-    /// The number of up-to-date machines.
-    pub up_to_date: Option<i64>,
 }
 
 /// Machines with equal conditions.

@@ -1,6 +1,6 @@
 //! The progress of a rollout, derived from the status of its object.
 
-use apply::ObjectKey;
+use api::output::{RolloutState, RolloutStatus};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 
@@ -9,76 +9,30 @@ use super::{
     change::{is_paused, rollout_after},
 };
 
-/// The progress of a rollout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RolloutProgress {
-    /// The object of the rollout.
-    pub object: ObjectKey,
-    /// The state in one word.
-    pub state: RolloutState,
-    /// The state in one sentence: the remaining work, or the time of the next rollout. Empty without either.
-    pub message: String,
-    /// The desired number of machines. None if the kind does not count machines.
-    pub desired: Option<u64>,
-    /// The number of machines, including old ones.
-    pub replicas: Option<u64>,
-    /// The number of up-to-date machines.
-    pub up_to_date: Option<u64>,
-    /// The number of available machines.
-    pub available: Option<u64>,
-}
-
-/// The state of a rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RolloutState {
-    /// All machines are up to date and available.
-    Complete,
-    /// Some machines are not up to date or not available.
-    Progressing,
-    /// Some machines are not up to date or not available, and the rollout is paused.
-    Paused,
-    /// The object is being deleted.
-    Deleting,
-}
-
-impl RolloutState {
-    /// Returns the word for people and scripts.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Progressing => "progressing",
-            Self::Paused => "paused",
-            Self::Deleting => "deleting",
+/// Returns the progress from the status of an object. `outdated` Machines are still to be replaced, even if the
+/// status does not show them.
+pub(super) fn status_of(
+    resource: &RolloutResource,
+    object: &Object,
+    outdated: u64,
+    now: Timestamp,
+) -> RolloutStatus {
+    let mut counts = RolloutCounts::read(object);
+    counts.up_to_date = counts.up_to_date.map(|count| count.saturating_sub(outdated));
+    let is_paused = is_paused(resource, object) || condition(object, "Paused").is_some();
+    let (state, message) = if object.get(&["metadata", "deletionTimestamp"]).is_some() {
+        (RolloutState::Deleting, "it is being deleted".to_owned())
+    } else {
+        let outdated_message =
+            || (outdated > 0).then(|| format!("{} still to be replaced", machines(outdated)));
+        match (remaining_work(object, &counts).or_else(outdated_message), is_paused) {
+            (None, _) => (RolloutState::Complete, next_rollout_message(object, now)),
+            (Some(message), false) => (RolloutState::Progressing, message),
+            (Some(message), true) => (RolloutState::Paused, format!("it is paused; {message}")),
         }
-    }
-}
-
-impl RolloutProgress {
-    /// True if the rollout is complete.
-    pub fn is_complete(&self) -> bool {
-        self.state == RolloutState::Complete
-    }
-
-    /// Returns the progress from the status of an object. `outdated` Machines are still to be replaced, even if the
-    /// status does not show them.
-    pub(super) fn of(resource: &RolloutResource, object: &Object, outdated: u64, now: Timestamp) -> Self {
-        let mut counts = RolloutCounts::read(object);
-        counts.up_to_date = counts.up_to_date.map(|count| count.saturating_sub(outdated));
-        let is_paused = is_paused(resource, object) || condition(object, "Paused").is_some();
-        let (state, message) = if object.get(&["metadata", "deletionTimestamp"]).is_some() {
-            (RolloutState::Deleting, "it is being deleted".to_owned())
-        } else {
-            let outdated_message =
-                || (outdated > 0).then(|| format!("{} still to be replaced", machines(outdated)));
-            match (remaining_work(object, &counts).or_else(outdated_message), is_paused) {
-                (None, _) => (RolloutState::Complete, next_rollout_message(object, now)),
-                (Some(message), false) => (RolloutState::Progressing, message),
-                (Some(message), true) => (RolloutState::Paused, format!("it is paused; {message}")),
-            }
-        };
-        let RolloutCounts { desired, replicas, up_to_date, available } = counts;
-        Self { object: resource.key(), state, message, desired, replicas, up_to_date, available }
-    }
+    };
+    let RolloutCounts { desired, replicas, up_to_date, available } = counts;
+    RolloutStatus { object: resource.key(), state, message, desired, replicas, up_to_date, available }
 }
 
 /// Counts of machines, as far as an object reports them.
@@ -199,7 +153,7 @@ mod tests {
         };
         let resource = RolloutResource { kind, namespace: "n".to_owned(), name: "a".to_owned() };
         let object = Object::try_from(object).unwrap();
-        let found = RolloutProgress::of(&resource, &object, 0, "2026-01-01T00:00:00Z".parse().unwrap());
+        let found = status_of(&resource, &object, 0, "2026-01-01T00:00:00Z".parse().unwrap());
         (found.state, found.message)
     }
 

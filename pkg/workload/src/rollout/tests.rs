@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use api::output::ProgressEvent;
+use api::output::{ProgressEvent, RolloutState, RolloutStatus};
 use apply::{EventSink, WriteMode};
 use inventory::ManagementCluster;
 use manifest::Value;
@@ -307,15 +307,13 @@ async fn a_restart_is_watched_until_every_machine_is_replaced() {
     assert_eq!(old.len(), 3);
     let typed = ["md/a-md", "kcp/a-control-plane"].map(|word| ResourceRef::parse(word).unwrap());
     let resources = rollout_resources(&management, "team", &typed).await.unwrap();
-    assert!(
-        rollout_progress(&management, &resources).await.unwrap().iter().all(RolloutProgress::is_complete)
-    );
+    assert!(rollout_progress(&management, &resources).await.unwrap().iter().all(RolloutStatus::is_complete));
     for resource in &resources {
         change_rollout(&management, resource, RolloutChange::Restart, WriteMode::Real).await.unwrap();
     }
     let minute = Some(Duration::from_mins(1));
     let end = watch_rollouts(&management, &resources, minute, |_| {}).await.unwrap();
-    assert!(end.iter().all(RolloutProgress::is_complete), "{end:?}");
+    assert!(end.iter().all(RolloutStatus::is_complete), "{end:?}");
     assert!(machines().await.is_disjoint(&old));
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use api::output::RolloutStatus;
 use apply::{ListQuery, WatchEvent};
 use futures::{StreamExt as _, future::try_join_all, stream::select_all};
 use inventory::ManagementCluster;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use manifest::Object;
 use tokio::time::{Instant, timeout_at};
 
-use super::{RolloutError, RolloutProgress, RolloutResource};
+use super::{RolloutError, RolloutResource, progress::status_of};
 use crate::rollout::{outdated::outdated_machines, resource::rollout_object};
 
 /// The time without changes after which objects are read again. A watch never reports an object that was deleted before
@@ -22,7 +23,7 @@ const REREAD_INTERVAL: Duration = Duration::from_secs(30);
 pub async fn rollout_progress(
     cluster: &ManagementCluster,
     resources: &[RolloutResource],
-) -> Result<Vec<RolloutProgress>, RolloutError> {
+) -> Result<Vec<RolloutStatus>, RolloutError> {
     let one = async |resource: &RolloutResource| {
         let object = rollout_object(cluster, resource).await?;
         progress_of(cluster, resource, &object).await
@@ -38,8 +39,8 @@ pub async fn watch_rollouts(
     cluster: &ManagementCluster,
     resources: &[RolloutResource],
     timeout: Option<Duration>,
-    mut changed: impl FnMut(&RolloutProgress),
-) -> Result<Vec<RolloutProgress>, RolloutError> {
+    mut changed: impl FnMut(&RolloutStatus),
+) -> Result<Vec<RolloutStatus>, RolloutError> {
     // Without a timeout, the deadline is far in the future.
     let deadline = Instant::now() + timeout.unwrap_or(Duration::from_hours(24 * 365));
     let mut progress = rollout_progress(cluster, resources).await?;
@@ -53,7 +54,7 @@ pub async fn watch_rollouts(
         cluster.server.watch(&resource.kind, &list).map(move |change| (at, change)).boxed()
     });
     let mut changes = select_all(watches);
-    while !progress.iter().all(RolloutProgress::is_complete) && Instant::now() < deadline {
+    while !progress.iter().all(RolloutStatus::is_complete) && Instant::now() < deadline {
         let news = match timeout_at(deadline.min(Instant::now() + REREAD_INTERVAL), changes.next()).await {
             Ok(Some((at, change))) => vec![(at, progress_after(cluster, &resources[at], change?).await?)],
             Ok(None) => break,
@@ -73,7 +74,7 @@ async fn progress_after(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
     change: WatchEvent,
-) -> Result<RolloutProgress, RolloutError> {
+) -> Result<RolloutStatus, RolloutError> {
     match change {
         WatchEvent::Updated(object) => progress_of(cluster, resource, &object).await,
         WatchEvent::Deleted(_) => Err(RolloutError::Deleted { object: resource.key() }),
@@ -85,12 +86,12 @@ async fn progress_of(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
     object: &Object,
-) -> Result<RolloutProgress, RolloutError> {
+) -> Result<RolloutStatus, RolloutError> {
     let now = Timestamp::now();
-    let progress = RolloutProgress::of(resource, object, 0, now);
+    let progress = status_of(resource, object, 0, now);
     if !progress.is_complete() {
         return Ok(progress);
     }
     let outdated = outdated_machines(cluster, resource, object, now).await?;
-    Ok(RolloutProgress::of(resource, object, outdated, now))
+    Ok(status_of(resource, object, outdated, now))
 }

@@ -3,9 +3,7 @@ use api::output::{
     ReplicaCounts, UnreadablePart,
 };
 use apply::ObjectKey;
-use workload::{
-    ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, ObjectSummary, Subject, TreeNode,
-};
+use workload::{ClusterHealth, ClusterTree, Condition, DescribeRequest, ObjectSummary, Subject, TreeNode};
 
 pub(super) fn report(request: &DescribeRequest, tree: &ClusterTree) -> ClusterDescription {
     ClusterDescription {
@@ -50,16 +48,9 @@ fn state(seen: &ObjectSummary) -> PartState {
     }
 }
 
-/// Returns the counts of machines in their printed form. `None` if there are no counts.
-pub(crate) fn replica_counts(counts: MachineCounts) -> Option<ReplicaCounts> {
-    let MachineCounts { desired, current, available, ready, up_to_date } = counts;
-    (counts != MachineCounts::default()).then_some(ReplicaCounts {
-        desired,
-        current,
-        available,
-        ready,
-        up_to_date,
-    })
+/// Returns the counts of machines. `None` if no count is known.
+pub(crate) fn replica_counts(counts: ReplicaCounts) -> Option<ReplicaCounts> {
+    (counts != ReplicaCounts::default()).then_some(counts)
 }
 
 pub(crate) fn part_condition(condition: &Condition) -> PartCondition {

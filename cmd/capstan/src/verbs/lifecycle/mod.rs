@@ -22,6 +22,5 @@ pub(crate) use flags::{
 };
 pub(crate) use text::{plan as plan_text, steps as steps_text};
 pub(crate) use unfinished::{
-    init_text, lease_report, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,
-    upgrade_versions,
+    init_text, lease_report, lease_text, move_text, unfinished_init, upgrade_text, upgrade_versions,
 };

@@ -6,7 +6,6 @@ use api::output::{
     LeaseHolder, LeaseReport, UnfinishedInstallation, UnfinishedMove, UnfinishedProvider, UnfinishedUpgrade,
 };
 use apply::LeaseState;
-use management::JournalState;
 use provider::InstalledProvider;
 
 use crate::events;
@@ -19,20 +18,6 @@ pub(crate) fn unfinished_init(providers: &[InstalledProvider]) -> Vec<Unfinished
         namespace: installed.namespace.clone(),
     };
     providers.iter().map(one).collect()
-}
-
-pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
-    let provider = |(id, from, to, done): &(api::ProviderId, String, String, bool)| UnfinishedProvider {
-        provider: id.label(),
-        from: from.clone(),
-        to: to.clone(),
-        done: *done,
-    };
-    UnfinishedUpgrade {
-        begun: journal.begun.clone(),
-        rolling_back: journal.rolling_back,
-        providers: journal.providers.iter().map(provider).collect(),
-    }
 }
 
 pub(crate) fn lease_report(lease: &LeaseState) -> LeaseReport {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use api::{ObjectKey, output::MoveAborted};
-use mover::{AbortOutcome, MoveRequest, MoveRoute};
+use mover::{MoveRequest, MoveRoute};
 
 use super::{
     execute,
@@ -34,26 +34,15 @@ pub(super) fn abort(
 }
 
 pub(super) fn print(
-    aborted: &AbortOutcome,
+    aborted: &MoveAborted,
     format: OutputFormat,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    session.print(format, &aborted_report(aborted), |result, _| text(result))
+    session.print(format, aborted, |result, _| text(result))
 }
 
-pub(super) fn result_text(aborted: &AbortOutcome) -> String {
+pub(super) fn result_text(aborted: &MoveAborted) -> String {
     format!("undid the move, removed {} from the target", format_count(aborted.removed, "object"))
-}
-
-fn aborted_report(aborted: &AbortOutcome) -> MoveAborted {
-    MoveAborted {
-        removed: aborted.removed,
-        resumed: aborted.resumed.clone(),
-        overwritten: aborted.overwritten.clone(),
-        foreign: aborted.foreign.clone(),
-        only_on_target: aborted.only_on_target.clone(),
-        namespaces_left: aborted.remaining_namespaces.clone(),
-    }
 }
 
 fn text(aborted: &MoveAborted) -> String {

@@ -1,9 +1,9 @@
 use api::{
     Contract, ProviderId,
-    plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
+    plan::{SavedPlan, SavedReference, SavedRequest, UpgradeOptions},
 };
 use inventory::ManagementCluster;
-use management::{LifecyclePlan, UnfinishedPolicy, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitOptions};
+use management::{LifecyclePlan, UpgradeItem, UpgradeRequest, UpgradeTarget};
 
 use crate::{
     Failure,
@@ -109,15 +109,15 @@ impl Apply {
 
     fn request(&self, named: Vec<UpgradeItem>, saved: Option<&SavedPlan>) -> Result<UpgradeRequest, Failure> {
         let wait = self.wait.wait_for()?;
+        let unfinished = self.unfinished.on_unfinished();
         let contract = self.contract.as_deref().filter(|text| !text.is_empty());
         if let Some(saved) = saved {
-            let names_anything = contract.is_some()
-                || !named.is_empty()
-                || self.switches.saved() != SavedUpgradeOptions::default();
+            let names_anything =
+                contract.is_some() || !named.is_empty() || self.switches.saved() != UpgradeOptions::default();
             let flags = "`--contract`, provider flags or upgrade options";
             lifecycle::check_plan_alone(names_anything, flags)?;
-            let request = request_from_saved(&saved.request, wait)?;
-            return Ok(UpgradeRequest { unfinished: self.unfinished.on_unfinished(), ..request });
+            let (target, options) = saved_request(&saved.request)?;
+            return Ok(UpgradeRequest { target, options, wait, server_dry_run: true, unfinished });
         }
         let target = match contract {
             Some(_) if !named.is_empty() => {
@@ -136,14 +136,14 @@ impl Apply {
             }
             None => UpgradeTarget::Providers(named),
         };
-        let request = request(target, self.switches.saved(), wait, self.plan.is_server_dry_run());
-        Ok(UpgradeRequest { unfinished: self.unfinished.on_unfinished(), ..request })
+        let (options, server_dry_run) = (self.switches.saved(), self.plan.is_server_dry_run());
+        Ok(UpgradeRequest { target, options, wait, server_dry_run, unfinished })
     }
 }
 
 impl UpgradeOptionFlags {
-    fn saved(self) -> SavedUpgradeOptions {
-        SavedUpgradeOptions {
+    fn saved(self) -> UpgradeOptions {
+        UpgradeOptions {
             allow_downgrade: self.allow_downgrade,
             allow_skip: self.allow_skip,
             keep_replicas: self.keep_replicas,
@@ -153,36 +153,8 @@ impl UpgradeOptionFlags {
     }
 }
 
-fn request(
-    target: UpgradeTarget,
-    options: SavedUpgradeOptions,
-    wait: WaitOptions,
-    thorough: bool,
-) -> UpgradeRequest {
-    UpgradeRequest {
-        target,
-        allow_downgrade: options.allow_downgrade,
-        allow_skip: options.allow_skip,
-        keep_replicas: options.keep_replicas,
-        keep_placement: options.keep_placement,
-        skip_cert_manager: options.skip_cert_manager,
-        wait,
-        server_dry_run: thorough,
-        unfinished: UnfinishedPolicy::Refuse,
-    }
-}
-
-fn options(request: &UpgradeRequest) -> SavedUpgradeOptions {
-    SavedUpgradeOptions {
-        allow_downgrade: request.allow_downgrade,
-        allow_skip: request.allow_skip,
-        keep_replicas: request.keep_replicas,
-        keep_placement: request.keep_placement,
-        skip_cert_manager: request.skip_cert_manager,
-    }
-}
-
-fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<UpgradeRequest, Failure> {
+/// Returns the target and the options of a saved plan.
+fn saved_request(saved: &SavedRequest) -> Result<(UpgradeTarget, UpgradeOptions), Failure> {
     let SavedRequest::Upgrade { contract, providers, options, .. } = saved else {
         return Err(lifecycle::wrong_command(saved));
     };
@@ -190,7 +162,7 @@ fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<Upgrade
         Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
         None => UpgradeTarget::Providers(providers.iter().map(item).collect::<Result<_, _>>()?),
     };
-    Ok(request(target, *options, wait, true))
+    Ok((target, *options))
 }
 
 fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
@@ -234,7 +206,7 @@ impl LifecycleChange for Upgrade {
             _ => None,
         };
         let kustomizations = self.sources.overlays().saved_kustomizations();
-        SavedRequest::Upgrade { contract, providers, options: options(&self.request), kustomizations }
+        SavedRequest::Upgrade { contract, providers, options: self.request.options, kustomizations }
     }
 
     fn resume_hint(&self) -> String {

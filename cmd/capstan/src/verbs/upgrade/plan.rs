@@ -15,7 +15,7 @@ use crate::{
     settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
     ui::{NarrowingStep, table},
-    verbs::lifecycle::{ReleaseSources, unfinished_upgrade},
+    verbs::lifecycle::ReleaseSources,
 };
 
 /// Show available upgrades
@@ -73,7 +73,7 @@ fn upgrade_plan(outlook: &AvailableUpgrades) -> UpgradePlan {
     UpgradePlan {
         cert_manager: CertManagerReport { plan: outlook.cert_manager.clone(), steps: Vec::new() },
         contracts: contracts.collect(),
-        unfinished: outlook.unfinished.as_ref().map(unfinished_upgrade),
+        unfinished: outlook.unfinished.clone(),
     }
 }
 

@@ -9,8 +9,7 @@ use crate::{
     session::Session,
     settings::{self, LeaseFlags, OutputFlag, OutputFormat, ServerFlags, UnfinishedFlags},
     verbs::lifecycle::{
-        self, ReleaseSources, ResultWords, ShowFlags, WaitFlags, plan_text, unfinished_upgrade,
-        upgrade_versions,
+        self, ReleaseSources, ResultWords, ShowFlags, WaitFlags, plan_text, upgrade_versions,
     },
 };
 
@@ -118,8 +117,7 @@ pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> 
     let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let forget = |cluster: &ManagementCluster, mode, session: &Session| {
-        let upgrade = session.block_on(management::abort_upgrade(cluster, mode))?;
-        Ok::<_, Failure>(unfinished_upgrade(&upgrade))
+        session.block_on(management::abort_upgrade(cluster, mode))
     };
     if args.dry_run {
         let upgrade = forget(&cluster, WriteMode::DryRun, session)?;

@@ -256,7 +256,7 @@ fn downgrades_are_rejected_unless_allowed() {
         choice_text(&candidates, &request),
         str!["! `cluster-api` would be downgraded from v1.11.0 to v1.10.3"]
     );
-    request.allow_downgrade = true;
+    request.options.allow_downgrade = true;
     assert_eq!(choice_text(&candidates, &request), "cluster-api v1.10.3");
 }
 
@@ -291,7 +291,7 @@ fn upgrades_over_more_than_three_minor_versions_are_rejected() {
         let candidates: Vec<_> = lines.iter().map(|line| candidate(line)).collect();
         let mut request = request(&format!("{name}={to}"));
         assert_eq!(choose_upgrade(&candidates, &request).is_ok(), fits, "{name} {from} {to}");
-        request.allow_skip = true;
+        request.options.allow_skip = true;
         assert!(choose_upgrade(&candidates, &request).is_ok(), "{name} {from} {to}");
     }
 }

@@ -1,6 +1,10 @@
 //! The content of a journal: request, versions and progress.
 
-use api::{ProviderId, output::CertManagerPlan};
+use api::{
+    ProviderId,
+    output::{CertManagerPlan, UnfinishedProvider, UnfinishedUpgrade},
+    plan::UpgradeOptions,
+};
 use apply::ApiError;
 use inventory::ProviderInventory;
 use provider::Overlays;
@@ -11,25 +15,12 @@ use crate::{UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, upgrad
 /// The format that this binary writes and reads.
 const FORMAT: u32 = 1;
 
-/// The state of an upgrade according to its journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalState {
-    /// The start time in RFC 3339 and UTC.
-    pub begun: String,
-    /// True if all providers are done.
-    pub finished: bool,
-    /// True if the upgrade is being rolled back.
-    pub rolling_back: bool,
-    /// Providers with the previous version, the new version, and true if they are done.
-    pub providers: Vec<(ProviderId, String, String, bool)>,
-}
-
 /// An error of the upgrade journal or of a rollback.
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
     #[error("the upgrade started at {} is unfinished", _0.begun)]
-    Unfinished(JournalState),
+    Unfinished(UnfinishedUpgrade),
     /// Kustomizations of providers at the start of the upgrade are missing now.
     #[error("cannot resume the upgrade started at {begun} without {}", kustomizations(lost))]
     MissingKustomizations {
@@ -147,22 +138,26 @@ impl JournalIndex {
             begun: String::new(),
             phase: UpgradePhase::Upgrading,
             target: request.target.clone(),
-            keep_replicas: request.keep_replicas,
-            keep_placement: request.keep_placement,
-            skip_cert_manager: request.skip_cert_manager,
+            keep_replicas: request.options.keep_replicas,
+            keep_placement: request.options.keep_placement,
+            skip_cert_manager: request.options.skip_cert_manager,
             providers: Vec::new(),
             cert_manager: cert_manager.into(),
         }
     }
 
-    pub(crate) fn state(&self) -> JournalState {
-        let row =
-            |entry: &JournalEntry| (entry.provider.clone(), entry.from.clone(), entry.to.clone(), entry.done);
-        JournalState {
+    /// Returns the upgrade for messages and output.
+    pub(crate) fn report(&self) -> UnfinishedUpgrade {
+        let provider = |entry: &JournalEntry| UnfinishedProvider {
+            provider: entry.provider.label(),
+            from: entry.from.clone(),
+            to: entry.to.clone(),
+            done: entry.done,
+        };
+        UnfinishedUpgrade {
             begun: self.begun.clone(),
-            finished: self.phase == UpgradePhase::Finished,
             rolling_back: self.phase == UpgradePhase::RollingBack,
-            providers: self.providers.iter().map(row).collect(),
+            providers: self.providers.iter().map(provider).collect(),
         }
     }
 
@@ -207,7 +202,7 @@ impl JournalIndex {
         if self.phase == UpgradePhase::Upgrading && self.target.is_same_as(&request.target) {
             Ok(())
         } else {
-            Err(UpgradeError::Unfinished(self.state()))
+            Err(UpgradeError::Unfinished(self.report()))
         }
     }
 
@@ -228,11 +223,13 @@ impl JournalIndex {
     pub(crate) fn request(&self, wait: WaitOptions) -> UpgradeRequest {
         UpgradeRequest {
             target: self.target.clone(),
-            allow_downgrade: true,
-            allow_skip: true,
-            keep_replicas: self.keep_replicas,
-            keep_placement: self.keep_placement,
-            skip_cert_manager: self.skip_cert_manager,
+            options: UpgradeOptions {
+                allow_downgrade: true,
+                allow_skip: true,
+                keep_replicas: self.keep_replicas,
+                keep_placement: self.keep_placement,
+                skip_cert_manager: self.skip_cert_manager,
+            },
             wait,
             server_dry_run: false,
             unfinished: UnfinishedPolicy::Refuse,

@@ -58,9 +58,10 @@ async fn changed_replicas_are_kept_only_on_request() {
     let place = format!("{}/manager", namespace_of(&docker()));
     lab.fixture.merge(DEPLOYMENT, &place, &json!({"spec": {"replicas": 3}})).await;
     lab.fixture.wait_until_idle().await;
-    let named = to_versions(&[(docker(), OLD_VERSION)]);
+    let mut named = to_versions(&[(docker(), OLD_VERSION)]);
     lab.upgrade(&named).await.unwrap();
     assert_eq!(lab.deployment(&docker()).await["spec"]["replicas"], 3);
-    lab.upgrade(&UpgradeRequest { keep_replicas: false, ..named }).await.unwrap();
+    named.options.keep_replicas = false;
+    lab.upgrade(&named).await.unwrap();
     assert_eq!(lab.deployment(&docker()).await["spec"]["replicas"], 1);
 }

@@ -1,3 +1,4 @@
+use api::output::UnfinishedProvider;
 use snapbox::{assert_data_eq, str};
 use support::scripted_connection::{OutgoingRequest, PausePoint, ScriptedConnection};
 
@@ -203,7 +204,8 @@ async fn a_journal_has_no_label_that_other_tools_delete_by() {
         assert_eq!(secret["metadata"]["labels"], json!({"capstan.dev/journal": "upgrade"}));
         assert_eq!(secret["metadata"]["namespace"], namespace_of(&core()));
     }
-    let back = UpgradeRequest { allow_downgrade: true, ..to_versions(&[(docker(), OLD_VERSION)]) };
+    let mut back = to_versions(&[(docker(), OLD_VERSION)]);
+    back.options.allow_downgrade = true;
     assert_eq!(lab.upgrade(&back).await.unwrap(), None);
     assert_eq!(lab.journal().await.len(), 2, "the next upgrade has its own");
 }
@@ -248,14 +250,19 @@ async fn half_upgraded() -> Lab {
     lab
 }
 
-async fn unfinished(lab: &Lab) -> JournalState {
+async fn unfinished(lab: &Lab) -> UnfinishedUpgrade {
     find_upgrades(&lab.cluster, &lab.releases.sources()).await.unwrap().unfinished.unwrap()
 }
 
 #[tokio::test]
 async fn the_journal_lists_completed_providers() {
     let lab = half_upgraded().await;
-    let row = |id: ProviderId, done| (id, OLD_VERSION.to_owned(), NEW_VERSION.to_owned(), done);
+    let row = |id: ProviderId, done| UnfinishedProvider {
+        provider: id.label(),
+        from: OLD_VERSION.to_owned(),
+        to: NEW_VERSION.to_owned(),
+        done,
+    };
     let state = unfinished(&lab).await;
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(!state.rolling_back);

@@ -21,7 +21,8 @@ async fn user_replicas_survive_consecutive_upgrades() {
     assert_eq!(replicas(&lab).await, 3);
     assert_eq!(lab.upgrade(&to_versions(&[(docker(), newer)])).await.unwrap(), None);
     assert_eq!(replicas(&lab).await, 3);
-    let reset = UpgradeRequest { keep_replicas: false, ..to_versions(&[(docker(), newer)]) };
+    let mut reset = to_versions(&[(docker(), newer)]);
+    reset.options.keep_replicas = false;
     assert_eq!(lab.upgrade(&reset).await.unwrap(), None);
     assert_eq!(replicas(&lab).await, 1);
     assert_eq!(lab.deployment(&docker()).await["metadata"]["annotations"]["capstan.dev/kept"], Value::Null);

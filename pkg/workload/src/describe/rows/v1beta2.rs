@@ -1,6 +1,6 @@
 //! The table for conditions of contract v1beta2.
 
-use api::output::PartRole;
+use api::output::{PartRole, ReplicaCounts};
 
 use super::{LAST_BRANCH, NodePosition, TableOptions, group_message, with_prefix};
 use crate::describe::{
@@ -9,7 +9,7 @@ use crate::describe::{
     rows::BRANCH,
     shown_conditions::ConditionFilter,
     table::{Cell, Tone, TreeTable},
-    tree::{MachineCounts, ObjectSummary, Subject, TreeNode, UnreadableObject},
+    tree::{ObjectSummary, Subject, TreeNode, UnreadableObject},
     wrap::wrap_message,
 };
 
@@ -166,7 +166,7 @@ fn replica_columns(node: &TreeNode) -> [String; 4] {
         let holds = |kind: &str| u8::from(seen.condition(kind).is_some_and(Condition::is_true)).to_string();
         return ["1".to_owned(), holds("Available"), holds("Ready"), holds("UpToDate")];
     }
-    let MachineCounts { desired, current, available, ready, up_to_date } = seen.replicas;
+    let ReplicaCounts { desired, current, available, ready, up_to_date } = seen.replicas;
     let has_both = match node.role {
         PartRole::Cluster | PartRole::MachineHealthCheck => desired.or(current).is_some(),
         PartRole::ControlPlane => desired.is_some() && current.is_some(),
