@@ -140,19 +140,20 @@ impl Server {
         Self { write_guard: WriteGuard::Unguarded, ..self.clone() }
     }
 
-    /// Confirms every lease of this handle, unless the last confirmation is recent enough. Retries like a request.
+    /// Confirms every lease of this handle. Retries like a request.
     /// # Errors
     /// `LeaseLost` once another run holds one of the leases; `LeaseUnconfirmed` if that is unknown.
-    pub async fn confirm_leases(&self, action: &str, within: Duration) -> Result<(), ApiError> {
+    pub async fn confirm_leases(&self, action: &str) -> Result<(), ApiError> {
         let mut tries = self.retry_state();
         loop {
-            match self.try_confirm_leases(action, within).await {
+            match self.try_confirm_leases(action, Duration::ZERO).await {
                 Ok(()) => return Ok(()),
                 Err(error) => self.pause(&mut tries, action, error).await?,
             }
         }
     }
 
+    /// Confirms every lease of this handle, unless the last confirmation is younger than `within`.
     async fn try_confirm_leases(&self, action: &str, within: Duration) -> Result<(), ApiError> {
         let WriteGuard::Leased(leases) = &self.write_guard else { return Ok(()) };
         let confirmed = leases.iter().map(|lease| lease.confirm(within));

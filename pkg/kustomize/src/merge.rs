@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use manifest::{Map, Object, Value, type_name, yaml};
+use manifest::{Map, Object, Value, type_name, value_text, yaml};
 
 use crate::schema::{Schema, TypeId};
 
@@ -217,7 +217,7 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &MergePosition<'_>) -> R
 fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
     let all = changes.iter().map(|&change| change.clone()).chain(old);
-    all.filter(|value| seen.insert(text(value))).collect()
+    all.filter(|value| seen.insert(value_text(value))).collect()
 }
 
 /// Keeps the last of several elements with equal keys, at the position of the first. Ignores a key that no element has;
@@ -228,7 +228,8 @@ fn drop_duplicates<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec
     let mut places = HashMap::new();
     let mut last: Vec<V> = Vec::with_capacity(elements.len());
     for element in elements {
-        let id: Option<Vec<String>> = keys.iter().map(|key| element.borrow().get(*key).map(text)).collect();
+        let id: Option<Vec<String>> =
+            keys.iter().map(|key| element.borrow().get(*key).map(value_text)).collect();
         let place = id.filter(|id| !id.is_empty()).map(|id| *places.entry(id).or_insert(last.len()));
         match place.and_then(|place| last.get_mut(place)) {
             Some(earlier) => *earlier = element,
@@ -247,13 +248,13 @@ fn merge_by_key(
 ) -> Result<Vec<Value>, MergeError> {
     let mut places = HashMap::new();
     for (place, element) in old.iter().enumerate() {
-        places.entry(element.get(key).map(text)).or_insert(place);
+        places.entry(element.get(key).map(value_text)).or_insert(place);
     }
     let mut old: Vec<Option<Value>> = old.into_iter().map(Some).collect();
     let mut merged = Vec::with_capacity(old.len() + changes.len());
     let mut seen = HashSet::new();
     for change in changes {
-        let wanted = change.get(key).map(text);
+        let wanted = change.get(key).map(value_text);
         if wanted.is_none() {
             // A new list has no other elements, so the key is not needed.
             if !old.is_empty() || !change.is_object() {
@@ -280,7 +281,7 @@ fn merge_by_keys(
     at: &MergePosition<'_>,
 ) -> Result<Vec<Value>, MergeError> {
     let ids_of = |element: &Value| -> Vec<Option<String>> {
-        keys.iter().map(|key| element.get(&**key).map(text)).collect()
+        keys.iter().map(|key| element.get(&**key).map(value_text)).collect()
     };
     let ids: Vec<_> = old.iter().map(&ids_of).collect();
     let places: HashMap<_, _> = ids.iter().enumerate().rev().map(|(place, id)| (id, place)).collect();
@@ -367,12 +368,7 @@ fn is_quoted(value: &Value) -> bool {
 }
 
 fn as_text(value: &Value) -> Value {
-    Value::String(text(value))
-}
-
-/// Returns a value as text, without quotes.
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    Value::String(value_text(value))
 }
 
 impl MergePosition<'_> {

@@ -13,7 +13,7 @@ mod transform;
 
 use std::sync::Arc;
 
-use manifest::{Object, YamlLimits, read_resources};
+use manifest::{Object, read_resources};
 
 use crate::TreePath;
 use crate::accumulator::Accumulator;
@@ -116,10 +116,7 @@ fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Plu
 }
 
 fn is_inline(entry: &str) -> bool {
-    let holds_objects = || {
-        read_resources(entry.as_bytes(), &YamlLimits::default())
-            .is_ok_and(|stream| !stream.objects.is_empty())
-    };
+    let holds_objects = || read_resources(entry.as_bytes()).is_ok_and(|stream| !stream.objects.is_empty());
     entry.contains('\n') || holds_objects()
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use api::output::{ProgressEvent, ProgressStep, StepCounts};
-use apply::{Blocker, Engine, EngineOutcome, Health, InUseCheck, PruneTiming, RunOptions, SaveAt};
+use apply::{Engine, EngineOutcome, InUseCheck, PruneTiming, RunOptions, SaveAt};
 use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
@@ -87,13 +87,9 @@ pub(crate) async fn wait_if_requested(
     if blockers.is_empty() {
         return Ok(None);
     }
-    let is_refused = blockers.iter().any(is_rejected_definition);
     let not_ready = NotReady { after: started_at.elapsed(), blockers };
+    let is_refused = not_ready.rejected_definition().is_some();
     if wait.must_be_ready || is_refused { Err(not_ready.into()) } else { Ok(Some(not_ready)) }
-}
-
-fn is_rejected_definition(blocker: &Blocker) -> bool {
-    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
 /// Returns the progress event of a step for one provider.

@@ -1,7 +1,7 @@
 //! Next steps after a failed change of the providers of a management cluster.
 
 use api::{ErrorExplanation, Explain, ProviderId, output::ErrorKind};
-use apply::{Blocker, GroupKind, Health, ObjectKey};
+use apply::{Blocker, GroupKind, ObjectKey};
 
 use crate::{
     CertManagerError, CertManagerManifestError, DeleteError, LifecycleError, NotReady,
@@ -160,7 +160,7 @@ impl Explain for DeleteError {
 impl Explain for NotReady {
     fn explain(&self) -> ErrorExplanation<'_> {
         let members = ErrorExplanation::texts(self.blockers.iter().map(Blocker::one_line));
-        match self.blockers.iter().find(|blocker| is_rejected_definition(blocker)) {
+        match self.rejected_definition() {
             Some(refused) => {
                 members.with_hint(describe_hint(refused)).with_hint(name_conflict_hint(&refused.object))
             }
@@ -179,10 +179,6 @@ impl Explain for ProviderSelectionError {}
 impl Explain for UpgradeItemError {}
 
 impl Explain for RandomBytesError {}
-
-fn is_rejected_definition(blocker: &Blocker) -> bool {
-    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
-}
 
 /// Returns the hint for a definition whose names conflict within its group.
 fn name_conflict_hint(refused: &ObjectKey) -> String {
@@ -214,7 +210,7 @@ mod tests {
     use std::time::Duration;
 
     use api::error_chain;
-    use apply::Status;
+    use apply::{Health, Status};
     use snapbox::{assert_data_eq, str};
 
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use apply::{ApiError, Blocker, ObjectKey, StatusHints, WaitRequest, wait_for_webhooks};
+use apply::{ApiError, Blocker, Health, ObjectKey, StatusHints, WaitRequest, wait_for_webhooks};
 use inventory::ManagementCluster;
 
 use crate::ProviderPlan;
@@ -25,6 +25,15 @@ pub struct NotReady {
     pub after: Duration,
     /// The objects that are not ready.
     pub blockers: Vec<Blocker>,
+}
+
+impl NotReady {
+    /// Returns the first definition that the server rejected.
+    pub(crate) fn rejected_definition(&self) -> Option<&Blocker> {
+        let is_rejected =
+            |blocker: &&Blocker| blocker.object.is_crd() && blocker.status.health == Health::Failed;
+        self.blockers.iter().find(is_rejected)
+    }
 }
 
 /// Kinds that report readiness, by group.

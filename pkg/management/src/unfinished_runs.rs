@@ -7,7 +7,7 @@ use crate::{LifecycleError, UnfinishedPolicy, UnfinishedRun, upgrade::unfinished
 
 /// The interrupted runs that must stay completable after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckedRuns {
+pub(crate) enum CheckedRuns {
     /// Only moves: the change itself completes or replaces an upgrade.
     Moves,
     /// Moves and upgrades.
@@ -19,11 +19,10 @@ pub enum CheckedRuns {
 /// Returns the interrupted run, or the error of the check.
 pub async fn reject_unfinished(
     cluster: &ManagementCluster,
-    what: CheckedRuns,
     on: UnfinishedPolicy,
 ) -> Result<(), LifecycleError> {
     let inventory = cluster.inventory().await?;
-    check_unfinished(cluster, &inventory, what, on).await.map(drop)
+    check_unfinished(cluster, &inventory, CheckedRuns::All, on).await.map(drop)
 }
 
 /// Rejects a change that would make an interrupted run impossible to complete, or returns warnings about the

@@ -87,7 +87,7 @@ pub async fn find_upgrades(
 /// Fetches, renders, checks, dry-runs and plans. Writes nothing.
 /// An unfinished upgrade to the same target is planned to its end, with the versions chosen at its start.
 /// # Errors
-/// `Problems` with all problems of all providers. `CheckedRuns` if an upgrade to another target is unfinished.
+/// `Problems` with all problems of all providers. `Unfinished` if an upgrade to another target is unfinished.
 pub async fn plan_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,

@@ -11,7 +11,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
-mod go_base64;
+mod go_formats;
 mod limits;
 mod object;
 mod object_ref;
@@ -34,8 +34,9 @@ pub mod quantity;
 pub mod typed;
 pub mod yaml;
 
+pub use go_formats::parse_bool;
 pub use limits::YamlLimits;
-pub use object::{NotAMapping, Object, type_name};
+pub use object::{NotAMapping, Object, type_name, value_text};
 pub use object_ref::ObjectRef;
 pub use serde_json::{Map, Value};
 pub use stream::{

@@ -86,6 +86,11 @@ impl Object {
         self.text(&["metadata", "namespace"])
     }
 
+    /// True for a CustomResourceDefinition.
+    pub fn is_crd(&self) -> bool {
+        self.group() == "apiextensions.k8s.io" && self.kind() == "CustomResourceDefinition"
+    }
+
     /// Returns the value of a label, if it exists and is a string.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.get(&["metadata", "labels", key]).and_then(Value::as_str)
@@ -108,28 +113,28 @@ impl Object {
 
     /// Sets `metadata.name`.
     pub fn set_name(&mut self, name: &str) {
-        self.mapping_at("metadata").insert("name".to_owned(), name.into());
+        self.metadata_mut().insert("name".to_owned(), name.into());
     }
 
     /// Sets `metadata.namespace`; the empty string removes it.
     pub fn set_namespace(&mut self, namespace: &str) {
         if namespace.is_empty() {
             if self.get(&["metadata", "namespace"]).is_some() {
-                self.mapping_at("metadata").remove("namespace");
+                self.metadata_mut().remove("namespace");
             }
         } else {
-            self.mapping_at("metadata").insert("namespace".to_owned(), namespace.into());
+            self.metadata_mut().insert("namespace".to_owned(), namespace.into());
         }
     }
 
     /// Sets one label.
     pub fn set_label(&mut self, key: &str, value: &str) {
-        inner_mapping(self.mapping_at("metadata"), "labels").insert(key.to_owned(), value.into());
+        inner_mapping(self.metadata_mut(), "labels").insert(key.to_owned(), value.into());
     }
 
     /// Sets one annotation.
     pub fn set_annotation(&mut self, key: &str, value: &str) {
-        inner_mapping(self.mapping_at("metadata"), "annotations").insert(key.to_owned(), value.into());
+        inner_mapping(self.metadata_mut(), "annotations").insert(key.to_owned(), value.into());
     }
 
     /// Returns the value at a path of mapping keys, if every step exists.
@@ -196,8 +201,8 @@ impl Object {
         entries.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
     }
 
-    fn mapping_at(&mut self, field: &str) -> &mut Map<String, Value> {
-        inner_mapping(self.as_map_mut(), field)
+    fn metadata_mut(&mut self) -> &mut Map<String, Value> {
+        inner_mapping(self.as_map_mut(), "metadata")
     }
 }
 
@@ -245,6 +250,11 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "a mapping",
     }
+}
+
+/// Returns a value as text: strings without quotes, all else as JSON.
+pub fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

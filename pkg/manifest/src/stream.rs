@@ -93,13 +93,14 @@ pub fn read_stream(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, St
 /// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
 /// # Errors
 /// All invalid documents, so that an author can fix them at once.
-pub fn read_resources(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, StreamError> {
+pub fn read_resources(bytes: &[u8]) -> Result<ObjectStream, StreamError> {
+    let limits = YamlLimits::default();
     if !matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
-        return read(bytes, limits, yaml::read_resource);
+        return read(bytes, &limits, yaml::read_resource);
     }
     let text = yaml::decode(bytes)
         .map_err(|error| StreamError { documents: vec![InvalidDocument { index: 1, error }] })?;
-    read(text.as_bytes(), limits, yaml::read_resource)
+    read(text.as_bytes(), &limits, yaml::read_resource)
 }
 
 /// A parser for the first document of a text.

@@ -19,10 +19,11 @@ mod tar;
 mod tests;
 mod write;
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
 use api::ProviderId;
 use apply::ObjectKey;
+use data_encoding::HEXLOWER;
 use inventory::{ClusterIdentity, ManagementCluster};
 use provider::InstalledProvider;
 use serde::{Deserialize, Serialize};
@@ -177,9 +178,5 @@ impl BackupProvider {
 }
 
 fn sha256_hex(content: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in Sha256::digest(content) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    HEXLOWER.encode(&Sha256::digest(content))
 }

@@ -1,7 +1,5 @@
 //! Deletes the objects on the source that were verified on the target, children before their owners.
 
-use std::time::Duration;
-
 use api::labels::FIELD_MANAGER;
 use api::output::MovePhase;
 use apply::{ApiError, ObjectKey, ObjectRevision, PatchTarget};
@@ -39,7 +37,7 @@ impl<'a> PhasedMove<'a, Verified> {
                 group.iter().copied().filter(|node| work.plan.leaves_source(*node)).collect();
             for batch in leaving.chunks(BATCH_SIZE) {
                 // Confirms the lease of the target too, because the target may have been lost since the verification.
-                let confirmed = work.source.server.confirm_leases("delete objects", Duration::ZERO).await;
+                let confirmed = work.source.server.confirm_leases("delete objects").await;
                 confirmed.map_err(api_error(MoveSide::Source))?;
                 done += self.delete_batch(&writer, batch).await?;
                 work.report_progress(MovePhase::Deleting, done, of);

@@ -12,7 +12,7 @@ mod target_planner;
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::{Contract, output::MovePhase};
-use apply::ObjectKey;
+use apply::{ApiKind, ObjectKey};
 use futures::future::try_join;
 use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems};
 use workload::{
@@ -188,6 +188,11 @@ impl MovePlan {
     /// Returns the key of an object on the target, where its namespace may differ.
     pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
         target_key(&self.facts(node).key, &request.namespace_map)
+    }
+
+    /// Returns the kinds of the moving objects on the source, one for each object.
+    pub(super) fn moving_kinds(&self) -> impl Iterator<Item = &ApiKind> {
+        self.selection.moving().map(|node| &self.facts(node).object_type.kind)
     }
 
     /// True if no object moves, apart from cluster-scoped objects that exist on the target.

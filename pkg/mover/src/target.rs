@@ -2,7 +2,7 @@
 
 mod dry_run;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, key_of};
 use futures::future::try_join_all;
@@ -149,9 +149,27 @@ pub(crate) async fn namespace_states<'n>(
     Ok(try_join_all(names.into_iter().map(look)).await?.into_iter().collect())
 }
 
+/// Returns the kinds of the target by kind and version on the source.
+/// # Errors
+/// `UnknownKind` if the target does not serve one of the versions.
+pub(crate) async fn kinds_on_target(
+    target: &ManagementCluster,
+    on_source: impl Iterator<Item = &ApiKind>,
+) -> Result<BTreeMap<(GroupKind, String), ApiKind>, ApiError> {
+    let mut kinds = BTreeMap::new();
+    for kind in on_source {
+        if let Entry::Vacant(vacant) = kinds.entry((kind.group_kind(), kind.version.clone())) {
+            let (kind, version) = vacant.key();
+            let on_target = kind_on_target(target, kind, version).await?;
+            vacant.insert(on_target);
+        }
+    }
+    Ok(kinds)
+}
+
 /// Returns the kind in which an object is written on the target, in the version of the source.
 /// # Errors
-/// `NoSuchKind` if the target does not serve this version.
+/// `UnknownKind` if the target does not serve this version.
 pub(crate) async fn kind_on_target(
     target: &ManagementCluster,
     kind: &GroupKind,

@@ -138,12 +138,7 @@ impl Repository for WebFolderRepository {
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
             let index = self.require_index().await?;
-            match index.versions() {
-                versions if versions.is_empty() => {
-                    Err(Error::NoVersions { place: self.display_address(), ignored: index.names() })
-                }
-                versions => Ok(versions),
-            }
+            repository::require_versions(self, index.versions(), index.names())
         }
         .boxed()
     }

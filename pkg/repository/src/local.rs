@@ -104,12 +104,8 @@ impl Repository for LocalRepository {
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            match self.list_versions()? {
-                (versions, ignored) if versions.is_empty() => {
-                    Err(Error::NoVersions { place: self.display_address(), ignored })
-                }
-                (versions, _) => Ok(versions),
-            }
+            let (versions, ignored) = self.list_versions()?;
+            repository::require_versions(self, versions, ignored)
         }
         .boxed()
     }

@@ -45,3 +45,17 @@ pub(crate) fn default_version(repository: &impl Repository, version: &str) -> Re
         place: repository.display_address(),
     })
 }
+
+/// Returns the versions of a repository, which must have one.
+/// # Errors
+/// [`Error::NoVersions`] with the names that are no versions.
+pub(crate) fn require_versions(
+    repository: &impl Repository,
+    versions: Vec<Version>,
+    ignored: Vec<String>,
+) -> Result<Vec<Version>, Error> {
+    if versions.is_empty() {
+        return Err(Error::NoVersions { place: repository.display_address(), ignored });
+    }
+    Ok(versions)
+}

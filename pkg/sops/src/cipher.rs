@@ -6,9 +6,10 @@ use aes_gcm::aead::{AeadInPlace as _, KeyInit as _};
 use aes_gcm::{AesGcm, aes::Aes256};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use manifest::parse_bool;
 use zeroize::Zeroizing;
 
-use crate::tree::{Comment, Secret, Value, is_time, parse_bool};
+use crate::tree::{Comment, Secret, Value, is_time};
 
 /// The length of the data key of a file.
 pub(crate) const KEY_BYTES: usize = 32;

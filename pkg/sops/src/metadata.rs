@@ -2,11 +2,13 @@
 //!
 //! Source: sops v3.13 stores/metadata.go, stores/stores.go.
 
+use manifest::parse_bool;
+
 use crate::SopsError;
 use crate::flat;
 use crate::format::Format;
 use crate::rule::EncryptionRule;
-use crate::tree::{Branch, Entry, Value, find, is_time, parse_bool, without_fraction};
+use crate::tree::{Branch, Entry, Value, find, is_time, without_fraction};
 
 const KEY: &str = "sops";
 const FLAT_PREFIX: &str = "sops_";

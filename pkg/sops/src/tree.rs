@@ -117,15 +117,6 @@ fn flat_float(number: f64) -> String {
     if text.contains(['.', 'e']) { text.replace('e', "E") } else { format!("{number:.1}") }
 }
 
-/// Parses the words of Go's `strconv.ParseBool`.
-pub(crate) fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
-        _ => None,
-    }
-}
-
 /// True for times such as `2026-01-02T03:04:05Z`, with an optional fraction, and with an offset instead of `Z`.
 pub(crate) fn is_time(text: &str) -> bool {
     let has_form = text.as_bytes().get(10) == Some(&b'T') && text.len() >= 20;

@@ -1,5 +1,6 @@
 use std::{fmt, str::FromStr};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 digest, written as in OCI: `sha256:` and 64 lower-case hexadecimal digits.
@@ -26,12 +27,7 @@ impl Digest {
 
     /// Returns the digits only, as OCI layouts name files below `blobs/sha256`.
     pub fn hex(&self) -> String {
-        use fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        HEXLOWER.encode(&self.0)
     }
 }
 

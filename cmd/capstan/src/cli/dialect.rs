@@ -57,11 +57,7 @@ fn adapt_arg(arg: Arg) -> Arg {
 }
 
 pub(crate) fn switch(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("expected true or false".to_owned()),
-    }
+    manifest::parse_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
 /// Parses an integer with the Go flag syntax: also `0x10`, `0o20`, `0b1` and `020`, with `_` between digits.

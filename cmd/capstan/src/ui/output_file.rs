@@ -5,6 +5,7 @@ use std::{
 };
 
 use api::Explain;
+use transport::disk::folder_of;
 
 /// An error while writing a file. An existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -75,15 +76,8 @@ fn is_stream(path: &Path) -> bool {
 /// Returns the target of a dangling link, or else the path itself.
 fn link_target(path: &Path) -> PathBuf {
     match fs::read_link(path) {
-        Ok(link) => parent_folder(path).join(link),
+        Ok(link) => folder_of(path).join(link),
         Err(_) => path.to_owned(),
-    }
-}
-
-fn parent_folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 
@@ -116,7 +110,7 @@ fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: FileMode) ->
 fn persist(temporary: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
     temporary.persist(target).map_err(|error| error.error)?;
     #[cfg(unix)]
-    let _ = fs::File::open(parent_folder(target)).and_then(|folder| folder.sync_all());
+    let _ = fs::File::open(folder_of(target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
@@ -147,7 +141,7 @@ fn create_temporary(target: &Path, content: &[u8], mode: u32) -> io::Result<temp
     #[cfg(not(unix))]
     let _ = mode;
     let mut temporary =
-        builder.tempfile_in(parent_folder(target)).map_err(|error| strip_temporary_name(&error))?;
+        builder.tempfile_in(folder_of(target)).map_err(|error| strip_temporary_name(&error))?;
     temporary.write_all(content)?;
     temporary.as_file().sync_all()?;
     Ok(temporary)

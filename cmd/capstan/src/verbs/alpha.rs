@@ -119,7 +119,7 @@ fn change_all(change: RolloutChange, flags: &ChangeFlags, session: &mut Session)
     let report = RolloutChangeReport {
         command: format!("alpha rollout {verb}"),
         carried_out: !flags.dry_run,
-        rollouts: resources.iter().map(|resource| resource.key()).collect(),
+        rollouts: resources.iter().map(RolloutResource::key).collect(),
     };
     let run = RolloutVerb { rollout: change, verb, past_tense: done };
     if flags.dry_run {

@@ -1,6 +1,6 @@
 use api::plan::{SavedPlan, SavedRequest};
 use inventory::ManagementCluster;
-use management::{CheckedRuns, DeleteRequest, LifecyclePlan, ProvidersRequest, reject_unfinished};
+use management::{DeleteRequest, LifecyclePlan, ProvidersRequest, reject_unfinished};
 
 use crate::{
     Failure,
@@ -149,7 +149,7 @@ impl LifecycleChange for Deletion {
     }
 
     async fn check_before_waiting(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(reject_unfinished(cluster, CheckedRuns::All, self.0.unfinished).await?)
+        Ok(reject_unfinished(cluster, self.0.unfinished).await?)
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

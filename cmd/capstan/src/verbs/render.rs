@@ -108,17 +108,13 @@ fn write_part(folder: &Path, part: RenderedPart, session: &Session) -> Result<()
 /// Splits objects into those whose kind is defined among them, and the others.
 fn custom_resources(objects: Vec<Object>) -> (Vec<Object>, Vec<Object>) {
     let text = |definition: &Object, path| definition.get(path).and_then(Value::as_str).map(str::to_owned);
-    let definitions = objects.iter().filter(|object| is_definition(object));
+    let definitions = objects.iter().filter(|object| object.is_crd());
     let defined: BTreeSet<_> = definitions
         .filter_map(|one| Some((text(one, &["spec", "group"])?, text(one, &["spec", "names", "kind"])?)))
         .collect();
     let is_custom =
         |object: &Object| defined.contains(&(object.group().to_owned(), object.kind().to_owned()));
     objects.into_iter().partition(is_custom)
-}
-
-fn is_definition(object: &Object) -> bool {
-    object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
 }
 
 /// Writes a folder of files. Warns about other files in the folder, but never deletes them, because they may belong
@@ -157,7 +153,7 @@ fn files(objects: &[Object]) -> BTreeMap<String, Vec<Object>> {
         let is_shared = groups[object.kind()].len() > 1 && !object.group().is_empty();
         let number = match (object.group(), object.kind()) {
             ("", "Namespace") => "000-",
-            _ if is_definition(object) => "001-",
+            _ if object.is_crd() => "001-",
             _ => "",
         };
         let group = if is_shared { format!(".{}", object.group()) } else { String::new() };

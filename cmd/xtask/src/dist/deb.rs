@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use data_encoding::HEXLOWER;
 use md5::{Digest as _, Md5};
 
 use super::{
@@ -83,17 +84,10 @@ fn checksums(files: &FileTree) -> String {
     let mut text = String::new();
     for (path, entry) in files.entries() {
         if let Entry::File { content, .. } = entry {
-            let _ = writeln!(text, "{}  {path}", hex(&Md5::digest(content)));
+            let _ = writeln!(text, "{}  {path}", HEXLOWER.encode(&Md5::digest(content)));
         }
     }
     text
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Returns a maintainer script that does its work for one action.

@@ -40,11 +40,6 @@ fn change(part: ChangedPart, name: &str, before: Option<String>, after: Option<S
     ObjectChange { part, effect, version: None, name: name.to_owned(), rule: None, before, after }
 }
 
-/// Returns a value as short text: strings without quotes, all else as JSON.
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// Returns the elements of a list with the text of one of their fields. Elements without this field are left out.
 fn by_field<'a>(list: Option<&'a Value>, field: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let all = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

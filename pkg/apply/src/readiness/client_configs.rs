@@ -18,7 +18,8 @@ pub(super) fn has_client_config(object: &Object) -> bool {
 
 /// Returns every `clientConfig` of a webhook configuration, or the one of a definition with a conversion webhook.
 pub(super) fn client_configs(object: &Object) -> impl Iterator<Item = &Value> {
-    let conversion = is_definition(object)
+    let conversion = object
+        .is_crd()
         .then(|| object.get(&["spec", "conversion", "webhook", "clientConfig"]))
         .flatten()
         .filter(|_| {
@@ -33,10 +34,6 @@ pub(super) fn webhooks(object: &Object) -> impl Iterator<Item = &Value> {
         && matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration");
     let webhooks = is_configuration.then(|| object.get(&["webhooks"]).and_then(Value::as_array)).flatten();
     webhooks.into_iter().flatten()
-}
-
-pub(super) fn is_definition(object: &Object) -> bool {
-    object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
 }
 
 impl Endpoint {

@@ -114,7 +114,7 @@ impl Probe {
 /// Returns probes of services that only convert: a stored object is read in another version.
 fn conversion_probes(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec<Probe> {
     let mut probes = BTreeMap::new();
-    for object in objects.iter().filter(|object| client_configs::is_definition(object)) {
+    for object in objects.iter().filter(|object| object.is_crd()) {
         let endpoint = client_configs::client_configs(object).find_map(Endpoint::of);
         let Some(endpoint) = endpoint.filter(|endpoint| !is_probed(endpoint)) else { continue };
         let kind = converted_kind(object);

@@ -1,6 +1,6 @@
 //! Manifests without the order of their objects and without their format.
 
-use manifest::Value;
+use manifest::value_text;
 
 use crate::yaml::{YamlStyle, read_documents, write_documents};
 
@@ -9,15 +9,11 @@ pub(super) fn sorted(text: &str) -> String {
     let Ok(mut objects) = read_documents(text) else { return text.to_owned() };
     objects.sort_by_cached_key(|object| {
         let metadata =
-            |field: &str| object.get("metadata").and_then(|metadata| metadata.get(field)).map(text_of);
-        let kind = object.get("kind").map(text_of).unwrap_or_default();
+            |field: &str| object.get("metadata").and_then(|metadata| metadata.get(field)).map(value_text);
+        let kind = object.get("kind").map(value_text).unwrap_or_default();
         (kind, metadata("namespace").unwrap_or_default(), metadata("name").unwrap_or_default())
     });
     write_documents(&objects, YamlStyle::CATALOG)
-}
-
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

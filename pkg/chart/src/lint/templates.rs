@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Findings, deprecation, object_name};
 use crate::chart::Chart;
 use crate::decode::{Fields, TypeError};
+use crate::files::extension;
 use crate::options::RenderOptions;
 use crate::value_tree::{go_text, read_json};
 use crate::values::Values;
@@ -53,11 +54,6 @@ pub(super) fn check(chart: &Chart, values: &Values, options: &RenderOptions, fin
             return;
         }
     }
-}
-
-fn extension(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rfind('.').map_or("", |at| &name[at..])
 }
 
 /// Checks the documents of a template. False if one is not YAML: Helm then checks no further template.

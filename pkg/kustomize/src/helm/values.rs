@@ -1,6 +1,6 @@
 //! Merges the values of a chart with those of a kustomization.
 
-use manifest::{Map, Value, YamlLimits, read_resources, yaml};
+use manifest::{Map, Value, read_resources, yaml};
 
 use crate::TreePath;
 
@@ -55,8 +55,7 @@ pub(super) fn merge_values(
 
 fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmError> {
     let no_values = |reason| HelmError::InvalidValues { file: file.clone(), reason };
-    let stream =
-        read_resources(bytes, &YamlLimits::default()).map_err(|error| no_values(error.to_string()))?;
+    let stream = read_resources(bytes).map_err(|error| no_values(error.to_string()))?;
     match stream.objects.into_iter().next().map(manifest::Object::into_value) {
         Some(Value::Object(values)) => Ok(values),
         _ => Ok(Map::new()),

@@ -32,7 +32,7 @@ impl BuildOutput {
 
 #[cfg(test)]
 mod tests {
-    use manifest::{YamlLimits, read_resources};
+    use manifest::read_resources;
 
     use super::*;
 
@@ -42,7 +42,7 @@ mod tests {
              {{apiVersion: apps/v1, kind: Deployment, metadata: {{name: b, namespace: {namespace_of_second}}}}}\n---\n\
              {{apiVersion: v1, kind: Namespace, metadata: {{name: c}}}}\n"
         );
-        let objects = read_resources(text.as_bytes(), &YamlLimits::default()).unwrap().objects;
+        let objects = read_resources(text.as_bytes()).unwrap().objects;
         let output = BuildOutput { objects, warnings: Vec::new() };
         output.files().into_iter().map(|(name, _)| name).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use manifest::{Object, Value, YamlLimits, read_resources};
+use manifest::{Object, Value, read_resources};
 
 use crate::report::StepError;
 use crate::resource::ParsedObject;
@@ -25,8 +25,7 @@ enum ObjectError {
 /// Every document and item that is no object, and every object without kind or name.
 pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ParsedObject>, Vec<StepError>> {
     let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
-    let stream =
-        read_resources(bytes, &YamlLimits::default()).map_err(|error| unreadable(error.to_string()))?;
+    let stream = read_resources(bytes).map_err(|error| unreadable(error.to_string()))?;
     let mut problems = Vec::new();
     let read = stream
         .objects

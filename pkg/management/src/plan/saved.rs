@@ -1,9 +1,6 @@
 //! Saves plans to a file, and compares the state behind a saved plan with the current state.
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Write as _},
-};
+use std::{collections::BTreeMap, fmt};
 
 use api::{
     output::CertManagerPlan,
@@ -13,6 +10,7 @@ use apply::{
     ApiError, DesiredObject, LiveObjects, ObjectKey, ObjectRevision, Observation, PlanStep, PlannedSet,
     StepAction,
 };
+use data_encoding::HEXLOWER;
 use inventory::ManagementCluster;
 use manifest::{Map, Object, Value};
 use ring::{
@@ -200,7 +198,7 @@ impl LifecyclePlan {
 pub fn new_salt() -> Result<String, RandomBytesError> {
     let mut salt = [0; 32];
     SystemRandom::new().fill(&mut salt).map_err(|_| RandomBytesError)?;
-    Ok(hex(&salt))
+    Ok(HEXLOWER.encode(&salt))
 }
 
 /// A planned Component. Its manifest counts as secret, because its values may be.
@@ -295,7 +293,7 @@ fn secret_digest(fields: Map<String, Value>, salt: Option<&str>) -> String {
     match salt {
         Some(salt) => {
             let key = hmac::Key::new(hmac::HMAC_SHA256, salt.as_bytes());
-            hex(hmac::sign(&key, Value::Object(fields).to_string().as_bytes()).as_ref())
+            HEXLOWER.encode(hmac::sign(&key, Value::Object(fields).to_string().as_bytes()).as_ref())
         }
         None => digest(&Value::Object(without_values(fields))),
     }
@@ -303,15 +301,7 @@ fn secret_digest(fields: Map<String, Value>, salt: Option<&str>) -> String {
 
 /// Returns the digest of a value. Mappings are sorted by key, so equal values have equal text.
 fn digest(value: &Value) -> String {
-    hex(&Sha256::digest(value.to_string()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(&Sha256::digest(value.to_string()))
 }
 
 fn is_secret(object: &Object) -> bool {

@@ -113,8 +113,7 @@ async fn an_unfinished_upgrade_stops_init_and_delete() {
         assert!(is_refused, "{refused:?}");
     }
     assert!(!matches!(upgrade, Err(LifecycleError::Unfinished(_))), "{upgrade:?}");
-    let refused =
-        reject_unfinished(&cluster(&fixture).await, CheckedRuns::All, UnfinishedPolicy::Refuse).await;
+    let refused = reject_unfinished(&cluster(&fixture).await, UnfinishedPolicy::Refuse).await;
     assert!(matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_)))), "{refused:?}");
     assert_eq!(fixture.sandbox().revision(), before);
 }
@@ -127,7 +126,7 @@ async fn a_failed_journal_read_stops_a_change() {
             fixture.inject_fault(&format!("{code},verb=get,resource={resource}"));
             let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
             let cluster = ManagementCluster::new(server, EventSink::none());
-            let result = reject_unfinished(&cluster, CheckedRuns::All, UnfinishedPolicy::Refuse).await;
+            let result = reject_unfinished(&cluster, UnfinishedPolicy::Refuse).await;
             assert_eq!(result.is_err(), is_refused, "{resource} {code}: {result:?}");
         }
     }

@@ -7,10 +7,6 @@ use manifest::{Object, Value};
 
 use crate::provider_set::{marks, options};
 
-pub(crate) fn is_definition(object: &Object) -> bool {
-    object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
-}
-
 /// Returns the stored versions of the live definition that the next definition no longer serves.
 ///
 /// A version is lost if the next definition lacks it or stops serving it.

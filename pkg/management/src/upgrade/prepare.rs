@@ -11,7 +11,7 @@ use manifest::Object;
 use provider::InstalledProvider;
 
 use super::{
-    definitions::{is_definition, versions_lost},
+    definitions::versions_lost,
     user_fields::{KeptFields, keep_user_fields},
 };
 use crate::{
@@ -199,7 +199,7 @@ async fn dry_run(
 
 fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &LiveObjects) -> Vec<PreflightProblem> {
     let mut found = Vec::new();
-    for next in desired.objects.iter().filter(|next| is_definition(&next.object)) {
+    for next in desired.objects.iter().filter(|next| next.object.is_crd()) {
         let Some(live) = live.present(&next.key) else { continue };
         for version in versions_lost(live, &next.object) {
             let text = format!(

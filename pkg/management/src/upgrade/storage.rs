@@ -12,7 +12,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    definitions::{is_definition, is_served, stored_versions, versions_missing},
+    definitions::{is_served, stored_versions, versions_missing},
     journal::UpgradeError,
 };
 use crate::LifecycleError;
@@ -45,7 +45,7 @@ pub(crate) async fn storage_rollbacks(
 ) -> Result<Vec<Result<StorageRollback, String>>, ApiError> {
     let live = cluster.server.list(&crd_kind(), &ListQuery { labels, ..ListQuery::default() }).await?;
     let mut found = Vec::new();
-    for old in old.iter().filter(|old| is_definition(old)) {
+    for old in old.iter().filter(|old| old.is_crd()) {
         let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
         let forgotten = versions_missing(live, old);
         if !forgotten.is_empty() {

@@ -137,7 +137,7 @@ spec:
 ";
     let list = text.trim_start().replace('\n', "\n  ");
     let text = format!("{text}---\nkind: List\nitems:\n- {list}\n");
-    let stream = read_resources(text.as_bytes(), &YamlLimits::default()).unwrap();
+    let stream = read_resources(text.as_bytes()).unwrap();
     let annotations = json!({
         "f": "one\n  two\n", "a": "1.50", "b": "yes", "c": "2020-01-01", "d": null, "e": "x", "7": "0x10",
     });
@@ -155,7 +155,7 @@ spec:
 #[test]
 fn resources_keep_their_missing_last_line_break() {
     let text = b"kind: A\nx: |\n  one\n  two";
-    assert_eq!(read_resources(text, &YamlLimits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo");
+    assert_eq!(read_resources(text).unwrap().objects[0].as_map()["x"], "one\ntwo");
     assert_eq!(read_stream(text, &YamlLimits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
 }
 

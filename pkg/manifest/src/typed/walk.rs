@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::time;
 use crate::builtin::{self, Definition, Field, Form, SchemaAlternative, ValueType};
 use crate::duration::nanoseconds;
-use crate::go_base64::BASE64;
+use crate::go_formats::BASE64;
 use crate::object::type_name;
 use crate::quantity;
 

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use super::error::YamlErrorKind;
 use super::timestamp::Timestamp;
 use crate::Value;
-use crate::go_base64::BASE64;
+use crate::go_formats::BASE64;
 
 /// The prefix of the tags that YAML itself defines, written `!!` in a document.
 const CORE_TAGS: &str = "tag:yaml.org,2002:";

@@ -1,6 +1,6 @@
 //! Writes one object to the target.
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget, Server, WriteMode};
@@ -19,7 +19,7 @@ use crate::{
     DifferencePolicy,
     pause::PausableKind,
     run::{KnownCopies, MoveContext, TargetCopy},
-    target::kind_on_target,
+    target::kinds_on_target,
 };
 
 /// Maximum number of attempts to complete an object while controllers change the object.
@@ -76,16 +76,7 @@ impl<'w> CopyWriter<'w> {
         work: &'w MoveContext<'w>,
         existing: &'w ExistingObjects,
     ) -> Result<Self, ApiError> {
-        let mut kinds = BTreeMap::new();
-        for node in work.plan.selection.moving() {
-            let kind = &work.plan.facts(node).object_type.kind;
-            let place = (kind.group_kind(), kind.version.clone());
-            if let Entry::Vacant(vacant) = kinds.entry(place) {
-                let (kind, version) = vacant.key();
-                let on_target = kind_on_target(&work.target, kind, version).await?;
-                vacant.insert(on_target);
-            }
-        }
+        let kinds = kinds_on_target(&work.target, work.plan.moving_kinds()).await?;
         let references = MovedReferences::new(&work.plan, work.request);
         Ok(Self { work, existing, kinds, references })
     }

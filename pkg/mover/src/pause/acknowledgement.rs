@@ -55,9 +55,7 @@ impl MoveContext<'_> {
         if unseen.is_empty() {
             return Ok(());
         }
-        self.source
-            .events
-            .send(&ProgressEvent::MoveResting { objects: keys(&unseen).iter().cloned().collect() });
+        self.source.events.send(&ProgressEvent::MoveResting { objects: keys(&unseen) });
         let timeout_after = ACKNOWLEDGE_TIMEOUT.min(self.request.timeout);
         if let Ok(seen) = timeout(timeout_after, poll_until_acknowledged(&self.source, &mut unseen)).await {
             return seen.map_err(api_error(MoveSide::Source));

@@ -343,16 +343,9 @@ impl<'t> RestoreTarget<'t> {
     }
 
     fn needed_permissions(plan: &MovePlan, keys: &BTreeMap<NodeId, ObjectKey>) -> Vec<Permission> {
-        let among = |(node, key): (&NodeId, &ObjectKey)| {
-            let kind = &plan.facts(*node).object_type.kind;
-            ResourceScope {
-                group: kind.group.clone(),
-                resource: kind.plural.clone(),
-                namespace: key.namespace.clone(),
-            }
-        };
-        let places: BTreeSet<ResourceScope> =
-            keys.iter().map(among).filter(|among| !among.resource.is_empty()).collect();
+        let scopes =
+            keys.iter().map(|(node, key)| ResourceScope::of(&plan.facts(*node).object_type.kind, key));
+        let places: BTreeSet<ResourceScope> = scopes.filter(|scope| !scope.resource.is_empty()).collect();
         let permission = |verb: &str, group: &str, resource: &str, namespace: &str| Permission {
             verb: verb.to_owned(),
             group: group.to_owned(),

@@ -115,14 +115,8 @@ impl TargetPlanner<'_> {
         keys: &BTreeMap<NodeId, ObjectKey>,
         target: &TargetState,
     ) -> Result<Vec<PreflightProblem>, MoveError> {
-        let among = |node: &NodeId, key: &ObjectKey| {
-            let kind = &plan.facts(*node).object_type.kind;
-            ResourceScope {
-                group: kind.group.clone(),
-                resource: kind.plural.clone(),
-                namespace: key.namespace.clone(),
-            }
-        };
+        let among =
+            |node: &NodeId, key: &ObjectKey| ResourceScope::of(&plan.facts(*node).object_type.kind, key);
         let here: BTreeSet<ResourceScope> =
             keys.keys().map(|node| among(node, &plan.facts(*node).key)).collect();
         let there: BTreeSet<ResourceScope> = keys.iter().map(|(node, key)| among(node, key)).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{DeniedPermission, Permission};
+use apply::{ApiKind, DeniedPermission, ObjectKey, Permission};
 use inventory::{PreflightProblem, lease_permissions};
 
 use super::problem;
@@ -24,6 +24,13 @@ pub(crate) struct ResourceScope {
     pub(crate) resource: String,
     /// Namespace; empty for cluster-scoped objects.
     pub(crate) namespace: String,
+}
+
+impl ResourceScope {
+    /// Returns the scope of an object, whose namespace may differ between the clusters.
+    pub(crate) fn of(kind: &ApiKind, key: &ObjectKey) -> Self {
+        Self { group: kind.group.clone(), resource: kind.plural.clone(), namespace: key.namespace.clone() }
+    }
 }
 
 /// Returns the permissions that one side must grant.

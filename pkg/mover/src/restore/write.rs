@@ -1,6 +1,6 @@
 //! Writes one object of a restore to the target.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 
 use api::labels::FIELD_MANAGER;
 use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget, WriteMode};
@@ -17,7 +17,7 @@ use crate::{
     mark::RESTORE_MARK,
     pause::PausableKind,
     run::TargetCopy,
-    target::kind_on_target,
+    target::kinds_on_target,
 };
 
 /// The kinds of the target in which objects are written.
@@ -37,15 +37,7 @@ struct RestoreJob<'r> {
 
 impl RestoreWriter {
     pub(super) async fn new(restore: &RestoreContext<'_>) -> Result<Self, ApiError> {
-        let mut kinds = BTreeMap::new();
-        for node in restore.plan.selection.moving() {
-            let kind = &restore.plan.facts(node).object_type.kind;
-            if let Entry::Vacant(vacant) = kinds.entry((kind.group_kind(), kind.version.clone())) {
-                let (group_kind, version) = vacant.key();
-                let kind = kind_on_target(&restore.target, group_kind, version).await?;
-                vacant.insert(kind);
-            }
-        }
+        let kinds = kinds_on_target(&restore.target, restore.plan.moving_kinds()).await?;
         Ok(Self { kinds, references: MovedReferences::new(restore.plan, restore.request) })
     }
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use manifest::{Map, Value, duration::nanoseconds};
+use manifest::{Map, Value, duration::nanoseconds, parse_bool};
 
 use super::{Config, ConfigError};
 
@@ -113,15 +113,6 @@ fn parse_mode(text: &str) -> Option<CertManagerMode> {
         "managed" => Some(CertManagerMode::Managed),
         "external" => Some(CertManagerMode::External),
         "none" => Some(CertManagerMode::None),
-        _ => None,
-    }
-}
-
-/// The values that Go's strconv.ParseBool accepts.
-fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
         _ => None,
     }
 }

@@ -45,7 +45,7 @@ impl GitRemote {
         if is_clone(&self.clone) {
             self.remove_unused_clone().await?;
         }
-        let temporary = sibling_path(&self.clone, ".new-", "");
+        let temporary = sibling_path(&self.clone, ".new-");
         self.remove(&temporary)?;
         self.initialize(&temporary, &temporary, &["init", "--bare"], commit).await?;
         disk::rename(&temporary, &self.clone)
@@ -105,7 +105,7 @@ impl GitRemote {
     pub async fn delete_worktree(&self, folder: &Path) -> Result<bool, Error> {
         let _lock = self.lock().await?;
         // Under another name, a folder whose deletion is interrupted is no worktree any more.
-        let deleted = sibling_path(folder, ".deleted-", "");
+        let deleted = sibling_path(folder, ".deleted-");
         self.remove(&deleted)?;
         disk::rename(folder, &deleted).map_err(|error| self.disk_error("delete", folder, error))?;
         self.remove(&deleted)?;

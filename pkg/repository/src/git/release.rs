@@ -124,12 +124,8 @@ impl Repository for GitRepository {
             if let GitReference::Pinned { version, .. } = &self.location.reference {
                 return Ok(Version::parse(version).into_iter().collect());
             }
-            match self.list_releases(&self.remote()?).await? {
-                (versions, ignored) if versions.is_empty() => {
-                    Err(Error::NoVersions { place: self.display_address(), ignored })
-                }
-                (versions, _) => Ok(versions),
-            }
+            let (versions, ignored) = self.list_releases(&self.remote()?).await?;
+            repository::require_versions(self, versions, ignored)
         }
         .boxed()
     }

@@ -183,7 +183,7 @@ impl GitRemote {
         self.check_network("")?;
         let _lock = self.lock().await?;
         if !is_clone(&self.clone) {
-            let temporary = sibling_path(&self.clone, ".new-", "");
+            let temporary = sibling_path(&self.clone, ".new-");
             // The process that left this folder is gone, because this process holds the lock.
             self.remove(&temporary)?;
             self.clone_into(&temporary).await?;
@@ -350,10 +350,10 @@ impl<'t> OtherRef<'t> {
     }
 }
 
-/// A path in the same folder, named prefix, name, suffix.
-pub(super) fn sibling_path(path: &Path, prefix: &str, suffix: &str) -> PathBuf {
+/// Returns the path in the same folder with a prefix before the name.
+pub(super) fn sibling_path(path: &Path, prefix: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{prefix}{name}{suffix}"))
+    path.with_file_name(format!("{prefix}{name}"))
 }
 
 /// The time since the last fetch of a clone.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use api::output::{ChangedPart, ObjectChange};
-use manifest::Value;
+use manifest::{Value, value_text};
 
-use super::{by_field, change, find, text_of};
+use super::{by_field, change, find};
 
 /// The paths of a Pod spec in an object.
 const POD_SPECS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
@@ -55,7 +55,7 @@ fn compare_arguments(name: &str, old: Option<&Value>, new: Option<&Value>, chang
 
 fn list_of_arguments(container: Option<&Value>) -> Vec<String> {
     let args = container.and_then(|container| container["args"].as_array());
-    args.into_iter().flatten().map(text_of).collect()
+    args.into_iter().flatten().map(value_text).collect()
 }
 
 fn without<'a>(list: &'a [String], other: &[String]) -> Vec<&'a String> {
@@ -98,7 +98,7 @@ fn compare_environment(
         let value = |list| {
             let entry: &Value = find(list, "name", variable)?;
             let value = entry.get("value").or_else(|| entry.get("valueFrom"));
-            Some(value.map(text_of).unwrap_or_default())
+            Some(value.map(value_text).unwrap_or_default())
         };
         let (old, new) = (value(old), value(new));
         if old != new {

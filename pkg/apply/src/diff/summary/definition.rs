@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use api::output::{ChangeEffect, ChangedPart, ObjectChange};
-use manifest::Value;
+use manifest::{Value, value_text};
 
-use super::{by_field, change, find, schema, text_of};
+use super::{by_field, change, find, schema};
 
 /// The fields of a version besides its schema, its columns and `served`.
 const SETTINGS: [&str; 2] = ["selectableFields", "subresources"];
@@ -36,7 +36,7 @@ pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<O
 
 /// Removes a change of the conversion strategy. The diff shows a changed webhook.
 fn compare_conversion(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
-    let strategy = |object: &Value| object.pointer("/spec/conversion/strategy").map(text_of);
+    let strategy = |object: &Value| object.pointer("/spec/conversion/strategy").map(value_text);
     let (old, new) = (strategy(before), strategy(after));
     if old.is_none() || new.is_none() || old == new {
         return;
@@ -69,7 +69,7 @@ fn compare(name: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>
     schema::compare(old.pointer("/schema/openAPIV3Schema"), new.pointer("/schema/openAPIV3Schema"), changes);
     compare_columns(old.get("additionalPrinterColumns"), new.get("additionalPrinterColumns"), changes);
     for setting in SETTINGS.iter().filter(|setting| old.get(**setting) != new.get(**setting)) {
-        let text = |version: &Value| version.get(*setting).map(text_of);
+        let text = |version: &Value| version.get(*setting).map(value_text);
         changes.push(change(ChangedPart::Version, setting, text(old), text(new)));
     }
     if old.get("deprecationWarning") != new.get("deprecationWarning") {

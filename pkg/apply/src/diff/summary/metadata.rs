@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use api::output::{ChangedPart, ObjectChange};
-use manifest::{Map, Value};
+use manifest::{Map, Value, value_text};
 
-use super::{change, text_of};
+use super::change;
 
 /// The annotation that repeats a whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -22,7 +22,7 @@ pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<O
         let (old, new) = (map(before), map(after));
         let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for key in keys.into_iter().filter(|key| *key != LAST_APPLIED && old.get(*key) != new.get(*key)) {
-            let text = |map: &Map<String, Value>| map.get(key).map(text_of);
+            let text = |map: &Map<String, Value>| map.get(key).map(value_text);
             changes.push(change(part, key, text(&old), text(&new)));
         }
         for object in [&mut *before, after] {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use api::output::{ChangeEffect, ChangedPart, ObjectChange};
-use manifest::{Map, Value};
+use manifest::{Map, Value, value_text};
 
-use super::{change, definition::text_change, text_of};
+use super::{change, definition::text_change};
 
 /// Compares the schemas of one version. An added or removed field is one change, including its subfields.
 pub(super) fn compare(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
@@ -28,12 +28,12 @@ fn compare_node(path: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectCh
                 compare_node(&format!("{path}[*]"), old, new, changes);
             }
             ("default", ..) => {
-                changes.push(change(ChangedPart::Default, path, old.map(text_of), new.map(text_of)));
+                changes.push(change(ChangedPart::Default, path, old.map(value_text), new.map(value_text)));
             }
             ("required" | "enum", ..) => compare_list(path, key, (old, new), changes),
             ("x-kubernetes-validations", ..) => compare_rules(path, old, new, changes),
             _ => {
-                let (before, after) = (old.map(text_of), new.map(text_of));
+                let (before, after) = (old.map(value_text), new.map(value_text));
                 changes.push(rule_change(path, key, effect(key, old, new), (before, after)));
             }
         }
@@ -50,7 +50,7 @@ fn compare_properties(path: &str, old: Option<&Value>, new: Option<&Value>, chan
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => compare_node(&below, old, new, changes),
             (old, new) => {
-                let of_type = |field: &Value| field.get("type").map_or_else(|| "any".to_owned(), text_of);
+                let of_type = |field: &Value| field.get("type").map_or_else(|| "any".to_owned(), value_text);
                 let (old, new) = (old.map(of_type), new.map(of_type));
                 changes.push(change(ChangedPart::Field, &below, old, new));
             }
@@ -66,7 +66,7 @@ fn compare_list(
     changes: &mut Vec<ObjectChange>,
 ) {
     let texts = |list: Option<&Value>| -> Vec<String> {
-        list.and_then(Value::as_array).into_iter().flatten().map(text_of).collect()
+        list.and_then(Value::as_array).into_iter().flatten().map(value_text).collect()
     };
     let is_enum = key == "enum";
     if is_enum && (old.is_none() || new.is_none()) {

@@ -69,11 +69,11 @@ async fn a_confirmation_is_retried_like_a_request() {
     let lease = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
     lab.fixture.inject_fault("503,verb=update,resource=coordination.k8s.io/leases,times=2");
     let server = lab.server.with_lease(&lease);
-    server.confirm_leases("delete objects", Duration::ZERO).await.unwrap();
+    server.confirm_leases("delete objects").await.unwrap();
     lab.fixture.inject_fault("503,verb=update,resource=coordination.k8s.io/leases");
     let started = Instant::now();
     let server = server.retrying_for(Duration::from_secs(30));
-    let error = server.confirm_leases("delete objects", Duration::ZERO).await.unwrap_err();
+    let error = server.confirm_leases("delete objects").await.unwrap_err();
     let ApiError::RetriesExhausted { last, .. } = &error else { panic!("{error:?}") };
     assert!(matches!(**last, ApiError::LeaseUnconfirmed { .. }), "{error:?}");
     assert!(started.elapsed() > Duration::from_secs(10));

@@ -1,10 +1,8 @@
 //! The format of manifests in a journal. Pure functions.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Read as _, Write as _},
-};
+use std::io::{self, Read as _, Write as _};
 
+use data_encoding::HEXLOWER;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use manifest::{Map, Object, Value};
 use sha2::{Digest as _, Sha256};
@@ -93,11 +91,7 @@ pub(crate) fn digest(parts: &[Vec<u8>]) -> String {
     for part in parts {
         hash.update(part);
     }
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(&hash.finalize())
 }
 
 #[cfg(test)]
