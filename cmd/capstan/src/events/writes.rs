@@ -28,15 +28,15 @@ impl Writes {
         self.0.any_sent.load(Ordering::Relaxed)
     }
 
-    /// Returns the counts in words: `3 objects created, 1 changed`. `None` without writes.
-    pub(crate) fn summary(&self) -> Option<String> {
+    /// Returns the counts for the end of a result: `; 3 objects created, 1 changed`. Empty without writes.
+    pub(crate) fn suffix(&self) -> String {
         let WriteCounts { created, changed, deleted, .. } = &*self.0;
         let counts = [("created", created), ("changed", changed), ("deleted", deleted)];
         let counts = counts.map(|(verb, count)| (verb, count.load(Ordering::Relaxed)));
         let mut some = counts.iter().filter(|(_, count)| *count > 0);
-        let (verb, count) = some.next()?;
-        let first = format!("{} {verb}", format_count(*count, "object"));
-        Some(some.fold(first, |text, (verb, count)| format!("{text}, {count} {verb}")))
+        let Some((verb, count)) = some.next() else { return String::new() };
+        let first = format!("; {} {verb}", format_count(*count, "object"));
+        some.fold(first, |text, (verb, count)| format!("{text}, {count} {verb}"))
     }
 
     /// Counts an event of a server if the event is a write.
@@ -70,14 +70,14 @@ mod tests {
     #[test]
     fn the_summary_counts_writes_by_effect() {
         let writes = Writes::default();
-        assert_eq!(writes.summary(), None);
+        assert_eq!(writes.suffix(), "");
         let object = ObjectKey::default();
         for how in [Written::Created, Written::Created, Written::Changed, Written::Unchanged] {
             writes.record(&Event::Wrote { object: object.clone(), how });
         }
-        assert_data_eq!(writes.summary().unwrap(), str!["2 objects created, 1 changed"]);
+        assert_data_eq!(writes.suffix(), str!["; 2 objects created, 1 changed"]);
         let writes = Writes::default();
         writes.record(&Event::Deleted { object });
-        assert_data_eq!(writes.summary().unwrap(), str!["1 object deleted"]);
+        assert_data_eq!(writes.suffix(), str!["; 1 object deleted"]);
     }
 }

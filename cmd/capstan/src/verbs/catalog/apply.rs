@@ -232,7 +232,7 @@ impl ApplyRun {
             0 => String::new(),
             count => format!("; left out {}", format_count(count, "object")),
         };
-        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        let writes = session.writes().suffix();
         Ok(if report.changes {
             format!("applied catalog `{}`{writes}{left_out}", self.name)
         } else {

@@ -15,7 +15,6 @@ use transport::store::KeyLock;
 use super::{
     lieutenant::LieutenantFlags,
     tools::{SessionTools, evaluation_control},
-    working_dir_flag::WorkingDirFlag,
 };
 use crate::{Environment, Failure, session::Session, ui::format_count, verbs::path_lock::take_turn};
 
@@ -46,6 +45,29 @@ pub(super) struct SourceFlags {
     /// Compile unchanged instances too
     #[arg(long)]
     no_cache: bool,
+}
+
+/// The flag that selects a working folder.
+#[derive(clap::Args)]
+pub(crate) struct WorkingDirFlag {
+    /// Working folder [default: the current folder]
+    #[arg(short = 'd', long, visible_alias = "directory", value_name = "FOLDER")]
+    working_dir: Option<PathBuf>,
+}
+
+impl WorkingDirFlag {
+    /// Returns the folder of the flag, or else of its variable, or else the current folder.
+    pub(super) fn folder(&self, environment: &Environment) -> WorkingFolder {
+        let variable = || environment.text("COMMODORE_WORKING_DIR").map(PathBuf::from);
+        let folder = self.working_dir.clone().or_else(variable).unwrap_or_default();
+        WorkingFolder::new(environment.resolve(folder))
+    }
+
+    /// Deletes everything that a compilation created in the folder.
+    pub(super) fn clean(&self, session: &mut Session) -> Result<(), Failure> {
+        session.printer().write(format!("{}\n", Step::CleanWorkingTree))?;
+        Ok(self.folder(session.environment()).clean()?)
+    }
 }
 
 /// Flags that all verbs read from variables, and that `catalog compile` also has.

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
         let removed = async { set.remove(&mut plan, timeout).await.map_err(Failure::from) };
         session.execute(removed, "re-run the same command to resume")?;
         session.print(format, &report, |_, _| String::new())?;
-        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        let writes = session.writes().suffix();
         Ok(format!("deleted catalog `{}`{writes}", args.name))
     })?;
     session.show_cluster_result(args.removal.server.pace.progress, result);

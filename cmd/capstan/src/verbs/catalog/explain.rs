@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use api::output::{ParameterChange, ParameterExplanation};
 
-use super::inventory_folder::InventoryFolder;
+use super::inventory::InventoryFolder;
 use crate::{Failure, session::Session, settings::OutputFlag};
 
 /// List the classes that set a parameter of a target

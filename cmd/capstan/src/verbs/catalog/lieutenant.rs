@@ -6,7 +6,7 @@ use catalog::cluster::Lieutenant;
 use repository::RepositoryContext;
 use transport::Secret;
 
-use super::login_flow::{OidcFlags, known_token};
+use super::login::{OidcFlags, known_token};
 use crate::{Failure, session::Session};
 
 const API: &str = "Lieutenant API";

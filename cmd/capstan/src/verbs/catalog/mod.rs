@@ -2,21 +2,17 @@
 
 mod applied_catalog;
 mod apply;
-mod clean;
 mod compilation;
 mod compile;
 mod component;
 mod delete;
 mod explain;
-mod fetch_token;
 mod inventory;
-mod inventory_folder;
 mod lieutenant;
 mod lint;
 mod list;
 mod login;
 mod login_callback;
-mod login_flow;
 mod package;
 mod plan;
 mod program;
@@ -25,8 +21,8 @@ mod template_flags;
 mod tools;
 mod update_flags;
 mod watch;
-mod working_dir_flag;
 
+use self::{compilation::WorkingDirFlag, login::LoginFlags};
 use crate::{Failure, session::Session};
 
 /// Compile catalogs of clusters from class hierarchies
@@ -44,9 +40,26 @@ pub(crate) enum CatalogVerb {
     Explain(Box<explain::Explain>),
     Lint(Box<lint::Lint>),
     List(Box<list::List>),
-    Clean(Box<clean::Clean>),
-    Login(Box<login::Login>),
-    FetchToken(Box<fetch_token::FetchToken>),
+    /// Delete everything that a compilation creates, except for fetched dependencies
+    #[command(after_help = "Examples:
+  {bin} catalog clean
+  {bin} catalog clean -d work")]
+    Clean(WorkingDirFlag),
+    /// Log in to the Lieutenant API
+    ///
+    /// Prints a link to the identity provider, and waits for its answer on this machine. The token is kept in
+    /// `commodore/token` of the cache folder, where Commodore finds it too. Nothing is done while the kept token is valid
+    /// or can be renewed.
+    #[command(after_help = "Examples:
+  {bin} catalog login --api-url https://syn.example.org")]
+    Login(LoginFlags),
+    /// Print a token for the Lieutenant API
+    ///
+    /// Prints the kept token if it is still valid, and otherwise logs in as `catalog login` does. This is the only command
+    /// that prints a token.
+    #[command(after_help = "Examples:
+  {bin} catalog fetch-token --api-url https://syn.example.org")]
+    FetchToken(LoginFlags),
 }
 
 impl CatalogVerb {
@@ -62,9 +75,9 @@ impl CatalogVerb {
             Self::Explain(args) => explain::run(&args, session),
             Self::Lint(args) => lint::run(&args, session),
             Self::List(args) => list::run(&args, session),
-            Self::Clean(args) => clean::run(&args, session),
-            Self::Login(args) => login::run(&args, session),
-            Self::FetchToken(args) => fetch_token::run(&args, session),
+            Self::Clean(working_dir) => working_dir.clean(session),
+            Self::Login(flags) => flags.log_in(session),
+            Self::FetchToken(flags) => flags.print_token(session),
         }
     }
 }

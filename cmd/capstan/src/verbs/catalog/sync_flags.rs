@@ -16,7 +16,7 @@ use crate::{Failure, session::Session, ui::format_count};
 
 /// The flags that components and packages have in common.
 #[derive(clap::Args)]
-pub(super) struct SyncFlags {
+pub(crate) struct SyncFlags {
     /// YAML file with a list of repositories, each as `organization/name`
     #[arg(value_name = "FILE")]
     list: PathBuf,

@@ -8,10 +8,10 @@ use catalog::scaffold::{CreatedDependency, DependencyKind, HookRunner, NewDepend
 use repository::git::GitAuthor;
 
 use super::{
+    compilation::WorkingDirFlag,
     compile::Lines,
     program::ProgramRunner,
     tools::{SessionHooks, temporary_folder},
-    working_dir_flag::WorkingDirFlag,
 };
 use crate::{Environment, Failure, session::Session};
 

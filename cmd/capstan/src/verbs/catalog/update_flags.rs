@@ -14,7 +14,7 @@ use crate::{Failure, session::Session};
 
 /// The flags that components and packages have in common.
 #[derive(clap::Args)]
-pub(super) struct UpdateFlags {
+pub(crate) struct UpdateFlags {
     /// Folder of the component or package, the top folder of a Git repository
     #[arg(value_name = "FOLDER")]
     path: PathBuf,

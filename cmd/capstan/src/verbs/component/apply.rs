@@ -145,7 +145,7 @@ impl ApplyRun<'_> {
         let report = report(COMMAND, plan.plans(), DiffDetail::Hidden, true);
         session.print(self.format, &report, |_, _| String::new())?;
         let count = format_count(report.components.len(), "Component");
-        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        let writes = session.writes().suffix();
         Ok(if report.changes { format!("applied {count}{writes}") } else { format!("{count} unchanged") })
     }
 

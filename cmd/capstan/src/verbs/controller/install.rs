@@ -88,7 +88,7 @@ impl Install {
         let installed = async { installation.install(&mut plan, wait.timeout).await.map_err(Failure::from) };
         session.execute(installed, "re-run the same command to resume")?;
         session.print(format, &report, |_, _| String::new())?;
-        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        let writes = session.writes().suffix();
         Ok(if report.changes {
             format!("installed the controller{writes}")
         } else {

@@ -79,7 +79,7 @@ impl Uninstall {
         let removed = async { installation.remove(&mut plan, timeout).await.map_err(Failure::from) };
         session.execute(removed, "re-run the same command to resume")?;
         session.print(format, &report, |_, _| String::new())?;
-        let writes = session.writes().summary().map(|text| format!("; {text}")).unwrap_or_default();
+        let writes = session.writes().suffix();
         Ok(format!("uninstalled the controller{writes}"))
     }
 }

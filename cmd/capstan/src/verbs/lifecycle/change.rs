@@ -83,8 +83,7 @@ pub(crate) fn result_text(words: ResultWords, report: &LifecycleReport, writes: 
     if parts.is_empty() {
         return words.no_changes.to_owned();
     }
-    let objects = writes.summary().map(|text| format!("; {text}")).unwrap_or_default();
-    format!("{} {}{objects}", words.past_tense, parts.join(" and "))
+    format!("{} {}{}", words.past_tense, parts.join(" and "), writes.suffix())
 }
 
 /// Plans a change, then shows, saves or executes the plan, depending on the flags.

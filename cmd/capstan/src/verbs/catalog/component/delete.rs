@@ -1,7 +1,7 @@
 use catalog::WorkingFolder;
 use catalog::scaffold::{ScaffoldRun, find_component};
 
-use crate::verbs::catalog::{compile::Lines, tools::temporary_folder, working_dir_flag::WorkingDirFlag};
+use crate::verbs::catalog::{compilation::WorkingDirFlag, compile::Lines, tools::temporary_folder};
 use crate::{Failure, session::Session};
 
 /// Delete the checkout of a component

@@ -5,9 +5,11 @@ mod compile;
 mod delete;
 mod features;
 mod new;
-mod sync;
 mod update;
 
+use catalog::scaffold::DependencyKind;
+
+use super::sync_flags::SyncFlags;
 use crate::{Failure, session::Session};
 
 /// Create, update, compile and delete components
@@ -16,7 +18,14 @@ pub(crate) enum CatalogComponentVerb {
     Compile(Box<compile::Compile>),
     New(Box<new::New>),
     Update(Box<update::Update>),
-    Sync(Box<sync::Sync>),
+    /// Update components on GitHub from their templates
+    ///
+    /// Merges the changes of the template into each repository of a list, and creates or updates a pull request, like
+    /// `commodore component sync`. The token needs the permission `public_repo`. A failure does not stop the others.
+    #[command(after_help = "Examples:
+  {bin} catalog component sync components.yaml --dry-run
+  {bin} catalog component sync components.yaml --filter 'team/.*'")]
+    Sync(Box<SyncFlags>),
     Delete(Box<delete::Delete>),
 }
 
@@ -26,7 +35,7 @@ impl CatalogComponentVerb {
             Self::Compile(args) => compile::run(&args, session),
             Self::New(args) => new::run(&args, session),
             Self::Update(args) => update::run(&args, session),
-            Self::Sync(args) => sync::run(&args, session),
+            Self::Sync(flags) => flags.sync(DependencyKind::Component, session),
             Self::Delete(args) => delete::run(&args, session),
         }
     }
