@@ -200,9 +200,19 @@ fn errors_name_the_files_of_the_command_line() {
 error: While rendering inventory: Error while rendering inventory: Error rendering node web
   cause: cannot render target `web`
   cause: [CWD]/tests/broken.yml:2: lookup error for reference '${none}' in parameter 'kapitan.compile[2].helm_params.namespace': key 'none' not found (through ${web:namespace})
+hint: define each missing parameter in a class, or give its reference a default: `${NAME::DEFAULT}`
 
 "#]]
     );
+    world.write(
+        "component-web/component/app.jsonnet",
+        "local a = import 'lib/argocd.libjsonnet';\n{ x: a.None }\n",
+    );
+    assert_data_eq!(world.run_line("catalog component compile component-web -o out").stderr, str![[r#"
+error: cannot compile `web`
+  cause: Error compiling targets: Error compiling web: [CWD]/component-web/component/app.jsonnet:2:6: field does not exist: None
+
+"#]]);
 }
 
 /// Lets component `bad` run a program that never ends, and whose child process never ends.

@@ -74,6 +74,7 @@ Discovering components...
 error: While rendering inventory: Error while rendering inventory: Error rendering node cluster
   cause: cannot render target `cluster`
   cause: inventory/classes/mine/main.yml:4: lookup error for reference '${facts:size}' in parameter 'one.text': key 'size' not found
+hint: define each missing parameter in a class, or give its reference a default: `${NAME::DEFAULT}`
 
 $ capstan catalog package compile package-mine tests/nope.yml
 exit 1

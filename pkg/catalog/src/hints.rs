@@ -82,6 +82,9 @@ impl Explain for TargetProblem {
 impl Explain for ParameterProblem {
     fn explain(&self) -> ErrorExplanation<'_> {
         match &self.kind {
+            ProblemKind::MissingKey { similar, .. } if similar.is_empty() => ErrorExplanation::hint(
+                "define each missing parameter in a class, or give its reference a default: `${NAME::DEFAULT}`",
+            ),
             ProblemKind::MissingKey { similar, .. } => ErrorExplanation::hints(did_you_mean(similar)),
             ProblemKind::Constant { key, .. } => ErrorExplanation::hint(format!(
                 "remove `{key}` from the later class, or the prefix `=` from the earlier one"

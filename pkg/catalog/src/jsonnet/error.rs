@@ -14,7 +14,7 @@ const MAX_TRACE: usize = 12;
 /// A position in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
-    /// The path of the file, or the name of an embedded library.
+    /// The path of the file without links, or the name of an embedded library.
     pub file: String,
     /// The line, from 1.
     pub line: usize,

@@ -24,6 +24,14 @@ impl SourcePath {
             Self::Embedded(name) => (*name).to_owned(),
         }
     }
+
+    /// Returns the file for messages. Many files are reached through links in folders that are deleted afterwards.
+    pub(super) fn location(&self) -> String {
+        match self {
+            Self::File(path) => path.canonicalize().as_deref().unwrap_or(path).display().to_string(),
+            Self::Embedded(_) => self.display(),
+        }
+    }
 }
 
 /// An import that cannot be resolved.

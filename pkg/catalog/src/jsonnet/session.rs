@@ -63,7 +63,7 @@ impl<'p> Session<'p> {
         let text =
             imports::read(&path, &self.from.reads).map_err(|error| JsonnetError::new(error.to_string()))?;
         if nesting(&String::from_utf8_lossy(&text)) > MAX_DEPTH {
-            let reason = format!("`{}` is nested deeper than {MAX_DEPTH} levels", path.display());
+            let reason = format!("`{}` is nested deeper than {MAX_DEPTH} levels", path.location());
             return Err(JsonnetError::new(reason));
         }
         let text = if path == LIMITS { text } else { [PREFIX.as_bytes(), &text].concat() };
@@ -108,7 +108,7 @@ impl<'p> Session<'p> {
         let before = source.text.get(PREFIX.len()..)?.get(..start)?;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        Some(SourcePosition { file: source.path.display(), line, column: start - line_start + 1 })
+        Some(SourcePosition { file: source.path.location(), line, column: start - line_start + 1 })
     }
 
     fn resolve(
