@@ -86,7 +86,8 @@ pub struct Session {
     pub(crate) random: Random,
     pub(crate) required: Vec<RenderError>,
     pub(crate) reads: Reads,
-    regexes: HashMap<Str, Rc<Regex>>,
+    /// Compiled patterns, by pattern; with Unicode, and for texts in ASCII.
+    regexes: [HashMap<Str, Rc<Regex>>; 2],
     changed: Vec<Map>,
     host: Option<Rc<dyn Any>>,
 }
@@ -103,7 +104,7 @@ impl Session {
             included: HashMap::new(),
             required: Vec::new(),
             reads: Reads::default(),
-            regexes: HashMap::new(),
+            regexes: Default::default(),
             changed: Vec::new(),
             host: None,
         }
@@ -171,17 +172,18 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn regex(&self, pattern: &[u8]) -> Option<Rc<Regex>> {
-        self.regexes.get(pattern).cloned()
+    pub(crate) fn regex(&self, pattern: &[u8], is_ascii: bool) -> Option<Rc<Regex>> {
+        self.regexes[usize::from(is_ascii)].get(pattern).cloned()
     }
 
-    pub(crate) fn keep_regex(&mut self, pattern: &[u8], regex: Regex) -> Rc<Regex> {
+    pub(crate) fn keep_regex(&mut self, pattern: &[u8], is_ascii: bool, regex: Regex) -> Rc<Regex> {
         const MOST: usize = 256;
-        if self.regexes.len() >= MOST {
-            self.regexes.clear();
+        let kept = &mut self.regexes[usize::from(is_ascii)];
+        if kept.len() >= MOST {
+            kept.clear();
         }
         let regex = Rc::new(regex);
-        self.regexes.insert(pattern.into(), regex.clone());
+        kept.insert(pattern.into(), regex.clone());
         regex
     }
 }
