@@ -106,5 +106,5 @@ pub use server::{
     PatchTarget, Server, ServerOptions, ServerVersion, WatchEvent, WriteMode,
 };
 pub use status::{Blocker, Health, Status, StatusHints, status_of, waiting_for};
-pub use take_over::take_over_fields;
+pub use take_over::{FormerTool, take_over_fields};
 pub use wait::WaitRequest;

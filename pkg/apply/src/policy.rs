@@ -9,7 +9,7 @@ use std::{
 use manifest::{Object, duration};
 use serde::{Deserialize, Serialize};
 
-use crate::GroupKind;
+use crate::{FormerTool, GroupKind};
 
 /// The policy for an existing object that this owner did not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +126,8 @@ pub struct ApplyOptions {
     pub missing_namespaces: MissingNamespacePolicy,
     /// The namespace of namespaced objects without one.
     pub namespace: String,
-    /// Prefixes of the names of field managers whose fields are taken over, such as `kubectl`.
-    pub take_over: Vec<String>,
+    /// The tools whose fields are taken over.
+    pub take_over: Vec<FormerTool>,
     /// Kinds whose instances belong to the set although the set does not define the kinds. The group may be `*` or
     /// `*.suffix`, the kind may be `*`.
     pub additional_managed_types: Vec<GroupKind>,

@@ -5,12 +5,32 @@ mod field_set;
 mod tests;
 
 use manifest::{Map, Object, Value};
+use serde_json::json;
+
+/// The fields that a tool may keep.
+const LABELS: [&str; 2] = ["f:labels", "f:annotations"];
+
+/// A tool whose fields are taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormerTool {
+    /// The prefix of the names of its field managers, such as `kubectl`.
+    pub prefix: &'static str,
+    /// True if its labels and annotations stay, because users set them with this tool.
+    pub keeps_labels: bool,
+}
+
+impl FormerTool {
+    /// A tool that loses all of its fields.
+    pub const fn new(prefix: &'static str) -> Self {
+        Self { prefix, keeps_labels: false }
+    }
+}
 
 /// Returns metadata.managedFields in which one manager owns, by apply, the fields of other managers. With these entries
 /// on the server, a server-side apply removes the fields that its manifest does not name.
 ///
-/// Shape: Update entries of `manager`, and all entries of managers with a name prefix in `prefixes`, are merged into
-/// its Apply entry. Entries of subresources stay. None if nothing changes. The result is written with the
+/// Shape: Update entries of `manager`, and all entries of `tools`, are merged into its Apply entry. Entries of subresources
+/// stay, and so do the labels and annotations that a tool keeps. None if nothing changes. The result is written with the
 /// resourceVersion of `live`, so that concurrent entries are not lost.
 ///
 /// A server keeps one Apply entry for each manager, and its fields are paths in one version of the kind. One call
@@ -20,9 +40,9 @@ use manifest::{Map, Object, Value};
 /// Source: component-operator-runtime v0.3 (ssa-override), Kubernetes 1.36 client-go (csaupgrade), kube-apiserver 1.36
 /// (measured: of two Apply entries of a manager the last one stays). differs: component-operator-runtime drops entries
 /// of other versions. Their fields then have no owner and stay for ever.
-pub fn take_over_fields(live: &Object, manager: &str, prefixes: &[String]) -> Option<Value> {
+pub fn take_over_fields(live: &Object, manager: &str, tools: &[FormerTool]) -> Option<Value> {
     let entries = live.get(&["metadata", "managedFields"])?.as_array()?;
-    let role = |entry: &Value| role(entry, manager, prefixes);
+    let role = |entry: &Value| role(entry, manager, tools);
     let ours = entries.iter().find(|entry| role(entry) == Role::Ours);
     let mut taken = entries.iter().filter(|entry| role(entry) == Role::TakenOver);
     let version = match ours {
@@ -34,12 +54,18 @@ pub fn take_over_fields(live: &Object, manager: &str, prefixes: &[String]) -> Op
     let mut merged = ours.unwrap_or(first).as_object()?.clone();
     let mut united = Map::new();
     let given = ours.into_iter().chain(entries.iter().filter(|entry| is_taken(entry)));
-    given.filter_map(fields).for_each(|fields| field_set::merge(&mut united, fields));
+    given
+        .filter_map(|entry| taken_fields(entry, tools))
+        .for_each(|fields| field_set::merge(&mut united, &fields));
     merged.insert("manager".to_owned(), manager.into());
     merged.insert("operation".to_owned(), "Apply".into());
     merged.insert("fieldsV1".to_owned(), Value::Object(united));
-    let stays = |entry: &&Value| role(entry) != Role::Ours && !is_taken(entry);
-    Some([Value::Object(merged)].into_iter().chain(entries.iter().filter(stays).cloned()).collect())
+    let stays = |entry: &Value| match role(entry) {
+        Role::Ours => None,
+        Role::TakenOver if is_taken(entry) => entry_of_labels(entry, tools),
+        Role::TakenOver | Role::Other => Some(entry.clone()),
+    };
+    Some([Value::Object(merged)].into_iter().chain(entries.iter().filter_map(stays)).collect())
 }
 
 /// The role of an entry in a takeover.
@@ -53,17 +79,53 @@ enum Role {
     Other,
 }
 
-fn role(entry: &Value, manager: &str, prefixes: &[String]) -> Role {
+fn role(entry: &Value, manager: &str, tools: &[FormerTool]) -> Role {
     let name = text(entry, "manager");
     if !text(entry, "subresource").is_empty() || fields(entry).is_none() {
         Role::Other
     } else if name == manager {
         if text(entry, "operation") == "Apply" { Role::Ours } else { Role::TakenOver }
-    } else if prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())) {
+    } else if loses_fields(entry, tools) {
         Role::TakenOver
     } else {
         Role::Other
     }
+}
+
+/// True if an entry belongs to one of these tools and has fields that the tool does not keep.
+pub(crate) fn loses_fields(entry: &Value, tools: &[FormerTool]) -> bool {
+    tool_of(entry, tools).is_some() && taken_fields(entry, tools).is_none_or(|taken| !taken.is_empty())
+}
+
+fn tool_of<'t>(entry: &Value, tools: &'t [FormerTool]) -> Option<&'t FormerTool> {
+    tools.iter().find(|tool| text(entry, "manager").starts_with(tool.prefix))
+}
+
+/// Returns the fields of an entry without those that its tool keeps.
+fn taken_fields(entry: &Value, tools: &[FormerTool]) -> Option<Map<String, Value>> {
+    let mut taken = fields(entry)?.clone();
+    if tool_of(entry, tools).is_some_and(|tool| tool.keeps_labels)
+        && let Some(metadata) = taken.get_mut("f:metadata").and_then(Value::as_object_mut)
+    {
+        LABELS.iter().for_each(|field| drop(metadata.remove(*field)));
+        if metadata.is_empty() {
+            taken.remove("f:metadata");
+        }
+    }
+    Some(taken)
+}
+
+/// Returns the rest of an entry whose fields were taken. None if its tool keeps nothing.
+fn entry_of_labels(entry: &Value, tools: &[FormerTool]) -> Option<Value> {
+    tool_of(entry, tools).filter(|tool| tool.keeps_labels)?;
+    let metadata = fields(entry)?.get("f:metadata")?.as_object()?;
+    let kept: Map<String, Value> = LABELS
+        .iter()
+        .filter_map(|field| Some(((*field).to_owned(), metadata.get(*field)?.clone())))
+        .collect();
+    let mut rest = entry.clone();
+    rest["fieldsV1"] = json!({"f:metadata": kept});
+    (!kept.is_empty()).then_some(rest)
 }
 
 /// Returns the version whose entries are taken first. Entries in the written version can be merged afterwards.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use apply::{ApplyOptions, GroupKind, OwnershipMarks, Policies, ReconcilePolicy};
+use apply::{ApplyOptions, FormerTool, GroupKind, OwnershipMarks, Policies, ReconcilePolicy};
 use serde_json::json;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 pub const RECONCILER: &str = "component-operator.cs.sap.com";
 
 /// Prefixes of the field managers whose fields `SsaOverride` takes over.
-const FORMER_MANAGERS: [&str; 2] = ["kubectl", "helm"];
+const FORMER_MANAGERS: [FormerTool; 2] = [FormerTool::new("kubectl"), FormerTool::new("helm")];
 
 /// Returns the ownership marks of a Component. `hub` is the uid of the namespace `kube-system` of its cluster.
 /// Source: component-operator 0.3 (owner id).
@@ -52,7 +52,7 @@ pub fn options(component: &Component, digest: &str) -> ApplyOptions {
             Some(MissingNamespacesPolicy::DoNotCreate) => apply::MissingNamespacePolicy::Refuse,
         },
         namespace: component.deployment_namespace().to_owned(),
-        take_over: FORMER_MANAGERS.map(str::to_owned).to_vec(),
+        take_over: FORMER_MANAGERS.to_vec(),
         additional_managed_types: spec.additional_managed_types.iter().map(kind).collect(),
         component_digest: Some(digest.to_owned()),
         reapply_after: Some(Intervals::of(spec).reapply),

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{
-    ApiError, ApplyOptions, Blocker, EngineError, OwnershipMarks, PlannedSet, RecordedSet, RecordedSetError,
-    SaveAt, Server, SetObjects,
+    ApiError, ApplyOptions, Blocker, EngineError, FormerTool, OwnershipMarks, PlannedSet, RecordedSet,
+    RecordedSetError, SaveAt, Server, SetObjects,
 };
 use manifest::Object;
 
 /// The ConfigMap of the record, in the namespace of the controller.
 const RECORD: &str = "capstan.controller";
 /// Prefixes of the field managers of other tools that may have installed the controller.
-const FORMER_TOOLS: [&str; 2] = ["kubectl", "helm"];
+const FORMER_TOOLS: [FormerTool; 2] = [FormerTool::new("kubectl"), FormerTool::new("helm")];
 
 /// The reason why the controller cannot be installed or removed.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ impl Installation {
             ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("{namespace}/controller"))
         };
         let options = ApplyOptions {
-            take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+            take_over: FORMER_TOOLS.to_vec(),
             release_orphans: true,
             ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
         };

@@ -3,16 +3,21 @@
 use api::ProviderId;
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use apply::{
-    AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DesiredSet, ItemPhase,
-    OwnershipMarks, key_of,
+    AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DesiredSet, FormerTool,
+    ItemPhase, OwnershipMarks, key_of,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
-/// Field managers of tools that may have installed the providers earlier.
-const FORMER_TOOLS: [&str; 3] = ["clusterctl", "kubectl", "helm"];
+/// Tools that may have installed the providers earlier. Users label Namespaces and definitions with kubectl, for example
+/// for pod security or for moves.
+const FORMER_TOOLS: [FormerTool; 3] = [
+    FormerTool::new("clusterctl"),
+    FormerTool { prefix: "kubectl", keeps_labels: true },
+    FormerTool::new("helm"),
+];
 
 /// The key of the apply set in its ConfigMap.
 const SET_KEY: &str = "applySet";
@@ -131,7 +136,7 @@ pub(crate) fn marks(id: &ProviderId) -> OwnershipMarks {
 /// Returns the write options for a provider: server-side apply that takes over fields from clusterctl and kubectl.
 pub(crate) fn options(namespace: &str) -> ApplyOptions {
     ApplyOptions {
-        take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+        take_over: FORMER_TOOLS.to_vec(),
         ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
     }
 }

@@ -10,6 +10,7 @@ use crate::StepAction;
 use crate::{
     AdoptionPolicy, ApplyOptions, ApplySetItem, DesiredObject, ItemPhase, LiveObjects, ObjectKey,
     Observation, OwnershipMarks, UpdatePolicy, desired::ONCE_DIGEST, live::is_terminating,
+    take_over::loses_fields,
 };
 
 /// The action on an object, with a reason if it is not obvious.
@@ -161,17 +162,14 @@ impl Decider<'_> {
     /// never wrote the object.
     fn former_manager<'o>(&self, object: &'o Object) -> Option<&'o str> {
         let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
-        let managers: Vec<&str> = entries
+        let entries: Vec<&Value> = entries
             .into_iter()
             .flatten()
             .filter(|entry| entry["subresource"].as_str().unwrap_or_default().is_empty())
-            .filter_map(|entry| entry["manager"].as_str())
             .collect();
-        let prefixes = &self.options.take_over;
-        let foreign =
-            managers.iter().find(|name| prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())));
-        let wrote = managers.contains(&self.options.field_manager.as_str());
-        foreign.or_else(|| managers.first().filter(|_| !wrote)).copied()
+        let foreign = entries.iter().find(|entry| loses_fields(entry, &self.options.take_over));
+        let wrote = entries.iter().any(|entry| entry["manager"] == *self.options.field_manager);
+        foreign.or_else(|| entries.first().filter(|_| !wrote))?["manager"].as_str()
     }
 }
 

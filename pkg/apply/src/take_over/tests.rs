@@ -1,7 +1,7 @@
 use manifest::Object;
 use serde_json::{Value, json};
 
-use super::take_over_fields;
+use super::{FormerTool, take_over_fields};
 use crate::{
     ApplyRequest, PatchTarget, WriteMode,
     testing::{Lab, object},
@@ -14,11 +14,14 @@ fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value
     })
 }
 
-fn taken(entries: &Value, prefixes: &[&str]) -> Option<Value> {
+fn taken(entries: &Value, prefixes: &[&'static str]) -> Option<Value> {
+    taken_by(entries, &prefixes.iter().map(|prefix| FormerTool::new(prefix)).collect::<Vec<_>>())
+}
+
+fn taken_by(entries: &Value, tools: &[FormerTool]) -> Option<Value> {
     let live = json!({"apiVersion": "a/v1", "kind": "A", "metadata": {"managedFields": entries}});
     let live: Object = live.try_into().unwrap();
-    let prefixes: Vec<_> = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
-    take_over_fields(&live, "ours", &prefixes)
+    take_over_fields(&live, "ours", tools)
 }
 
 // Row: ENG-59
@@ -34,6 +37,25 @@ fn entries_of_named_tools_become_part_of_the_apply_entry() {
     assert_eq!(
         taken(&json!([tool, ours, apply, other, status]), &["kubectl"]),
         Some(json!([merged, other, status]))
+    );
+}
+
+#[test]
+fn a_tool_may_keep_its_labels_and_annotations() {
+    let tools = [FormerTool { prefix: "kubectl", keeps_labels: true }];
+    let labels = json!({"f:labels": {"f:team": {}}, "f:annotations": {".": {}, "f:note": {}}});
+    let set_labels = entry("kubectl-label", "Update", "a/v1", &json!({"f:metadata": labels}));
+    assert_eq!(taken_by(&json!([set_labels]), &tools), None);
+
+    let mut metadata = labels.clone();
+    metadata["f:finalizers"] = json!({"v:\"a\"": {}});
+    let edited =
+        entry("kubectl-edit", "Update", "a/v1", &json!({"f:metadata": metadata, "f:spec": {"f:b": {}}}));
+    let taken = json!({"f:metadata": {"f:finalizers": {"v:\"a\"": {}}}, "f:spec": {"f:b": {}}});
+    let rest = entry("kubectl-edit", "Update", "a/v1", &json!({"f:metadata": labels}));
+    assert_eq!(
+        taken_by(&json!([edited, set_labels]), &tools),
+        Some(json!([entry("ours", "Apply", "a/v1", &taken), rest, set_labels]))
     );
 }
 
@@ -122,11 +144,11 @@ async fn unapplied_fields_of_the_tool_are_removed_and_others_kept() {
     let mut widget = written_by_many(&lab).await;
     widget["apiVersion"] = "example.com/v1".into();
     widget["spec"] = json!({"kept": 2});
-    let prefixes = ["tool".to_owned()];
+    let tools = [FormerTool::new("tool")];
     let mut specs = Vec::new();
     loop {
         let live = lab.get(&widget).await;
-        let Some(fields) = take_over_fields(&live, "ours", &prefixes) else { break };
+        let Some(fields) = take_over_fields(&live, "ours", &tools) else { break };
         let patch = json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": fields},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": live.get(&["metadata", "resourceVersion"])}

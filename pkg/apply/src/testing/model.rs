@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::object;
 use crate::{
-    ApiKind, ApplyOptions, ApplyPlan, ApplySet, DesiredSet, InvalidObject, ItemPhase, LiveObjects,
-    MissingNamespacePolicy, ObjectKey, Observation, OwnershipMarks, PlanError, PlanStep, Policies,
-    ServedKinds, StepAction, build_desired_set, key_of, plan,
+    ApiKind, ApplyOptions, ApplyPlan, ApplySet, DesiredSet, FormerTool, InvalidObject, ItemPhase,
+    LiveObjects, MissingNamespacePolicy, ObjectKey, Observation, OwnershipMarks, PlanError, PlanStep,
+    Policies, ServedKinds, StepAction, build_desired_set, key_of, plan,
 };
 
 /// Returns the defaults, with the prefix `x` and the namespace `default`.
@@ -21,7 +21,7 @@ pub(crate) fn options() -> ApplyOptions {
         defaults: Policies::default(),
         missing_namespaces: MissingNamespacePolicy::Create,
         namespace: "default".to_owned(),
-        take_over: vec!["kubectl".to_owned()],
+        take_over: vec![FormerTool::new("kubectl")],
         additional_managed_types: Vec::new(),
         component_digest: None,
         reapply_after: None,

@@ -7,9 +7,9 @@ use std::{
 
 use apply::{
     ApiError, ApplyOptions, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, ConnectionOptions, Engine,
-    EngineError, EngineOutcome, Event, EventSink, GroupKind, ItemPhase, MissingNamespacePolicy, ObjectKey,
-    OwnershipMarks, PatchTarget, PlannedSet, Policies, PruneTiming, ReadByName, RunOptions, Server,
-    ServerOptions, WriteError,
+    EngineError, EngineOutcome, Event, EventSink, FormerTool, GroupKind, ItemPhase, MissingNamespacePolicy,
+    ObjectKey, OwnershipMarks, PatchTarget, PlannedSet, Policies, PruneTiming, ReadByName, RunOptions,
+    Server, ServerOptions, WriteError,
 };
 use futures::future::BoxFuture;
 use manifest::{Value, YamlLimits, read_stream};
@@ -213,7 +213,7 @@ pub(crate) fn options() -> ApplyOptions {
         defaults: Policies::default(),
         missing_namespaces: MissingNamespacePolicy::Create,
         namespace: "default".to_owned(),
-        take_over: vec!["kubectl".to_owned(), "helm".to_owned()],
+        take_over: vec![FormerTool::new("kubectl"), FormerTool::new("helm")],
         additional_managed_types: Vec::new(),
         component_digest: None,
         reapply_after: None,

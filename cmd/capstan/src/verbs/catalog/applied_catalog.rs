@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
 use api::output::{AppliedCatalog, AppliedCatalogs, CatalogRunReport, UnresolvedObject};
-use apply::{ApplyOptions, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, key_of};
+use apply::{
+    ApplyOptions, FormerTool, OwnershipMarks, PlannedSet, RecordedSet, SaveAt, SetRecordSummary, key_of,
+};
 use catalog::manifests::ManifestObject;
 use inventory::ManagementCluster;
 use management::DiffDetail;
@@ -16,7 +18,8 @@ pub(super) const RECORD_NAMESPACE: &str = "kube-system";
 /// The start of the names of records.
 const RECORD_PREFIX: &str = "capstan.catalog.";
 /// Prefixes of the field managers of other tools that may have applied the catalog.
-const FORMER_TOOLS: [&str; 3] = ["kubectl", "helm", "argocd"];
+const FORMER_TOOLS: [FormerTool; 3] =
+    [FormerTool::new("kubectl"), FormerTool::new("helm"), FormerTool::new("argocd")];
 
 /// Returns the applied objects of a catalog. Objects without a namespace are in the given one.
 pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &str) -> RecordedSet {
@@ -34,7 +37,7 @@ pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &s
             ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("catalog/{name}"))
         },
         options: ApplyOptions {
-            take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
+            take_over: FORMER_TOOLS.to_vec(),
             release_orphans: true,
             ..ApplyOptions::new(FIELD_MANAGER, CAPSTAN_DOMAIN, namespace)
         },

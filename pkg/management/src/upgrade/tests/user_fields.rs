@@ -1,3 +1,4 @@
+use apply::{GroupKind, PatchTarget};
 use snapbox::{assert_data_eq, str};
 
 use super::*;
@@ -35,6 +36,21 @@ async fn a_deployment_without_replicas_is_scaled_up_again() {
     scale(&lab, 0).await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_eq!(replicas(&lab).await, 1);
+}
+
+// Row: D-96
+#[tokio::test]
+async fn labels_that_users_set_with_kubectl_survive_an_upgrade() {
+    let lab = Lab::start().await;
+    let label = json!({"metadata": {"labels": {"clusterctl.cluster.x-k8s.io/move": ""}}});
+    let server = lab.cluster.server().without_lease();
+    let kind =
+        server.kind(&GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition")).await.unwrap();
+    server.patch(&kind, "", DEFINITION, &label, "kubectl-label", PatchTarget::Object).await.unwrap();
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await.unwrap();
+    assert_eq!(definition["metadata"]["labels"]["clusterctl.cluster.x-k8s.io/move"], "");
+    assert_eq!(definition["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-docker");
 }
 
 /// Returns releases whose new docker lacks its definition.
