@@ -94,8 +94,12 @@ fn unknown_cluster(text: &str, name: &str, there: &[&ObjectKey]) -> PreflightPro
     let near = similar_names(name, there.iter().map(|key| key.name.as_str()));
     let hint = match near.first() {
         Some(near) => format!("did you mean `{near}`?"),
+        None if there.is_empty() => {
+            "these namespaces have no Clusters; select others with `--namespace`".to_owned()
+        }
         None => {
-            "list Clusters with `kubectl get clusters -A`; set the namespace with `--namespace`".to_owned()
+            let names = there.iter().map(|key| format!("{}/{}", key.namespace, key.name));
+            format!("select one of {}", some_names(names))
         }
     };
     problem(format!("Cluster `{text}` does not exist in the selected namespaces"), hint)
@@ -116,6 +120,16 @@ async fn find_labelled(
     let found: BTreeSet<ObjectKey> = found.iter().map(key_of).collect();
     let labelled = there.iter().filter(|key| found.contains(**key));
     Ok(labelled.map(|key| (key.namespace.clone(), key.name.clone())).collect())
+}
+
+/// Lists names in quotes; counts those after the first ten.
+pub(super) fn some_names(names: impl ExactSizeIterator<Item = String>) -> String {
+    const MAX_SHOWN: usize = 10;
+    let more = match names.len().saturating_sub(MAX_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", names.take(MAX_SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
 }
 
 pub(super) fn namespaces_text(namespaces: &BTreeSet<String>) -> String {

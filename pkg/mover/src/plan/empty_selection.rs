@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use apply::{ApiError, GroupKind, ListQuery};
 use inventory::{ManagementCluster, PreflightProblem};
+use workload::ContentFacts;
 
-use super::{MovePlan, cluster_choice::namespaces_text};
+use super::{
+    MovePlan,
+    cluster_choice::{namespaces_text, some_names},
+};
 use crate::{
     ClusterChoice, MoveRequest,
     preflight::problem,
     target::{NamespaceState, namespace_states},
 };
-
-/// Maximum number of namespaces that a hint names; the hint counts the rest.
-const MAX_EXAMPLES: usize = 10;
 
 /// Returns a warning that nothing moves, with the namespaces that hold Clusters.
 pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> PreflightProblem {
@@ -28,17 +29,11 @@ pub(super) async fn nothing_to_save(
     request: &MoveRequest,
     plan: &MovePlan,
 ) -> Vec<PreflightProblem> {
-    let saved: BTreeSet<&str> =
-        plan.selection.moving().map(|node| plan.facts(node).key.namespace.as_str()).collect();
-    let is_empty = |name: &&String| !saved.contains(name.as_str());
-    // A choice of some Clusters has already found each of them, in some of the namespaces.
-    let all = request.clusters == ClusterChoice::All;
-    let empty: BTreeSet<&str> =
-        request.namespaces.iter().filter(|_| all).filter(is_empty).map(String::as_str).collect();
+    let empty = empty_namespaces(plan, request);
     if empty.is_empty() {
         let hint = "create a Cluster first, or select another management cluster with `--kubeconfig`";
         let nothing = || problem("cannot back up the management cluster: it has no Clusters", hint);
-        return saved.is_empty().then(nothing).into_iter().collect();
+        return plan.selection.moving().next().is_none().then(nothing).into_iter().collect();
     }
     // Without permission to read namespaces, a missing namespace counts as empty.
     let states = namespace_states(source, empty.iter().copied()).await.unwrap_or_default();
@@ -53,6 +48,31 @@ pub(super) async fn nothing_to_save(
     empty.collect()
 }
 
+/// Returns the problems of a restore from requested namespaces without saved Clusters. A typing error must not look like a
+/// complete restore.
+pub(super) fn nothing_to_restore(plan: &MovePlan, request: &MoveRequest) -> Vec<PreflightProblem> {
+    let graph = &plan.discovered.graph;
+    let clusters = graph.iter().filter(|(_, node)| matches!(node.facts.content, ContentFacts::Cluster(_)));
+    let saved: BTreeSet<String> = clusters.map(|(_, node)| node.facts.key.namespace.clone()).collect();
+    let hint = match saved.len() {
+        0 => "no namespace has saved Clusters".to_owned(),
+        _ => format!("these namespaces have saved Clusters: {}", some_names(saved.into_iter())),
+    };
+    let empty = empty_namespaces(plan, request).into_iter();
+    let text = |name| format!("cannot restore namespace `{name}`: it has no saved Clusters");
+    empty.map(|name| problem(text(name), hint.clone())).collect()
+}
+
+/// Returns the requested namespaces from which nothing is taken. A choice of some Clusters has already found each of them,
+/// in some of the namespaces.
+fn empty_namespaces<'r>(plan: &MovePlan, request: &'r MoveRequest) -> BTreeSet<&'r str> {
+    let taken: BTreeSet<&str> =
+        plan.selection.moving().map(|node| plan.facts(node).key.namespace.as_str()).collect();
+    let all = request.clusters == ClusterChoice::All;
+    let requested = request.namespaces.iter().filter(|_| all).map(String::as_str);
+    requested.filter(|name| !taken.contains(name)).collect()
+}
+
 /// Returns a hint that names the other namespaces with Clusters. Without permission to list Clusters, the hint is a
 /// command.
 async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<String>) -> String {
@@ -60,18 +80,10 @@ async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<S
         Err(_) => "list Clusters with `kubectl get clusters -A`".to_owned(),
         Ok([]) => "no other namespace has Clusters".to_owned(),
         Ok([only]) => format!("namespace `{only}` has a Cluster: add `--namespace {only}`"),
-        Ok(several) => {
-            let names: Vec<String> =
-                several.iter().take(MAX_EXAMPLES).map(|name| format!("`{name}`")).collect();
-            let more = match several.len().saturating_sub(MAX_EXAMPLES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!(
-                "other namespaces have Clusters ({}{more}): select them with `--namespace`",
-                names.join(", ")
-            )
-        }
+        Ok(several) => format!(
+            "other namespaces have Clusters ({}): select them with `--namespace`",
+            some_names(several.iter().cloned())
+        ),
     }
 }
 

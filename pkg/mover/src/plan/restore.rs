@@ -16,8 +16,9 @@ use workload::{
 
 use super::{
     CONTRACT_CHECK, MovePlan, TargetEffect,
-    cluster_choice::choose_clusters,
+    cluster_choice::{check_status_kinds, choose_clusters},
     duplicate_clusters::check_duplicate_clusters,
+    empty_selection::nothing_to_restore,
     overwrite::{check_endpoint, has_same_content},
     target_planner,
 };
@@ -82,6 +83,8 @@ pub async fn plan_restore(
     let discovered = Discovery { types, graph, inventory: ProviderInventory::default() };
     let mut plan = MovePlan::new(discovered, &choice);
     findings.add(check_selection(&plan.discovered.graph, &plan.selection));
+    findings.problems.extend(nothing_to_restore(&plan, request));
+    findings.problems.extend(check_status_kinds(&plan.moving_facts(), &request.include_status));
     findings.warnings.extend(plan.unlinked_warning(saved));
     findings.problems.extend(plan.foreign_kinds_problem(&kinds));
     let target = Box::pin(RestoreTarget::read(target, &plan, request, kinds)).await?;
