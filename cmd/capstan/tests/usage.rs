@@ -206,6 +206,21 @@ error: flag `--output` needs a value
     );
 }
 
+#[test]
+fn an_empty_path_counts_as_missing() {
+    assert_data_eq!(
+        output(&["describe", "cluster", "demo", "--kubeconfig", ""]),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot find a kubeconfig
+hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these files do not exist: [HOME]/.kube/config)
+
+"#]]
+    );
+    assert_data_eq!(output(&["move", "--to-kubeconfig="]), str![[""]]);
+}
+
 // Row: D-315
 #[test]
 fn a_wrong_number_of_arguments_shows_one_line_of_usage() {

@@ -1,9 +1,15 @@
-use std::any::TypeId;
+use std::{any::TypeId, path::PathBuf};
 
-use clap::{Arg, ArgAction, Command};
+use clap::{
+    Arg, ArgAction, Command,
+    builder::{OsStringValueParser, TypedValueParser as _},
+};
 
 /// The hidden argument that collects surplus words, so that errors can name them.
 pub(super) const SURPLUS: &str = "capstan-surplus";
+
+/// Paths that scripts set to an empty text, which clusterctl treats as missing.
+const OPTIONAL_PATHS: [&str; 4] = ["kubeconfig", "to_kubeconfig", "to_directory", "from_directory"];
 
 /// Converts a command tree to the command line syntax of clusterctl.
 /// Shape: every switch accepts `--flag=false`. The last occurrence of a repeated flag counts. Lists accept commas,
@@ -50,6 +56,9 @@ fn adapt_arg(arg: Arg) -> Arg {
         }
         ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<i64>() => {
             arg.allow_hyphen_values(true).value_parser(integer)
+        }
+        ArgAction::Set if OPTIONAL_PATHS.contains(&arg.get_id().as_str()) => {
+            arg.allow_hyphen_values(true).value_parser(OsStringValueParser::new().map(PathBuf::from))
         }
         ArgAction::Set => arg.allow_hyphen_values(true),
         _ => arg,

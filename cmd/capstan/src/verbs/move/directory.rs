@@ -179,7 +179,7 @@ impl MoveFlags {
     /// Fails if `--kubeconfig` is given: the source is a folder, so the flag may be meant for the target.
     /// Source: clusterctl v1.14 cmd/move.go, which rejects the combination.
     fn check_restoring(&self) -> Result<(), Failure> {
-        match &self.server.kube.kubeconfig {
+        match self.server.kube.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty()) {
             None => Ok(()),
             Some(path) => Err(Failure::user("`--from-directory` cannot be combined with `--kubeconfig`")
                 .hint(format!("use `--to-kubeconfig {}` for the target", path.display()))),

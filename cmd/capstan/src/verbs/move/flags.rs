@@ -1,6 +1,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -76,6 +76,15 @@ pub(super) struct ScopeFlags {
     /// Restore the objects of such a folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "selector"])]
     pub(super) from_directory: Option<PathBuf>,
+}
+
+impl ScopeFlags {
+    /// Returns the folders of `--to-directory` and `--from-directory`. An empty path counts as missing.
+    pub(super) fn directories(&self) -> (Option<&Path>, Option<&Path>) {
+        let [to, from] = [&self.to_directory, &self.from_directory]
+            .map(|path| path.as_deref().filter(|path| !path.as_os_str().is_empty()));
+        (to, from)
+    }
 }
 
 /// The flags that say how.

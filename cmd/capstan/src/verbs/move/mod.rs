@@ -51,7 +51,7 @@ pub(crate) fn run(args: Move, session: &mut Session) -> Result<(), Failure> {
     match args.verb {
         Some(MoveVerb::Report(args)) => text::run(&args, session),
         Some(MoveVerb::Status(args)) => status::run(&args, session),
-        None => match (&args.flags.scope.to_directory, &args.flags.scope.from_directory) {
+        None => match args.flags.scope.directories() {
             (Some(folder), _) => directory::save(folder, &args.flags, session),
             (None, Some(folder)) => directory::restore(folder, &args.flags, session),
             (None, None) => execute::run(&args.flags, session),
