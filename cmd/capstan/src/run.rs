@@ -105,7 +105,11 @@ impl CommandRun {
             Invocation::Version => verbs::version::show_version(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };
-        self.finish(session.into_printer(), result)
+        let interrupted_status = session.interrupted_status();
+        match self.finish(session.into_printer(), result) {
+            ExitStatus::Interrupted => interrupted_status,
+            status => status,
+        }
     }
 
     /// Returns the candidates for the words after `--`.

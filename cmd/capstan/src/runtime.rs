@@ -21,14 +21,14 @@ use crate::{
     ui::{Progress, TICK, restore_terminal},
 };
 
-/// Runs futures on one thread, created on first use. Handles Ctrl-C and the live line.
+/// Runs futures on one thread, created on first use. Handles Ctrl-C, SIGTERM and the live line.
 pub(crate) struct Runtime {
     tokio: OnceCell<Tokio>,
     progress: Progress,
     interrupts: Arc<Interrupts>,
 }
 
-/// The state of Ctrl-C since the first wait.
+/// The state of Ctrl-C since the first wait. SIGTERM counts as Ctrl-C, with another exit status.
 #[derive(Default)]
 struct Interrupts {
     is_installed: AtomicBool,
@@ -39,6 +39,8 @@ struct Interrupts {
     received: Notify,
     /// True after a Ctrl-C that did not end the process.
     was_received: Arc<AtomicBool>,
+    /// True if the last signal was SIGTERM.
+    is_terminated: AtomicBool,
 }
 
 impl Runtime {
@@ -58,18 +60,44 @@ impl Runtime {
         self.interrupts.was_received.load(Ordering::SeqCst)
     }
 
+    /// Returns the status of an interrupted process.
+    pub(crate) fn interrupted_status(&self) -> ExitStatus {
+        self.interrupts.status()
+    }
+
     /// Runs a future to its end. Ctrl-C drops the future.
     pub(crate) fn block_on<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
         let mut result = None;
-        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }));
+        let stop = self.interrupts.received.notified();
+        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }), pin!(stop));
         result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
     }
 
-    /// Runs a future to its end or until Ctrl-C. A trait object keeps this code from being compiled more than once.
-    fn drive(&self, tokio: &Tokio, mut future: Pin<&mut dyn Future<Output = ()>>) {
+    /// Runs a future that ends by itself after a Ctrl-C. The future receives another one, which ends at that Ctrl-C. A
+    /// second Ctrl-C ends the process.
+    pub(crate) fn block_on_to_end<T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
+        &self,
+        make: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> F,
+    ) -> Result<T, Failure> {
+        let interrupts = Arc::clone(&self.interrupts);
+        let future = make(Box::pin(async move { interrupts.received.notified().await }));
+        let mut result = None;
+        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }), pin!(std::future::pending()));
+        // The interruption of this future is none of a later one.
+        let _ = self.interrupts.received.notified().now_or_never();
+        result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
+    }
+
+    /// Runs a future to its end or until `stop`. Trait objects keep this code from being compiled more than once.
+    fn drive(
+        &self,
+        tokio: &Tokio,
+        mut future: Pin<&mut dyn Future<Output = ()>>,
+        stop: Pin<&mut dyn Future<Output = ()>>,
+    ) {
         // A future that only reads files ends at the first poll and needs neither a signal handler nor a timer.
         let context = tokio.enter();
         if future.as_mut().now_or_never().is_some() {
@@ -82,7 +110,7 @@ impl Runtime {
             tokio::select! {
                 biased;
                 () = future => {}
-                () = self.interrupts.received.notified() => {}
+                () = stop => {}
                 never = draw(&self.progress), if self.progress.is_live() => match never {},
             }
         });
@@ -109,23 +137,33 @@ async fn draw(progress: &Progress) -> Infallible {
 }
 
 impl Interrupts {
-    /// Installs the handler once. The handler stays for the rest of the process, so it also handles Ctrl-C outside of
-    /// a wait. Otherwise a read from a terminal could not be interrupted.
+    /// Installs the handler once, before this call returns. The handler stays for the rest of the process, so it also
+    /// handles Ctrl-C outside of a wait. Otherwise a read from a terminal could not be interrupted.
     fn install_handler(this: &Arc<Self>, progress: &Progress) {
         if this.is_installed.swap(true, Ordering::SeqCst) {
             return;
         }
+        // Without the runtime, the signals or the thread, a signal ends the process, as before the first wait.
+        let Ok(tokio) = Builder::new_current_thread().enable_io().build() else { return };
+        let Ok(mut signals) = tokio.block_on(async { Signals::listen() }) else { return };
         let (this, progress) = (Arc::clone(this), progress.clone());
         let watch = move || {
-            let Ok(tokio) = Builder::new_current_thread().enable_io().build() else { return };
             tokio.block_on(async {
-                while tokio::signal::ctrl_c().await.is_ok() {
+                while let Some(is_terminated) = signals.next().await {
+                    this.is_terminated.store(is_terminated, Ordering::SeqCst);
                     this.handle(&progress);
                 }
             });
         };
-        // Without this thread, the signal ends the process, as before the first wait.
         let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch);
+    }
+
+    fn status(&self) -> ExitStatus {
+        if self.is_terminated.load(Ordering::SeqCst) {
+            ExitStatus::Terminated
+        } else {
+            ExitStatus::Interrupted
+        }
     }
 
     fn handle(&self, progress: &Progress) {
@@ -136,7 +174,47 @@ impl Interrupts {
             progress.end();
             restore_terminal();
             // No wait can be notified. Files are written completely or not at all.
-            std::process::exit(i32::from(ExitStatus::Interrupted.code()));
+            std::process::exit(i32::from(self.status().code()));
         }
+    }
+}
+
+/// The signals that ask the process to end.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Requires a runtime.
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next signal. True for SIGTERM.
+    async fn next(&mut self) -> Option<bool> {
+        tokio::select! {
+            received = self.interrupt.recv() => received.map(|()| false),
+            received = self.terminate.recv() => received.map(|()| true),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals(tokio::signal::windows::CtrlC);
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Requires a runtime.
+    fn listen() -> std::io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    /// Waits for the next Ctrl-C.
+    async fn next(&mut self) -> Option<bool> {
+        self.0.recv().await.map(|()| false)
     }
 }

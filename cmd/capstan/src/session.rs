@@ -3,12 +3,13 @@ use std::{
     ffi::OsString,
     future::Future,
     mem,
+    pin::Pin,
     rc::Rc,
     sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
-use api::ProviderId;
+use api::{ExitStatus, ProviderId};
 use provider::{ProviderReleases, config::Config};
 use serde::Serialize;
 
@@ -225,6 +226,19 @@ impl Session {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
         self.runtime.block_on(future)
+    }
+
+    /// Runs a future that ends by itself after a Ctrl-C. The future receives another one, which ends at that Ctrl-C.
+    pub(crate) fn block_on_to_end<T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
+        &self,
+        make: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> F,
+    ) -> Result<T, Failure> {
+        self.runtime.block_on_to_end(make)
+    }
+
+    /// Returns the status of this process after an interruption.
+    pub(crate) fn interrupted_status(&self) -> ExitStatus {
+        self.runtime.interrupted_status()
     }
 
     /// Asks a question for a yes or no. Without a terminal, the run fails with `unanswerable`.

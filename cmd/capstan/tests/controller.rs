@@ -134,7 +134,8 @@ async fn a_second_controller_waits_for_the_first() {
     assert!(get(second.probes, "/readyz").starts_with("HTTP/1.1 200"));
     assert_eq!(first.terminate(), Some(0));
     second.wait_for("started", "");
-    assert_eq!(second.terminate(), Some(0));
+    second.signal("INT");
+    assert_eq!(second.wait(), Some(0));
 }
 
 // Row: CMP-77

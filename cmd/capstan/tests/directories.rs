@@ -466,31 +466,38 @@ hint: did you mean `demo`?
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_during_a_save_resumes_paused_clusters() {
+async fn a_signal_during_a_save_resumes_paused_clusters() {
     let two = ClusterPair::start().await;
     let annotation = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
     two.source.merge(MACHINE, "default/demo-machine-0", &annotation).await;
     let [kubeconfig, _] = two.kubeconfigs().await;
-    let arguments = ["move", "--to-directory", "saved", "--kubeconfig", &kubeconfig];
-    let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
-    // The command waits for the provider of the machine.
-    while two.works_on(&two.source).await {
-        tokio::task::yield_now().await;
-    }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = tokio::task::block_in_place(|| child.wait_with_output()).unwrap();
-    assert_data_eq!(
-        two.world.to_output(&output).messages(),
-        str![[r#"
-exit 130
---- stderr
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+        let arguments = ["move", "--to-directory", "saved", "--kubeconfig", &kubeconfig];
+        let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        // The command waits for the provider of the machine.
+        while two.works_on(&two.source).await {
+            tokio::task::yield_now().await;
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = tokio::task::block_in_place(|| child.wait_with_output()).unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        assert_data_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            str![[r#"
+...
 error: interrupted while saving objects
 hint: nothing was saved; resumed 1 Cluster or ClusterClass
 
 "#]]
-    );
-    assert!(two.works_on(&two.source).await);
-    assert_eq!(listed(&two.path("saved")), "");
+        );
+        assert!(two.works_on(&two.source).await);
+        assert_eq!(listed(&two.path("saved")), "");
+        let report: Value = serde_json::from_str(
+            &two.world.run(["status", "-o", "json", "--kubeconfig", &kubeconfig]).stdout,
+        )
+        .unwrap();
+        assert_eq!(report["lease"], Value::Null, "{report}");
+    }
 }
 
 // Row: D-162

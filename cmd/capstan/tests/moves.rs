@@ -309,7 +309,7 @@ async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unfinished_move_refuses_a_deletion_at_once() {
+async fn a_deletion_waits_for_a_move_and_is_refused_if_it_stays_unfinished() {
     let two = refused().await;
     let [source, _] = two.kubeconfigs().await;
     two.source.apply(&of_another_run().to_string()).await;
@@ -318,7 +318,7 @@ async fn an_unfinished_move_refuses_a_deletion_at_once() {
     assert_eq!(run.status, 1, "{run}");
     let lines = run.stderr.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let events: Vec<_> = lines.map(|line| line["event"].as_str().unwrap_or_default().to_owned()).collect();
-    assert_eq!(events, ["error"], "{run}");
+    assert_eq!(events, ["waitingForLease", "error"], "{run}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,11 +15,13 @@ pub enum ExitStatus {
     Bug = 70,
     /// Interrupted by Ctrl-C.
     Interrupted = 130,
+    /// Interrupted by SIGTERM.
+    Terminated = 143,
 }
 
 impl ExitStatus {
     /// All codes with their meaning, for the reference pages.
-    pub const TABLE: [(ExitStatus, &'static str); 5] = [
+    pub const TABLE: [(ExitStatus, &'static str); 6] = [
         (ExitStatus::Success, "the command succeeded"),
         (
             ExitStatus::Failure,
@@ -28,6 +30,7 @@ impl ExitStatus {
         (ExitStatus::Unhealthy, "the inspected objects are unhealthy; only with `--exit-status`"),
         (ExitStatus::Bug, "a bug in capstan"),
         (ExitStatus::Interrupted, "interrupted by Ctrl-C"),
+        (ExitStatus::Terminated, "interrupted by SIGTERM, in the same way as by Ctrl-C"),
     ];
 
     /// Returns the number that the shell sees.

@@ -77,7 +77,6 @@ pub use readiness::{NotReady, WaitOptions};
 pub use render::{RenderError, RenderedPart, render_installation};
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
-pub use unfinished_runs::reject_unfinished;
 pub use upgrade::{
     AvailableUpgrades, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem, UpgradeItemError,
     UpgradeRequest, UpgradeTarget, abort_upgrade, find_upgrades, plan_resume, plan_rollback, plan_upgrade,

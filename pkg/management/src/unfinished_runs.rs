@@ -14,17 +14,6 @@ pub(crate) enum CheckedRuns {
     All,
 }
 
-/// Rejects a change before it waits for the lease of the cluster, with the same check as its plan.
-/// # Errors
-/// Returns the interrupted run, or the error of the check.
-pub async fn reject_unfinished(
-    cluster: &ManagementCluster,
-    on: UnfinishedPolicy,
-) -> Result<(), LifecycleError> {
-    let inventory = cluster.inventory().await?;
-    check_unfinished(cluster, &inventory, CheckedRuns::All, on).await.map(drop)
-}
-
 /// Rejects a change that would make an interrupted run impossible to complete, or returns warnings about the
 /// possible loss.
 /// Sends one request per kind of run, and none without installed providers.

@@ -62,20 +62,10 @@ impl LeaseFlags {
         session: &mut Session,
         work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.hold_after_check(verb, clusters, |_| Ok(()), session, work)
-    }
-
-    /// Runs work that an unfinished run may forbid. `refuse` checks for such a run before this run waits.
-    pub(crate) fn hold_after_check<T>(
-        &self,
-        verb: &str,
-        clusters: &[&ManagementCluster],
-        check: impl Fn(&Session) -> Result<(), Failure>,
-        session: &mut Session,
-        work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        // A Ctrl-C between two waits must not leave the leases behind.
+        session.defer_interrupts();
         let mut leases = Vec::new();
-        let result = self.acquire_all(verb, clusters, &check, &mut leases, session).and_then(|()| {
+        let result = self.acquire_all(verb, clusters, &mut leases, session).and_then(|()| {
             let guarded: Vec<_> = clusters
                 .iter()
                 .map(|cluster| {
@@ -85,7 +75,7 @@ impl LeaseFlags {
             work(&guarded, session)
         });
         let lost = leases.iter().find_map(Lease::loss_error);
-        let released = session.block_on(async {
+        let released = session.block_on_to_end(async |_| {
             join_all(leases.into_iter().map(Lease::release)).await;
             Ok::<_, Failure>(())
         });
@@ -101,23 +91,16 @@ impl LeaseFlags {
         &self,
         verb: &str,
         clusters: &[&ManagementCluster],
-        check: &dyn Fn(&Session) -> Result<(), Failure>,
         leases: &mut Vec<Lease>,
         session: &Session,
     ) -> Result<(), Failure> {
         for cluster in lock_order(clusters, session)? {
-            leases.push(self.acquire(verb, cluster, check, session)?);
+            leases.push(self.acquire(verb, cluster, session)?);
         }
         Ok(())
     }
 
-    fn acquire(
-        &self,
-        verb: &str,
-        cluster: &ManagementCluster,
-        check: &dyn Fn(&Session) -> Result<(), Failure>,
-        session: &Session,
-    ) -> Result<Lease, Failure> {
+    fn acquire(&self, verb: &str, cluster: &ManagementCluster, session: &Session) -> Result<Lease, Failure> {
         let request = LeaseRequest {
             when_held: HeldLeasePolicy::Fail,
             ..lease_request(ManagementCluster::lease_name(), verb, session.environment())
@@ -130,7 +113,6 @@ impl LeaseFlags {
             Err(LeaseError::Held { holder }) => holder,
             acquired => return Ok(acquired?),
         };
-        check(session)?;
         if self.no_wait_lock {
             return Err(Failure::from(LeaseError::Held { holder: held }).with_kind(Kind::Conflict));
         }

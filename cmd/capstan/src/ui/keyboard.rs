@@ -2,7 +2,7 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interruption {
-    /// The user pressed `q`, or the process received a signal to end.
+    /// The user pressed `q`, or the terminal was closed.
     Quit,
     /// The process was stopped and continued. Other programs may have written to the terminal.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix stops processes"))]
@@ -42,7 +42,6 @@ mod on_unix {
     /// The original modes return when the keyboard is dropped and while the process is stopped.
     pub(crate) struct Keyboard {
         suspended: Signals,
-        terminated: Signals,
         hung_up: Signals,
     }
 
@@ -54,7 +53,6 @@ mod on_unix {
             }
             let keyboard = Self {
                 suspended: signal(SignalKind::from_raw(Signal::TSTP.as_raw())).ok()?,
-                terminated: signal(SignalKind::terminate()).ok()?,
                 hung_up: signal(SignalKind::hangup()).ok()?,
             };
             read_keys();
@@ -64,7 +62,6 @@ mod on_unix {
         pub(crate) async fn interruption(&mut self) -> Interruption {
             loop {
                 tokio::select! {
-                    _ = self.terminated.recv() => return Interruption::Quit,
                     _ = self.hung_up.recv() => return Interruption::Quit,
                     _ = self.suspended.recv() => {
                         restore_terminal();

@@ -116,7 +116,10 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
         let request = args.lease_request(shard, session.environment())?;
         let waiting = |event: &ControllerEvent| log.controller(event);
         let commands = ManagementCluster::lease_name();
-        Some(session.block_on(acquire_shard(cluster.server(), &request, shard, &commands, waiting))?)
+        match session.block_on(acquire_shard(cluster.server(), &request, shard, &commands, waiting)) {
+            Err(failure) if failure.kind() == Kind::Interrupted => return Ok(()),
+            acquired => Some(acquired?),
+        }
     } else {
         None
     };
@@ -126,7 +129,7 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
     };
     let reports = Reports { metrics, readiness, receiver, log };
     let ended = args.reconcile(&cluster, hub, shard, reports, lease.as_mut(), session);
-    let released = session.block_on(async {
+    let released = session.block_on_to_end(async |_| {
         if let Some(lease) = lease {
             lease.release().await;
         }
@@ -181,14 +184,14 @@ impl Controller {
             shard,
             events: EventSink::new(move |event| log.controller(event)),
         };
-        session.block_on(async {
-            let hub_uid = cluster.identity().await?.uid;
-            let renderer = &renderer;
-            let controller =
-                controller::Controller { hub, hub_uid, renderer, repositories, metrics, readiness, options };
+        let hub_uid = session.block_on(cluster.identity())?.uid;
+        let renderer = &renderer;
+        let controller =
+            controller::Controller { hub, hub_uid, renderer, repositories, metrics, readiness, options };
+        session.block_on_to_end(async |stop| {
             match lease {
-                Some(lease) => Box::pin(controller.run_while_leading(lease, terminated())).await?,
-                None => Box::pin(controller.run(terminated())).await?,
+                Some(lease) => Box::pin(controller.run_while_leading(lease, stop)).await?,
+                None => Box::pin(controller.run(stop)).await?,
             }
             Ok::<_, Failure>(())
         })
@@ -230,20 +233,6 @@ async fn open_endpoints(addresses: [(&String, &str, Endpoint); 2]) -> Result<Joi
         endpoints.spawn(async move { match serve(listener, endpoint).await {} });
     }
     Ok(endpoints)
-}
-
-/// Returns a future that completes when the process is asked to end, from this call on.
-fn terminated() -> impl Future<Output = ()> {
-    #[cfg(unix)]
-    let signals = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
-    async move {
-        #[cfg(unix)]
-        if let Ok(mut signals) = signals {
-            signals.recv().await;
-            return;
-        }
-        std::future::pending::<()>().await;
-    }
 }
 
 #[cfg(test)]

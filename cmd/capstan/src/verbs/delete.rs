@@ -1,6 +1,6 @@
 use api::plan::{SavedPlan, SavedRequest};
 use inventory::ManagementCluster;
-use management::{DeleteRequest, LifecyclePlan, ProvidersRequest, reject_unfinished};
+use management::{DeleteRequest, LifecyclePlan, ProvidersRequest};
 
 use crate::{
     Failure,
@@ -146,10 +146,6 @@ impl LifecycleChange for Deletion {
 
     fn command(&self) -> &'static str {
         "delete"
-    }
-
-    async fn check_before_waiting(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(reject_unfinished(cluster, self.0.unfinished).await?)
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

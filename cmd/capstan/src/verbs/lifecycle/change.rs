@@ -36,11 +36,6 @@ pub(crate) trait LifecycleChange {
     /// The command, such as `upgrade apply`.
     fn command(&self) -> &'static str;
 
-    /// Rejects the change before it waits for the lease of another run. By default, accepts the change.
-    async fn check_before_waiting(&self, _cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(())
-    }
-
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
 
     fn resume_hint(&self) -> String;
@@ -101,11 +96,8 @@ pub(crate) fn run(
     if flags.is_plan_only() {
         return run.show(&cluster, session).map(|()| ChangeResult::default());
     }
-    let refuse = |session: &Session| session.block_on(change.check_before_waiting(&cluster));
     // Planning happens under the lease, so that the plan includes changes by the previous run.
-    lease.hold_after_check(change.command(), &[&cluster], refuse, session, |clusters, session| {
-        run.execute(&clusters[0], session)
-    })
+    lease.hold(change.command(), &[&cluster], session, |clusters, session| run.execute(&clusters[0], session))
 }
 
 struct ChangeRun<'a, C> {
