@@ -208,11 +208,14 @@ hint: define each missing parameter in a class, or give its reference a default:
         "component-web/component/app.jsonnet",
         "local a = import 'lib/argocd.libjsonnet';\n{ x: a.None }\n",
     );
-    assert_data_eq!(world.run_line("catalog component compile component-web -o out").stderr, str![[r#"
+    assert_data_eq!(
+        world.run_line("catalog component compile component-web -o out").stderr,
+        str![[r#"
 error: cannot compile `web`
   cause: Error compiling targets: Error compiling web: [CWD]/component-web/component/app.jsonnet:2:6: field does not exist: None
 
-"#]]);
+"#]]
+    );
 }
 
 /// Lets component `bad` run a program that never ends, and whose child process never ends.

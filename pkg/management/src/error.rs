@@ -51,7 +51,7 @@ pub enum LifecycleError {
 #[derive(Debug, thiserror::Error)]
 pub enum UnfinishedRun {
     /// An unfinished upgrade.
-    #[error("the upgrade started at {} is unfinished", _0.begun)]
+    #[error("{} started at {} is unfinished", _0.subject(), _0.begun)]
     Upgrade(UnfinishedUpgrade),
     /// An unfinished move from or to this cluster.
     #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]

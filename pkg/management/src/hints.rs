@@ -94,6 +94,9 @@ impl Explain for CertManagerManifestError {
 impl Explain for UpgradeError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
+            Self::Unfinished(upgrade) if upgrade.rolling_back => ErrorExplanation::hint(
+                "complete the rollback with `capstan upgrade resume`, or keep the current state with `capstan upgrade abort`",
+            ),
             Self::Unfinished(_) => ErrorExplanation::hint(
                 "resume it with `capstan upgrade resume`, undo it with `capstan upgrade rollback`, or keep the current state with `capstan upgrade abort`",
             ),
@@ -123,6 +126,9 @@ impl Explain for UpgradeError {
 impl Explain for UnfinishedRun {
     fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
+            Self::Upgrade(upgrade) if upgrade.rolling_back => {
+                "complete the rollback with `capstan upgrade resume`, or ignore it with `--abandon`".to_owned()
+            }
             Self::Upgrade(_) => {
                 "complete it with `capstan upgrade resume`, undo it with `capstan upgrade rollback`, or ignore it with `--abandon`"
                     .to_owned()

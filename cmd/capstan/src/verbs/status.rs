@@ -2,7 +2,10 @@ use std::fmt::Write as _;
 
 use api::{
     ObjectKey,
-    output::{DriftedField, DriftedFieldChange, ProviderHealth, StatusReport, WaitingFor},
+    output::{
+        DriftedField, DriftedFieldChange, ProviderHealth, StatusReport, UnfinishedInstallation,
+        UnfinishedMove, UnfinishedUpgrade, WaitingFor,
+    },
 };
 use apply::Health;
 use management::{ClusterStatus, InstalledHealth, ProviderStatus};
@@ -73,15 +76,16 @@ fn check_health(report: &StatusReport) -> Result<(), Failure> {
         count => Some(format!("{count} {several}")),
     };
     let when = |holds: bool, what: &str| holds.then(|| what.to_owned());
+    let unfinished = Unfinished::of(report);
     let problems: Vec<String> = [
         when(report.providers.is_empty(), "no providers are installed"),
         count(not_ready, "one provider is not ready", "providers are not ready"),
         count(drifted, "one object has drifted", "objects have drifted"),
-        when(!report.unfinished_init.is_empty(), "an installation is unfinished"),
-        when(report.unfinished_upgrade.is_some(), "an upgrade is unfinished"),
-        when(report.unfinished_move.is_some(), "a move is unfinished"),
+        when(!unfinished.init.is_empty(), "an installation is unfinished"),
+        when(unfinished.upgrade.is_some(), "an upgrade is unfinished"),
+        when(unfinished.moved.is_some(), "a move is unfinished"),
         when(!report.unfinished_saves.is_empty(), "a save is unfinished"),
-        when(!report.unfinished_restore.is_empty(), "a restore is unfinished"),
+        when(!unfinished.restore.is_empty(), "a restore is unfinished"),
         when(report.incomplete, "some objects cannot be read"),
     ]
     .into_iter()
@@ -90,6 +94,27 @@ fn check_health(report: &StatusReport) -> Result<(), Failure> {
     match &*problems {
         [] => Ok(()),
         problems => Err(Failure::new(Kind::Unhealthy, problems.join(", "))),
+    }
+}
+
+/// The unfinished runs of a report, without the run that is writing now.
+struct Unfinished<'r> {
+    init: &'r [UnfinishedInstallation],
+    upgrade: Option<&'r UnfinishedUpgrade>,
+    moved: Option<&'r UnfinishedMove>,
+    restore: &'r [ObjectKey],
+}
+
+impl<'r> Unfinished<'r> {
+    fn of(report: &'r StatusReport) -> Self {
+        let holder = report.lease.as_ref().filter(|lease| !lease.expired).map(|lease| &*lease.holder.command);
+        let is_stopped = |verb: &str| !holder.is_some_and(|command| command.starts_with(verb));
+        Self {
+            init: if is_stopped("init") { &report.unfinished_init } else { &[] },
+            upgrade: report.unfinished_upgrade.as_ref().filter(|_| is_stopped("upgrade")),
+            moved: report.unfinished_move.as_ref().filter(|_| is_stopped("move")),
+            restore: if is_stopped("restore") { &report.unfinished_restore } else { &[] },
+        }
     }
 }
 
@@ -138,18 +163,19 @@ fn text(report: &StatusReport, width: Option<usize>) -> String {
         [] => "no providers are installed\n".to_owned(),
         _ => providers_text(report, width),
     };
-    if !report.unfinished_init.is_empty() {
-        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init));
+    let unfinished = Unfinished::of(report);
+    if !unfinished.init.is_empty() {
+        let _ = write!(text, "\n{}", lifecycle::init_text(unfinished.init));
     }
-    if let Some(upgrade) = &report.unfinished_upgrade {
+    if let Some(upgrade) = unfinished.upgrade {
         let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade));
     }
-    if let Some(unfinished) = &report.unfinished_move {
+    if let Some(unfinished) = unfinished.moved {
         let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
     }
     report.unfinished_saves.iter().for_each(|save| r#move::add_save(save, &mut text));
-    if !report.unfinished_restore.is_empty() {
-        r#move::add_restore(&report.unfinished_restore, &mut text);
+    if !unfinished.restore.is_empty() {
+        r#move::add_restore(unfinished.restore, &mut text);
     }
     if let Some(lease) = &report.lease {
         let _ = write!(text, "\n{}", lifecycle::lease_text(lease));
@@ -242,9 +268,9 @@ mod tests {
 
     use api::{
         ProviderId, ProviderType,
-        output::{DriftedObject, UnfinishedProvider, UnfinishedUpgrade},
+        output::{DriftedObject, UnfinishedProvider},
     };
-    use apply::Blocker;
+    use apply::{Blocker, LeaseHolder, LeaseState};
     use provider::InstalledProvider;
     use serde_json::json;
     use snapbox::{assert_data_eq, str};
@@ -437,12 +463,22 @@ no providers are installed
             rolling_back: true,
             providers: vec![row("infrastructure-aws", true), row("infrastructure-docker", false)],
         };
-        let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
-        assert_data_eq!(
+        let shown = |lease| {
+            let status = ClusterStatus { unfinished_upgrade: Some(journal.clone()), lease, ..empty() };
             text(
                 &status_report(status, &UnfinishedSaves::default(), true, &SuggestedCommands::default()),
-                None
-            ),
+                None,
+            )
+        };
+        let holder = LeaseHolder {
+            host: "laptop".to_owned(),
+            process: "elsewhere".to_owned(),
+            verb: "upgrade resume".to_owned(),
+            since: None,
+        };
+        assert_data_eq!(shown(Some(LeaseState { holder, is_expired: false })), str![[""]]);
+        assert_data_eq!(
+            shown(None),
             str![[r#"
 no providers are installed
 

@@ -64,6 +64,13 @@ pub struct UnfinishedUpgrade {
     pub providers: Vec<UnfinishedProvider>,
 }
 
+impl UnfinishedUpgrade {
+    /// Returns the subject of a sentence: the upgrade, or its rollback.
+    pub fn subject(&self) -> &'static str {
+        if self.rolling_back { "the rollback of the upgrade" } else { "the upgrade" }
+    }
+}
+
 /// A provider of an unfinished upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

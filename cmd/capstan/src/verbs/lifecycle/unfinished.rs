@@ -8,7 +8,7 @@ use api::output::{
 use apply::LeaseState;
 use provider::InstalledProvider;
 
-use crate::events;
+use crate::{events, process};
 
 /// Converts an unfinished first installation for reports.
 pub(crate) fn unfinished_init(providers: &[InstalledProvider]) -> Vec<UnfinishedInstallation> {
@@ -20,8 +20,10 @@ pub(crate) fn unfinished_init(providers: &[InstalledProvider]) -> Vec<Unfinished
     providers.iter().map(one).collect()
 }
 
+/// Converts a lease for reports. The lease of a process that ended on this machine counts as expired.
 pub(crate) fn lease_report(lease: &LeaseState) -> LeaseReport {
-    LeaseReport { holder: events::lease_holder(&lease.holder), expired: lease.is_expired }
+    let expired = lease.is_expired || process::has_ended(&lease.holder.process);
+    LeaseReport { holder: events::lease_holder(&lease.holder), expired }
 }
 
 /// Returns the text of an unfinished move, with the command that completes it.
@@ -63,18 +65,16 @@ pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
 }
 
 pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade) -> String {
-    let (what, next) = if upgrade.rolling_back {
-        ("the rollback of the upgrade", "run `capstan upgrade resume` to complete the rollback")
+    let next = if upgrade.rolling_back {
+        "run `capstan upgrade resume` to complete the rollback"
     } else {
-        (
-            "the upgrade",
-            "run `capstan upgrade resume` to complete it, or `capstan upgrade rollback` to undo it",
-        )
+        "run `capstan upgrade resume` to complete it, or `capstan upgrade rollback` to undo it"
     };
     let versions = upgrade_versions(upgrade);
     format!(
-        "{what} started at {} is unfinished:\n{versions}{next}\n\
+        "{} started at {} is unfinished:\n{versions}{next}\n\
          run `capstan upgrade abort` to forget the upgrade and keep its changes\n",
+        upgrade.subject(),
         upgrade.begun
     )
 }

@@ -1,7 +1,7 @@
 use api::output::{LifecycleReport, UnfinishedUpgrade, UpgradeAborted};
 use apply::WriteMode;
 use inventory::ManagementCluster;
-use management::{LifecyclePlan, NotReady};
+use management::{LifecyclePlan, NotReady, ResumePlan};
 
 use crate::{
     Failure,
@@ -87,7 +87,14 @@ pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure
         let sources = sources.sources();
         let resumed = management::resume_upgrade(&clusters[0], &sources, &mut plan, wait);
         let not_ready = session.execute(Box::pin(resumed), RESUME_HINT)?;
-        let words = ResultWords { past_tense: "completed the upgrade:", no_changes: "completed the upgrade" };
+        let words = match plan {
+            ResumePlan::Upgrade { .. } => {
+                ResultWords { past_tense: "completed the upgrade:", no_changes: "completed the upgrade" }
+            }
+            ResumePlan::Rollback(_) => {
+                ResultWords { past_tense: "completed the rollback:", no_changes: "completed the rollback" }
+            }
+        };
         end.report_execution(plan.plan(), not_ready.as_ref(), words, session)
     })
 }
@@ -144,7 +151,7 @@ fn print_aborted(
 }
 
 fn abort_preview(upgrade: &UnfinishedUpgrade) -> String {
-    let what = if upgrade.rolling_back { "the rollback of the upgrade" } else { "the upgrade" };
+    let what = upgrade.subject();
     format!("would forget {what} started at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
 }
 

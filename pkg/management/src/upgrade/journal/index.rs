@@ -19,7 +19,7 @@ const FORMAT: u32 = 1;
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
-    #[error("the upgrade started at {} is unfinished", _0.begun)]
+    #[error("{} started at {} is unfinished", _0.subject(), _0.begun)]
     Unfinished(UnfinishedUpgrade),
     /// Kustomizations of providers at the start of the upgrade are missing now.
     #[error("cannot resume the upgrade started at {begun} without {}", kustomizations(lost))]
