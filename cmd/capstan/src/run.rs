@@ -1,6 +1,7 @@
 use std::{
     ffi::OsString,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
     process::ExitCode,
     sync::Arc,
 };
@@ -72,8 +73,20 @@ impl CommandRun {
         if let Some(shell) =
             self.environment.text(completion::COMPLETION_VARIABLE).and_then(completion::Shell::parse)
         {
-            let answered = self.complete(shell, argv).and_then(|answer| printer.write(answer));
+            let words = argv.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+            let answered = self.complete(shell, words).and_then(|answer| printer.write(answer));
             return self.finish(printer, answered);
+        }
+        if let Some(with_descriptions) = completion::requested_by_cobra(argv) {
+            let words = argv.iter().take(1).chain(argv.iter().skip(2)).cloned().collect();
+            let answered = self.complete(completion::Shell::Fish, words).and_then(|answer| {
+                printer.write(completion::cobra_answer(&String::from_utf8_lossy(&answer), with_descriptions))
+            });
+            return self.finish(printer, answered);
+        }
+        if let Some((path, arguments)) = self.clusterctl_plugin(argv) {
+            let failed = verbs::plugin::hand_over(&path, arguments);
+            return self.finish(printer, failed);
         }
         let parsed = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
@@ -112,9 +125,15 @@ impl CommandRun {
         }
     }
 
-    /// Returns the candidates for the words after `--`.
-    fn complete(&self, shell: completion::Shell, argv: &[OsString]) -> Result<Vec<u8>, Failure> {
-        let words: Vec<OsString> = argv.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+    /// Returns the plugin of clusterctl that a command line names. Under the name of clusterctl, plugins have precedence
+    /// over commands that clusterctl does not have.
+    fn clusterctl_plugin<'a>(&self, argv: &'a [OsString]) -> Option<(PathBuf, &'a [OsString])> {
+        let words = argv.get(1..).filter(|_| self.program == Program::Clusterctl)?;
+        verbs::plugin::find_before_verbs(words, &self.environment)
+    }
+
+    /// Returns the candidates for a typed command line.
+    fn complete(&self, shell: completion::Shell, words: Vec<OsString>) -> Result<Vec<u8>, Failure> {
         let environment = self.environment.clone();
         let current_dir = environment.current_dir().to_owned();
         let candidates = Arc::new(completion::Candidates::new(environment, &words));

@@ -34,6 +34,24 @@ fn the_completion_script_of_clusterctl_completes_clusterctl() {
 }
 
 #[test]
+fn scripts_that_clusterctl_installed_still_complete() {
+    let world = world();
+    assert_data_eq!(
+        world.run_as("clusterctl", ["__complete", "config", "rep"]).stdout,
+        str![[r#"
+repositories	Show all providers and their repositories
+:4
+
+"#]]
+    );
+    assert_eq!(
+        world.run_as("clusterctl", ["__completeNoDesc", "config", "rep"]).stdout,
+        "repositories\n:4\n"
+    );
+    assert_eq!(world.run_as("clusterctl", ["__complete", "config", "zzz"]).stdout, ":0\n");
+}
+
+#[test]
 fn an_unknown_shell_is_refused() {
     assert_data_eq!(
         world().run(["completion", "tcsh"]).to_string(),

@@ -55,6 +55,19 @@ hint: run `capstan config --help` to list the commands
 }
 
 #[test]
+fn a_plugin_of_clusterctl_keeps_its_name_beside_new_commands() {
+    let world = world();
+    world.script("clusterctl-status", "echo mine \"$@\"");
+    world.script("clusterctl-get", "echo mine");
+    assert_eq!(world.run_as("clusterctl", ["status", "--all"]).stdout, "mine --all\n");
+    assert_eq!(
+        world.run_as("clusterctl", ["get"]).stdout.lines().next(),
+        world.run(["get"]).stdout.lines().next()
+    );
+    assert_eq!(world.run(["status"]).status, 1);
+}
+
+#[test]
 fn a_flag_before_a_plugin_name_is_refused() {
     let world = world();
     world.script("clusterctl-foo", "echo mine");

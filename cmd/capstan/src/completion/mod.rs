@@ -13,4 +13,4 @@ mod shell;
 
 pub(crate) use candidates::Candidates;
 pub(crate) use complete::complete;
-pub(crate) use shell::{COMPLETION_VARIABLE, Shell, script};
+pub(crate) use shell::{COMPLETION_VARIABLE, Shell, cobra_answer, requested_by_cobra, script};

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
 use crate::program::Program;
@@ -49,4 +51,23 @@ pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>>
     let name = program.name().replace(' ', "-");
     shell.engine().write_registration(COMPLETION_VARIABLE, &name, &name, &name, &mut script)?;
     Ok(script)
+}
+
+/// Returns true or false, with or without descriptions, if a completion script of clusterctl asks for candidates.
+/// Source: clusterctl v1.14 (cobra 1.10), run.
+pub(crate) fn requested_by_cobra(argv: &[OsString]) -> Option<bool> {
+    match argv.get(1)?.to_str()? {
+        "__complete" => Some(true),
+        "__completeNoDesc" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns candidates in the form for a completion script of clusterctl. `lines` have candidates in the form for fish, which
+/// differs only in the last line. Without candidates, the script completes files.
+pub(crate) fn cobra_answer(lines: &str, with_descriptions: bool) -> String {
+    let candidate =
+        |line| if with_descriptions { line } else { str::split(line, '\t').next().unwrap_or(line) };
+    let candidates: String = lines.lines().flat_map(|line| [candidate(line), "\n"]).collect();
+    format!("{candidates}:{}\n", if candidates.is_empty() { 0 } else { 4 })
 }

@@ -26,7 +26,7 @@ mod lock;
 pub(crate) mod r#move;
 mod path_lock;
 mod plan;
-mod plugin;
+pub(crate) mod plugin;
 mod provenance;
 mod provider;
 mod provider_flags;

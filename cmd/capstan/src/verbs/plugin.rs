@@ -10,7 +10,11 @@ use crate::{Environment, Failure, cli, program::Program, session::Session};
 /// Source: clusterctl v1.14, run.
 pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
-    let Some((path, rest)) = find(words, program, session.environment()) else {
+    let prefixes = match program {
+        Program::Capstan | Program::KubectlPlugin => ["capstan", "clusterctl"],
+        Program::Clusterctl => ["clusterctl", "capstan"],
+    };
+    let Some((path, rest)) = find(words, &prefixes, session.environment()) else {
         let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
         return Err(cli::unknown_command(&(session.interpreter().tree)(program), &word));
     };
@@ -18,19 +22,43 @@ pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failu
     hand_over(&path, rest)
 }
 
+/// The commands of clusterctl v1.14, which no plugin replaces.
+const CLUSTERCTL_VERBS: [&str; 13] = [
+    "alpha",
+    "completion",
+    "config",
+    "convert",
+    "delete",
+    "describe",
+    "generate",
+    "get",
+    "help",
+    "init",
+    "move",
+    "upgrade",
+    "version",
+];
+
+/// Returns the plugin of clusterctl and its arguments, if the first word is no command of clusterctl. The word may be a command of
+/// this program.
+pub(crate) fn find_before_verbs<'a>(
+    words: &'a [OsString],
+    environment: &Environment,
+) -> Option<(PathBuf, &'a [OsString])> {
+    let first = words.first()?;
+    let is_verb = CLUSTERCTL_VERBS.iter().any(|verb| first == verb);
+    if is_verb { None } else { find(words, &["clusterctl"], environment) }
+}
+
 /// Returns the executable that matches the most words, and its arguments.
 /// Shape: the leading words before any flag are joined by `-`, and a `-` inside a word becomes `_`. Longer names come
-/// first. At the same length, the name of this program has precedence over the other.
+/// first. At the same length, earlier prefixes have precedence.
 fn find<'a>(
     words: &'a [OsString],
-    program: Program,
+    prefixes: &[&str],
     environment: &Environment,
 ) -> Option<(PathBuf, &'a [OsString])> {
     let folders: Vec<PathBuf> = std::env::split_paths(environment.get("PATH")?).collect();
-    let prefixes = match program {
-        Program::Capstan | Program::KubectlPlugin => ["capstan", "clusterctl"],
-        Program::Clusterctl => ["clusterctl", "capstan"],
-    };
     let names: Vec<String> = words
         .iter()
         .map_while(|word| word.to_str().filter(|word| !word.starts_with('-')))
@@ -75,14 +103,14 @@ fn executable_in(folder: &Path, name: &str, environment: &Environment) -> Option
 
 /// Replaces this process with the plugin, which then receives signals and sets the exit status.
 #[cfg(unix)]
-fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
+pub(crate) fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt as _;
     let error = Command::new(path).args(arguments).exec();
     Err(cannot_run(path, &error))
 }
 
 #[cfg(not(unix))]
-fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
+pub(crate) fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
     match Command::new(path).args(arguments).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::user(format!("plugin `{}` failed with {status}", path.display()))),
