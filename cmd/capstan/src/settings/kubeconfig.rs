@@ -63,6 +63,9 @@ pub(crate) enum KubeconfigError {
     NoCurrentContext { known: Vec<String> },
     #[error("the kubeconfig has no context `{name}`")]
     UnknownContext { name: String, suggestions: Vec<String>, known: Vec<String> },
+    /// The client would go on without credentials.
+    #[error("context `{context}` names user `{user}`, which the kubeconfig does not have")]
+    MissingUser { context: String, user: String, known: Vec<String> },
     #[error("{}", .0.one_line())]
     Sandbox(Box<Failure>),
 }
@@ -98,10 +101,32 @@ impl Explain for KubeconfigError {
                 })
                 .with_kind(Kind::User)
             }
+            Self::MissingUser { known, .. } => ErrorExplanation::hint(match known.as_slice() {
+                [] => "add the user, or select another context with `--kubeconfig-context`".to_owned(),
+                known => format!("correct the user of the context; the kubeconfig has {}", one_of(known)),
+            })
+            .with_kind(Kind::User),
             Self::Sandbox(failure) => ErrorExplanation::hints(failure.distinct_hints()),
             Self::Unreadable { .. } => ErrorExplanation::hint("use another file with `--kubeconfig FILE`"),
             Self::Unmergeable { .. } => ErrorExplanation::default(),
         }
+    }
+}
+
+/// Checks that the kubeconfig has the user of a context. A context may have no user.
+fn check_user(config: &Kubeconfig, name: &str) -> Result<(), KubeconfigError> {
+    let named = config.contexts.iter().find(|context| context.name == name);
+    let user =
+        named.and_then(|named| named.context.as_ref()?.user.as_deref()).filter(|user| !user.is_empty());
+    match user {
+        Some(user) if !config.auth_infos.iter().any(|known| known.name == user) => {
+            Err(KubeconfigError::MissingUser {
+                context: name.to_owned(),
+                user: user.to_owned(),
+                known: config.auth_infos.iter().map(|known| known.name.clone()).collect(),
+            })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -128,6 +153,7 @@ impl KubeFlags {
             read => read?,
         };
         let context = self.selected_context(&config)?.name;
+        check_user(&config, &context)?;
         Ok(Credentials::Kubeconfig { config: Box::new(config), context })
     }
 
@@ -314,6 +340,17 @@ contexts:
         let found = context("one", &KubeFlags::default()).unwrap();
         assert_eq!(found, KubeContext { name: "prod".into(), namespace: Some("team-a".into()) });
         assert_eq!(context("one", &with_context("staging")).unwrap().namespace, None);
+    }
+
+    #[test]
+    fn a_context_without_its_user_has_no_credentials() {
+        let (_folder, environment) = world("one");
+        let Err(KubeconfigError::MissingUser { context, user, .. }) =
+            KubeFlags::default().credentials(&environment)
+        else {
+            panic!("the kubeconfig has no users")
+        };
+        assert_eq!((&*context, &*user), ("prod", "u"));
     }
 
     #[test]
