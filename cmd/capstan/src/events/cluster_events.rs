@@ -1,6 +1,7 @@
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use api::output::{ProgressEvent, ProgressStep};
@@ -11,6 +12,10 @@ use super::{
     wait_log::{LOG_AFTER, WaitLog, wait_lines},
 };
 use crate::ui::{Messages, closing_line};
+
+/// The time after which retries with the same reason are shown again. Many requests fail at once when a server does not
+/// answer.
+const SHOW_AGAIN_AFTER: Duration = Duration::from_secs(30);
 
 /// `--progress`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -33,6 +38,8 @@ pub(crate) struct ClusterEvents {
     wait_log: WaitLog,
     hidden_warnings: ApiWarnings,
     step: Arc<Mutex<CountedStep>>,
+    /// The reasons of shown retries, each with the time.
+    shown_retries: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
 #[derive(Default)]
@@ -52,6 +59,7 @@ impl ClusterEvents {
             wait_log: WaitLog::default(),
             hidden_warnings: ApiWarnings::default(),
             step: Arc::default(),
+            shown_retries: Arc::default(),
         }
     }
 
@@ -101,6 +109,17 @@ impl ClusterEvents {
         }
     }
 
+    /// True if no retry with this reason was shown for a while.
+    fn is_news(&self, reason: &str) -> bool {
+        let mut shown = self.shown_retries.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.retain(|_, at| at.elapsed() < SHOW_AGAIN_AFTER);
+        let is_news = !shown.contains_key(reason);
+        if is_news {
+            shown.insert(reason.to_owned(), Instant::now());
+        }
+        is_news
+    }
+
     fn server_event(&self, event: &apply::Event) {
         use apply::Event;
         self.writes.record(event);
@@ -117,7 +136,11 @@ impl ClusterEvents {
             Event::Retrying { action, reason: why, since, after } => {
                 self.messages.progress().begin(&format!("retrying: {action}"));
                 let text = event_text::retry_line(action, why, *since, *after);
-                if *since >= LOG_AFTER { self.messages.status(text) } else { self.messages.log(1, text) }
+                if *since >= LOG_AFTER && self.is_news(why) {
+                    self.messages.status(text);
+                } else {
+                    self.messages.log(1, text);
+                }
             }
             // A quiet run also hides the known warnings, which Cluster API itself causes.
             Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
@@ -298,6 +321,29 @@ cannot list Secrets (for 3s): storage is (re)initializing; retrying in 1s
             shown(1, Duration::ZERO),
             str![[r#"
 cannot list Secrets: storage is (re)initializing; retrying in 1s
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn retries_with_one_reason_are_shown_once() {
+        let written = Written::default();
+        let messages = Messages::new(Box::new(written.clone()), false);
+        let events = ClusterEvents::new(messages, ProgressFormat::Auto, Writes::default());
+        for (action, reason) in
+            [("list Secrets", "no answer"), ("list Pods", "no answer"), ("list Pods", "busy")]
+        {
+            let (action, reason) = (action.to_owned(), reason.to_owned());
+            let (since, after) = (Duration::from_secs(3), Duration::from_secs(1));
+            events.server_event(&apply::Event::Retrying { action, reason, since, after });
+        }
+        let bytes = written.0.lock().unwrap().clone();
+        assert_data_eq!(
+            String::from_utf8(bytes).unwrap(),
+            str![[r#"
+cannot list Secrets (for 3s): no answer; retrying in 1s
+cannot list Pods (for 3s): busy; retrying in 1s
 
 "#]]
         );
