@@ -70,7 +70,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
 }
 
 /// Parses an integer with the Go flag syntax: also `0x10`, `0o20`, `0b1` and `020`, with `_` between digits.
-fn integer(text: &str) -> Result<i64, String> {
+pub(crate) fn integer(text: &str) -> Result<i64, String> {
     let (sign, digits) = match text.strip_prefix(['-', '+']) {
         Some(digits) => (&text[..1], digits),
         None => ("", text),

@@ -14,7 +14,7 @@ mod tree;
 mod usage_error;
 mod verb_path;
 
-pub(crate) use dialect::switch;
+pub(crate) use dialect::{integer, switch};
 pub(crate) use help::render_help;
 pub(crate) use lazy::Lazy;
 pub(crate) use parse::{Invocation, ParsedArgs, parse};

@@ -68,10 +68,25 @@ fn invalid_value(error: &clap::Error, flag: &str, value: &str) -> Failure {
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(valid)) => failure.hint(format!("use one of {}", valid.join(", "))),
         _ => match std::error::Error::source(error) {
-            Some(source) => failure.because_foreign(source),
+            Some(source) => match range_text(&source.to_string()) {
+                Some(range) => failure.cause(range),
+                None => failure.because_foreign(source),
+            },
             None => failure,
         },
     }
+}
+
+/// Returns the allowed numbers in words, from a text of clap such as `0 is not in 1..=4294967295`.
+fn range_text(text: &str) -> Option<String> {
+    let (_, range) = text.split_once(" is not in ")?;
+    let (least, most) = range.split_once("..=")?;
+    let is_limit = [i64::from(u32::MAX), i64::MAX].iter().any(|limit| limit.to_string() == most);
+    Some(if is_limit {
+        format!("expected a number of at least {least}")
+    } else {
+        format!("expected a number from {least} to {most}")
+    })
 }
 
 /// Returns the failure for a missing argument, with the help text of the argument.

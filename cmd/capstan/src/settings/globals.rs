@@ -1,3 +1,4 @@
+use crate::cli;
 use crate::ui::ColourChoice;
 
 /// The help heading of the flags of every command.
@@ -58,6 +59,6 @@ pub(crate) struct Globals {
 
 /// Parses any integer, like clusterctl, and clamps the value to the valid range.
 pub(crate) fn verbosity(text: &str) -> Result<u8, String> {
-    let number: i32 = text.parse().map_err(|_| "expected a whole number from 0 to 10".to_owned())?;
+    let number = cli::integer(text).map_err(|_| "expected a whole number from 0 to 10".to_owned())?;
     Ok(u8::try_from(number.clamp(0, 10)).expect("a number from 0 to 10 is a u8"))
 }
