@@ -10,6 +10,9 @@ use crate::error::CatalogError;
 /// The target that describes the cluster as a whole.
 pub(crate) const CLUSTER_TARGET: &str = "cluster";
 
+/// The name of the file of that target, and of the parameters of the cluster.
+pub(crate) const CLUSTER_FILE: &str = "cluster.yml";
+
 /// The paths in a working folder.
 #[derive(Clone, Debug)]
 pub struct WorkingFolder {
@@ -47,9 +50,14 @@ impl WorkingFolder {
         self.targets().join(format!("{target}.yml"))
     }
 
+    /// The folder of the parameters that describe the cluster.
+    pub(crate) fn parameters(&self) -> PathBuf {
+        self.classes().join("params")
+    }
+
     /// The parameters that describe the cluster.
     pub fn parameters_file(&self) -> PathBuf {
-        self.classes().join("params").join(format!("{CLUSTER_TARGET}.yml"))
+        self.parameters().join(CLUSTER_FILE)
     }
 
     /// The classes of all clusters.
@@ -139,11 +147,10 @@ impl WorkingFolder {
     }
 
     pub(crate) fn create_folders(&self) -> Result<(), CatalogError> {
-        let parameters = self.classes().join("params");
         for folder in [
             self.component_classes(),
             self.default_classes(),
-            parameters,
+            self.parameters(),
             self.libraries(),
             self.targets(),
             self.clones(),
@@ -174,15 +181,17 @@ pub(crate) fn folder_names(folder: &Path) -> Result<Vec<OsString>, CatalogError>
     names.map_err(|error| CatalogError::disk("read", folder, error))
 }
 
-/// Deletes the content of a folder, except for hidden entries. A missing folder is no error.
-pub(crate) fn empty_folder(folder: &Path) -> Result<(), CatalogError> {
+/// Deletes the content of a folder, except for hidden entries and one name. A missing folder is no error.
+pub(crate) fn empty_folder(folder: &Path, kept: Option<&str>) -> Result<(), CatalogError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(|error| CatalogError::disk("read", folder, error))?,
     };
     for entry in entries {
         let entry = entry.map_err(|error| CatalogError::disk("read", folder, error))?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') || kept == Some(&*name) {
             continue;
         }
         let path = entry.path();

@@ -12,10 +12,11 @@ use crate::dependencies::{
 };
 use crate::error::CatalogError;
 use crate::file_reading::{MAX_FILE_BYTES, read_text};
+use crate::folder_update::{UnlistedPolicy, WantedEntry, WantedFolder};
 use crate::reclass::MissingClasses;
 use crate::repository::CatalogCheckout;
 use crate::step::Step;
-use crate::working_folder::{CLUSTER_TARGET, empty_folder, write_file};
+use crate::working_folder::{CLUSTER_FILE, CLUSTER_TARGET, empty_folder};
 
 /// The cluster that the working folder was last used for.
 struct LocalCluster {
@@ -88,17 +89,20 @@ impl CompileRun<'_> {
             ));
         }
         if file != kept {
-            write_file(&kept, &text)?;
+            let mut wanted = WantedFolder::default();
+            wanted.add(PathBuf::from(CLUSTER_FILE), WantedEntry::Content(text.as_bytes(), None));
+            wanted.update(&self.folder.parameters(), self.folder.root(), UnlistedPolicy::Keep)?;
         }
         Ok(local)
     }
 
     fn reset_inventory(&self) -> Result<(), CatalogError> {
         self.report(Step::ResetTargets);
-        empty_folder(&self.folder.targets())?;
+        // A run in local mode requires the target of the cluster, also after an interruption.
+        empty_folder(&self.folder.targets(), Some(CLUSTER_FILE))?;
         self.report(Step::ResetLinks);
-        empty_folder(&self.folder.default_classes())?;
-        empty_folder(&self.folder.component_classes())?;
+        empty_folder(&self.folder.default_classes(), None)?;
+        empty_folder(&self.folder.component_classes(), None)?;
         self.folder.create_folders()
     }
 
@@ -216,4 +220,71 @@ fn read_cluster(path: &Path) -> Result<(LocalCluster, String), CatalogError> {
         catalog_url: field("catalog_url").unwrap_or_default(),
     };
     Ok((cluster, text))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    use repository::RepositoryContext;
+
+    use super::*;
+    use crate::run::CompileOptions;
+    use crate::working_folder::WorkingFolder;
+
+    const CLUSTER: &str = "parameters: {cluster: {name: c-green, tenant: t-acme}}\n";
+
+    /// Sets up local mode, and stops at the step with this number. Returns true if the set-up ended before.
+    fn set_up(folder: &WorkingFolder, cluster_file: Option<&Path>, stop_at: usize) -> bool {
+        let options =
+            CompileOptions { cluster_file: cluster_file.map(Path::to_owned), ..CompileOptions::default() };
+        let steps = Cell::new(0);
+        let report = |_: Step| {
+            if steps.replace(steps.get() + 1) == stop_at {
+                resume_unwind(Box::new("stopped"));
+            }
+        };
+        let context = RepositoryContext::default();
+        let run = CompileRun { folder, context: &context, options: &options, report: &report };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(run.set_up_local("c-green"))));
+        result.map(Result::unwrap).is_ok()
+    }
+
+    fn example(root: &Path) -> WorkingFolder {
+        for (path, text) in [
+            ("c-green.yml", CLUSTER),
+            (
+                "inventory/classes/global/commodore.yml",
+                "applications: [web]\nparameters: {components: {web: {url: 'https://x/web.git', version: v1}}}\n",
+            ),
+            ("dependencies/web/class/defaults.yml", "parameters: {web: {}}\n"),
+            ("dependencies/web/class/web.yml", "parameters: {}\n"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        WorkingFolder::new(root)
+    }
+
+    // Row: D-563
+    #[test]
+    fn a_stop_at_any_step_leaves_a_usable_working_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = example(root.path());
+        let cluster_file = root.path().join("c-green.yml");
+        assert!(set_up(&folder, Some(&cluster_file), usize::MAX));
+        let complete = support::folder::files(&folder.targets());
+        let mut stop_at = 0;
+        while !set_up(&folder, None, stop_at) {
+            assert!(set_up(&folder, None, usize::MAX));
+            assert_eq!(support::folder::files(&folder.targets()), complete, "{stop_at}");
+            stop_at += 1;
+        }
+        assert!(stop_at > 10, "{stop_at}");
+    }
 }
