@@ -82,13 +82,14 @@ impl Config {
     /// The configured overrides folder, which replaces the default folders of the platform.
     ///
     /// Shape: `None` if the key is unset or blank. `${NAME}` is replaced by environment variables. A relative path
-    /// starts at the working folder. Spaces around the path are kept.
+    /// starts at the working folder; if all variables are empty, the folder is the working folder itself. Spaces around
+    /// the path are kept.
     /// # Errors
     /// `Substitution` if a `${…}` is invalid.
     pub fn overrides_folder(&self) -> Result<Option<PathBuf>, ConfigError> {
-        let Some(setting) = self.setting("overridesFolder") else { return Ok(None) };
-        let path = self.substitute("overridesFolder", &setting.text)?;
-        Ok((!path.trim().is_empty()).then(|| PathBuf::from(path)))
+        let setting = self.setting("overridesFolder").filter(|setting| !setting.text.trim().is_empty());
+        let path = setting.map(|setting| self.substitute("overridesFolder", &setting.text)).transpose()?;
+        Ok(path.map(PathBuf::from))
     }
 
     /// Tokens for GitHub Enterprise by host: the section `github-enterprise-tokens`, read from the file only.
@@ -175,7 +176,7 @@ impl Config {
     /// Other urls stay as written.
     /// Differs: clusterctl v1.14 rejects relative paths.
     pub(super) fn absolute_url(&self, url: String) -> String {
-        if url.contains("://") || url.starts_with('/') {
+        if url.contains("://") || url.starts_with('/') || url.starts_with("file:/") {
             return url;
         }
         let path = match &self.folder {

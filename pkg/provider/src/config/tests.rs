@@ -442,14 +442,17 @@ fn an_overrides_folder_keeps_blanks_and_a_blank_one_is_none() {
     };
     assert_eq!(folder("${UP}/ ov "), Some(PathBuf::from("/up/ ov ")));
     assert_eq!(folder("  "), None);
+    assert_eq!(folder("${UNSET}"), Some(PathBuf::new()), "the working folder");
 }
 
 #[test]
 fn an_absolute_path_is_shown_unchanged() {
-    let file = "providers: [{name: mine, type: AddonProvider, url: /a/../b//./f.yaml}]\n";
-    let providers = config(file, &[]).providers().unwrap();
-    let mine = providers.iter().find(|provider| provider.id.name == "mine").unwrap();
-    assert_eq!(mine.url, "/a/../b//./f.yaml");
+    for url in ["/a/../b//./f.yaml", "file:/a/../b//./f.yaml"] {
+        let file = format!("providers: [{{name: mine, type: AddonProvider, url: '{url}'}}]\n");
+        let providers = config(&file, &[]).providers().unwrap();
+        let mine = providers.iter().find(|provider| provider.id.name == "mine").unwrap();
+        assert_eq!(mine.url, url);
+    }
 }
 
 #[test]
