@@ -1,7 +1,7 @@
 //! The objects that run the controller on a cluster.
 
 use component::{RECONCILER, definitions};
-use manifest::{Object, Value, YamlLimits, namespace::set_namespace, read_stream};
+use manifest::{Object, Value, YamlLimits, namespace, read_stream};
 use serde_json::json;
 
 use crate::Shard;
@@ -58,7 +58,8 @@ pub fn manifests(settings: &DeploymentSettings) -> Vec<Object> {
 pub(crate) fn fixed_objects(namespace: &str) -> Vec<Object> {
     let read = read_stream(MANIFESTS.as_bytes(), &YamlLimits::default());
     let mut objects = read.expect("invariant: a test reads the manifests").objects;
-    set_namespace(&mut objects, namespace)
+    namespace::set_namespace(&mut objects, namespace)
+        .and_then(|()| namespace::move_references(&mut objects, namespace))
         .expect("invariant: a test moves the manifests to another namespace");
     objects
 }

@@ -101,16 +101,16 @@ pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
     }
 }
 
-/// Moves all objects, and the references to their namespaces, into one namespace.
+/// Moves all objects into one namespace. [`move_references`] then moves the references to them.
 ///
-/// Renames Namespace objects, and sets the namespace of every other object not known to be cluster-scoped. Subjects of
-/// bindings, services of webhooks and CRDs, the CA annotation and the DNS names of Certificates follow.
+/// Renames Namespace objects, and sets the namespace of every other object not known to be cluster-scoped. The DNS names
+/// of Certificates follow, because they depend on the former namespace.
 ///
-/// Skips the items of a List, and metadata that is no mapping. Expects objects of decoded kinds after
-/// [`round_trip`](crate::typed::round_trip); skips fields of an unexpected type.
+/// Skips the items of a List, and metadata that is no mapping. Any former namespace is replaced, also one that is no
+/// text. Therefore bindings are decoded afterwards, with [`KindSet::Template`](crate::typed::KindSet).
 /// Source: clusterctl v1.14 client/repository/components.go (`fixTargetNamespace`).
 /// # Errors
-/// One entry for each reference that cannot be moved; the objects are then partly changed and must not be used.
+/// One entry for each Certificate with invalid DNS names; the objects are then partly changed and must not be used.
 pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<NamespaceError>> {
     let mut errors = Vec::new();
     for object in objects {
@@ -123,6 +123,23 @@ pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<
         if can_move && is_namespaced(object.kind()) && before != namespace {
             object.set_namespace(namespace);
         }
+        if object.kind() == "Certificate" {
+            let moved = move_dns_names(object, &before, namespace);
+            errors.extend(moved.err().map(|cause| cause.with_object(object)));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Moves the references of objects into one namespace: subjects of bindings, services of webhooks and CRDs, and the CA
+/// annotation.
+///
+/// Expects objects of decoded kinds after [`round_trip`](crate::typed::round_trip); skips fields of an unexpected type.
+/// # Errors
+/// One entry for each reference that cannot be moved; the objects are then partly changed and must not be used.
+pub fn move_references(objects: &mut [Object], namespace: &str) -> Result<(), Vec<NamespaceError>> {
+    let mut errors = Vec::new();
+    for object in objects {
         let moved = match object.kind() {
             "ClusterRoleBinding" | "RoleBinding" => {
                 move_subjects(object, namespace);
@@ -136,7 +153,6 @@ pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<
                 move_conversion_service(object, namespace);
                 move_ca_annotation(object, namespace)
             }
-            "Certificate" => move_dns_names(object, &before, namespace),
             _ => Ok(()),
         };
         errors.extend(moved.err().map(|cause| cause.with_object(object)));

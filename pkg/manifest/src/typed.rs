@@ -20,12 +20,11 @@ mod tests;
 /// The kinds to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindSet {
-    /// The kinds for provider components: workloads, bindings, webhook configurations and CRDs.
-    Components,
-    /// The kinds for cluster templates: the same without workloads, as the images of a template are not inspected.
-    Template,
-    /// Workloads only, for the manifest of cert-manager.
+    /// The kinds with images: workloads. Their images are overridden before objects move into a namespace.
     Workloads,
+    /// The kinds with references to a namespace: bindings, webhook configurations and CRDs. Of cluster templates, only
+    /// these are decoded, because their images are not inspected.
+    Template,
 }
 
 /// A part of an object that does not fit its kind.
@@ -119,7 +118,6 @@ fn to_errors(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec
 impl KindSet {
     fn includes(self, workload: bool) -> bool {
         match self {
-            Self::Components => true,
             Self::Template => !workload,
             Self::Workloads => workload,
         }

@@ -138,15 +138,16 @@ fn move_to_namespace(
     target_namespace: &str,
 ) -> Result<Vec<Object>, ClusterTemplateError> {
     let trace = Trace::of(&objects);
+    let unmovable = |references| ClusterTemplateError::Namespace {
+        file: file.file.clone(),
+        namespace: target_namespace.to_owned(),
+        references,
+    };
+    namespace::set_namespace(&mut objects, target_namespace).map_err(unmovable)?;
+    record_provenance(trace, "", TARGET_NAMESPACE, &mut objects);
     round_trip(file, &mut objects)?;
     record_provenance(trace, "", ROUND_TRIP, &mut objects);
-    namespace::set_namespace(&mut objects, target_namespace).map_err(|references| {
-        ClusterTemplateError::Namespace {
-            file: file.file.clone(),
-            namespace: target_namespace.to_owned(),
-            references,
-        }
-    })?;
+    namespace::move_references(&mut objects, target_namespace).map_err(unmovable)?;
     record_provenance(trace, "", TARGET_NAMESPACE, &mut objects);
     Ok(objects)
 }

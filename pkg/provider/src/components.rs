@@ -1,8 +1,8 @@
 //! Renders a components file into the objects to install.
 //!
 //! ```text
-//! text ─► substitute ─► YAML ─► kustomization ─► typed round trip ─► images ─► Namespace object ─► namespace ─► patches ─►
-//!      ─► labels ─► order
+//! text ─► substitute ─► YAML ─► kustomization ─► typed round trip of workloads ─► images ─► Namespace object ─►
+//!      ─► namespace ─► typed round trip of other kinds ─► references to the namespace ─► patches ─► labels ─► order
 //! ```
 
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
         (objects, layer_files) = (result.objects, result.files);
     }
 
-    round_trip(&input.text.file, &mut objects)?;
+    round_trip(&input.text.file, typed::KindSet::Workloads, &mut objects)?;
     record_provenance(input.trace, "", ROUND_TRIP, &mut objects);
     let unused = override_images(input.image_overrides, &input.provider.label(), &mut objects)
         .map_err(|images| ComponentsError::Images { file: file(), images })?;
@@ -150,9 +150,15 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
         return Err(ComponentsError::MissingTargetNamespace { file: file() });
     };
     namespace::ensure_namespace_object(&mut objects, &target_namespace);
-    namespace::set_namespace(&mut objects, &target_namespace).map_err(|references| {
-        ComponentsError::Namespace { file: file(), namespace: target_namespace.clone(), references }
-    })?;
+    let unmovable = |references| {
+        let namespace = target_namespace.clone();
+        ComponentsError::Namespace { file: file(), namespace, references }
+    };
+    namespace::set_namespace(&mut objects, &target_namespace).map_err(unmovable)?;
+    record_provenance(input.trace, "", TARGET_NAMESPACE, &mut objects);
+    round_trip(&input.text.file, typed::KindSet::Template, &mut objects)?;
+    record_provenance(input.trace, "", ROUND_TRIP, &mut objects);
+    namespace::move_references(&mut objects, &target_namespace).map_err(unmovable)?;
     record_provenance(input.trace, "", TARGET_NAMESPACE, &mut objects);
 
     if input.substitution != Substitution::None {
@@ -188,8 +194,8 @@ fn read_objects(input: &ComponentsInput<'_>) -> Result<manifest::ObjectStream, R
     }
 }
 
-fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {
-    try_each(objects, |object| typed::round_trip(object, typed::KindSet::Components))
+fn round_trip(file: &str, kinds: typed::KindSet, objects: &mut [Object]) -> Result<(), ComponentsError> {
+    try_each(objects, |object| typed::round_trip(object, kinds))
         .map_err(|fields| ComponentsError::Typed { file: file.to_owned(), fields })
 }
 

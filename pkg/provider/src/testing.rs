@@ -57,3 +57,16 @@ impl ManagementCluster for FakeManagementCluster {
         async move { answer }.boxed()
     }
 }
+
+/// RoleBindings whose namespace is no text, and without metadata.
+pub(crate) const ROLE_BINDINGS: &str = "\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: a, namespace: 1234}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}
+";

@@ -11,15 +11,19 @@ fn named(kind: &str, name: &str) -> Object {
     object(json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}))
 }
 
+fn move_all(objects: &mut [Object]) -> Result<(), Vec<NamespaceError>> {
+    set_namespace(objects, "target").and_then(|()| move_references(objects, "target"))
+}
+
 fn moved(value: Value) -> Value {
     let mut all = [object(value)];
-    set_namespace(&mut all, "target").unwrap();
+    move_all(&mut all).unwrap();
     let [object] = all;
     object.into_value()
 }
 
 fn refused(value: Value) -> String {
-    let errors = set_namespace(&mut [object(value)], "target").unwrap_err();
+    let errors = move_all(&mut [object(value)]).unwrap_err();
     assert_eq!(errors.len(), 1);
     errors[0].to_string()
 }
@@ -170,7 +174,7 @@ fn an_object_already_in_the_target_namespace_is_not_copied() {
         "kind": "RoleBinding", "metadata": {"namespace": "target"}, "subjects": [{"name": "a", "namespace": "target"}],
     }));
     let mut all = [original.clone()];
-    set_namespace(&mut all, "target").unwrap();
+    move_all(&mut all).unwrap();
     assert!(std::ptr::eq(original.as_map(), all[0].as_map()));
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use support::skip::{corpus, golden};
 
+use crate::Object;
 use crate::images::ImageOverride;
 use crate::typed::KindSet;
 use crate::{
@@ -90,13 +91,13 @@ impl Case {
         let rendered = if self.has("--raw") { text.to_owned() } else { self.substitute(text) };
         let mut objects = read_stream(rendered.as_bytes(), &YamlLimits::default()).unwrap().objects;
         for object in &mut objects {
-            typed::round_trip(object, KindSet::Components).unwrap();
+            typed::round_trip(object, KindSet::Workloads).unwrap();
             images::override_images(object, &|image| Some(self.image_override(label, image.name))).unwrap();
         }
         let default = namespace::target_namespace(&objects).unwrap().map(str::to_owned);
         let target = self.value("--target-namespace").map(str::to_owned).or(default).unwrap();
         namespace::ensure_namespace_object(&mut objects, &target);
-        namespace::set_namespace(&mut objects, &target).unwrap();
+        move_all(&mut objects, &target);
         let common = [("clusterctl.cluster.x-k8s.io", ""), ("cluster.x-k8s.io/provider", label)];
         assert_eq!(labels::add_labels(&mut objects, &common), []);
         order::sort_for_installation(&mut objects);
@@ -106,12 +107,17 @@ impl Case {
     fn print_template(&self, text: &str) -> String {
         let rendered = self.substitute(text);
         let mut objects = read_stream(rendered.as_bytes(), &YamlLimits::default()).unwrap().objects;
-        for object in &mut objects {
-            typed::round_trip(object, KindSet::Template).unwrap();
-        }
-        namespace::set_namespace(&mut objects, self.value("-n").unwrap()).unwrap();
+        move_all(&mut objects, self.value("-n").unwrap());
         write_stream(&objects) + "\n"
     }
+}
+
+fn move_all(objects: &mut [Object], target: &str) {
+    namespace::set_namespace(objects, target).unwrap();
+    for object in objects.iter_mut() {
+        typed::round_trip(object, KindSet::Template).unwrap();
+    }
+    namespace::move_references(objects, target).unwrap();
 }
 
 /// Lists the successful calls whose name begins with one of `starts`.

@@ -3,15 +3,19 @@ use snapbox::{IntoData, assert_data_eq, str};
 
 use super::*;
 
+fn round_trip_any(object: &mut Object) -> Result<(), Vec<TypedError>> {
+    round_trip(object, KindSet::Workloads).and_then(|()| round_trip(object, KindSet::Template))
+}
+
 fn converted(value: Value) -> Value {
     let mut object = Object::try_from(value).unwrap();
-    round_trip(&mut object, KindSet::Components).unwrap();
+    round_trip_any(&mut object).unwrap();
     object.into_value()
 }
 
 fn refused(value: Value) -> Vec<String> {
     let mut object = Object::try_from(value).unwrap();
-    round_trip(&mut object, KindSet::Components).unwrap_err().iter().map(ToString::to_string).collect()
+    round_trip_any(&mut object).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 fn deployment(pod: &Value) -> Value {

@@ -279,3 +279,11 @@ fn a_cluster_with_wrong_types_is_refused_before_its_class_is_read() {
         ]
     );
 }
+
+#[test]
+fn a_role_binding_moves_before_it_is_decoded() {
+    let world = World::new().with("cluster-template.yaml", crate::testing::ROLE_BINDINGS);
+    let objects = world.render().unwrap().objects;
+    let names: Vec<_> = objects.iter().map(|binding| (binding.name(), binding.namespace())).collect();
+    assert_eq!(names, [("a", "team"), ("", "")]);
+}

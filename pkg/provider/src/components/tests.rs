@@ -385,3 +385,13 @@ fn patches_run_after_namespaces_and_before_labels() {
     let deployment = named(&components, "Deployment");
     assert_eq!(deployment.label("cluster.x-k8s.io/provider"), Some("infrastructure-own"));
 }
+
+#[test]
+fn a_role_binding_moves_before_it_is_decoded() {
+    let components =
+        Run { text: crate::testing::ROLE_BINDINGS, target_namespace: Some("n"), ..Run::default() }.build();
+    let objects = components.unwrap().objects;
+    let bindings: Vec<_> = objects.iter().filter(|object| object.kind() == "RoleBinding").collect();
+    let names: Vec<_> = bindings.iter().map(|binding| (binding.name(), binding.namespace())).collect();
+    assert_eq!(names, [("a", "n"), ("", "")]);
+}
