@@ -39,7 +39,7 @@ fn scripts_that_clusterctl_installed_still_complete() {
     assert_data_eq!(
         world.run_as("clusterctl", ["__complete", "config", "rep"]).stdout,
         str![[r#"
-repositories	Show all providers and their repositories
+repositories	List the providers and the URLs of their releases
 :4
 
 "#]]

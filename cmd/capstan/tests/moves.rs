@@ -309,16 +309,22 @@ async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deletion_waits_for_a_move_and_is_refused_if_it_stays_unfinished() {
+async fn a_deletion_beside_a_move_waits_for_its_lease() {
     let two = refused().await;
     let [source, _] = two.kubeconfigs().await;
     two.source.apply(&of_another_run().to_string()).await;
-    let delete = ["delete", "--infrastructure", "docker", "--progress", "json", "--kubeconfig", &source];
+    let delete = ["delete", "--infrastructure", "docker", "--no-wait-lock", "--kubeconfig", &source];
     let run = tokio::task::block_in_place(|| two.world.run(delete));
-    assert_eq!(run.status, 1, "{run}");
-    let lines = run.stderr.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let events: Vec<_> = lines.map(|line| line["event"].as_str().unwrap_or_default().to_owned()).collect();
-    assert_eq!(events, ["waitingForLease", "error"], "{run}");
+    assert_data_eq!(
+        run.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: another run is writing to this cluster: another program on `elsewhere/1/1` (since [..])
+hint: re-run without `--no-wait-lock` to wait, or with `--take-over` to stop the other run
+
+"#]]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

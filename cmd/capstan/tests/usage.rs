@@ -218,7 +218,16 @@ hint: use `--kubeconfig FILE` or `--sandbox NAME`, or set KUBECONFIG (these file
 
 "#]]
     );
-    assert_data_eq!(output(&["move", "--to-kubeconfig="]), str![[""]]);
+    assert_data_eq!(
+        output(&["move", "--to-kubeconfig="]),
+        str![[r#"
+exit 1
+--- stderr
+error: the target cluster is missing
+hint: add the target with `--to-kubeconfig FILE` or `--to-sandbox NAME`, or preview the move with `--dry-run`
+
+"#]]
+    );
 }
 
 // Row: D-315

@@ -107,7 +107,7 @@ pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
 /// of Certificates follow, because they depend on the former namespace.
 ///
 /// Skips the items of a List, and metadata that is no mapping. Any former namespace is replaced, also one that is no
-/// text. Therefore bindings are decoded afterwards, with [`KindSet::Template`](crate::typed::KindSet).
+/// text. Therefore bindings are decoded afterwards, with [`KindSet::References`](crate::typed::KindSet).
 /// Source: clusterctl v1.14 client/repository/components.go (`fixTargetNamespace`).
 /// # Errors
 /// One entry for each Certificate with invalid DNS names; the objects are then partly changed and must not be used.

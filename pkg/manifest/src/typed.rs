@@ -24,7 +24,7 @@ pub enum KindSet {
     Workloads,
     /// The kinds with references to a namespace: bindings, webhook configurations and CRDs. Of cluster templates, only
     /// these are decoded, because their images are not inspected.
-    Template,
+    References,
 }
 
 /// A part of an object that does not fit its kind.
@@ -118,7 +118,7 @@ fn to_errors(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec
 impl KindSet {
     fn includes(self, workload: bool) -> bool {
         match self {
-            Self::Template => !workload,
+            Self::References => !workload,
             Self::Workloads => workload,
         }
     }

@@ -155,7 +155,7 @@ fn move_to_namespace(
 /// Rewrites bindings, webhooks and CRDs as their Go types write them. Deployments of a template stay as written,
 /// because their images are not inspected.
 fn round_trip(file: &TemplateText, objects: &mut [Object]) -> Result<(), ClusterTemplateError> {
-    try_each(objects, |object| typed::round_trip(object, typed::KindSet::Template))
+    try_each(objects, |object| typed::round_trip(object, typed::KindSet::References))
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 

@@ -156,7 +156,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     };
     namespace::set_namespace(&mut objects, &target_namespace).map_err(unmovable)?;
     record_provenance(input.trace, "", TARGET_NAMESPACE, &mut objects);
-    round_trip(&input.text.file, typed::KindSet::Template, &mut objects)?;
+    round_trip(&input.text.file, typed::KindSet::References, &mut objects)?;
     record_provenance(input.trace, "", ROUND_TRIP, &mut objects);
     namespace::move_references(&mut objects, &target_namespace).map_err(unmovable)?;
     record_provenance(input.trace, "", TARGET_NAMESPACE, &mut objects);

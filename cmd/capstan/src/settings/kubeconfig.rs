@@ -300,11 +300,14 @@ mod tests {
 kind: Config
 apiVersion: v1
 current-context: prod
+users: [{name: u, user: {}}]
 contexts:
 - name: prod
   context: {cluster: c, user: u, namespace: team-a}
 - name: staging
   context: {cluster: c, user: u}
+- name: lonely
+  context: {cluster: c, user: gone}
 ";
     const TWO: &str = "
 kind: Config
@@ -346,11 +349,11 @@ contexts:
     fn a_context_without_its_user_has_no_credentials() {
         let (_folder, environment) = world("one");
         let Err(KubeconfigError::MissingUser { context, user, .. }) =
-            KubeFlags::default().credentials(&environment)
+            with_context("lonely").credentials(&environment)
         else {
-            panic!("the kubeconfig has no users")
+            panic!("the kubeconfig lacks the user")
         };
-        assert_eq!((&*context, &*user), ("prod", "u"));
+        assert_eq!((&*context, &*user), ("lonely", "gone"));
     }
 
     #[test]

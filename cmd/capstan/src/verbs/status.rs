@@ -476,7 +476,15 @@ no providers are installed
             verb: "upgrade resume".to_owned(),
             since: None,
         };
-        assert_data_eq!(shown(Some(LeaseState { holder, is_expired: false })), str![[""]]);
+        assert_data_eq!(
+            shown(Some(LeaseState { holder, is_expired: false })),
+            str![[r#"
+no providers are installed
+
+`upgrade resume` on `laptop` (process elsewhere) is writing to this cluster
+
+"#]]
+        );
         assert_data_eq!(
             shown(None),
             str![[r#"

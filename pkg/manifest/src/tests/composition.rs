@@ -115,7 +115,7 @@ impl Case {
 fn move_all(objects: &mut [Object], target: &str) {
     namespace::set_namespace(objects, target).unwrap();
     for object in objects.iter_mut() {
-        typed::round_trip(object, KindSet::Template).unwrap();
+        typed::round_trip(object, KindSet::References).unwrap();
     }
     namespace::move_references(objects, target).unwrap();
 }

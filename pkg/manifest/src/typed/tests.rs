@@ -4,7 +4,7 @@ use snapbox::{IntoData, assert_data_eq, str};
 use super::*;
 
 fn round_trip_any(object: &mut Object) -> Result<(), Vec<TypedError>> {
-    round_trip(object, KindSet::Workloads).and_then(|()| round_trip(object, KindSet::Template))
+    round_trip(object, KindSet::Workloads).and_then(|()| round_trip(object, KindSet::References))
 }
 
 fn converted(value: Value) -> Value {
@@ -257,7 +257,7 @@ fn an_unknown_version_is_refused_with_the_known_ones() {
 fn kinds_that_are_not_selected_are_unchanged() {
     let value = json!({"apiVersion": "apps/v1", "kind": "Deployment", "bogus": 1});
     let mut object = Object::try_from(value.clone()).unwrap();
-    round_trip(&mut object, KindSet::Template).unwrap();
+    round_trip(&mut object, KindSet::References).unwrap();
     assert_eq!(object.into_value(), value);
     let value = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "bogus": 1});
     let mut object = Object::try_from(value.clone()).unwrap();
