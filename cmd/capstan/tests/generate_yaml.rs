@@ -51,6 +51,15 @@ fn the_functions_of_the_substitution_language_work() {
 }
 
 #[test]
+fn a_file_url_may_have_one_slash() {
+    let world = world();
+    let path = world.write("t.yaml", "a: 1\n").display().to_string();
+    for url in [format!("file:{path}"), format!("file://{path}")] {
+        assert_eq!(world.run(["generate", "yaml", "--from", &url]).stdout, "a: 1\n");
+    }
+}
+
+#[test]
 fn names_are_listed_or_an_empty_line_is_printed() {
     let world = world();
     let listed = |text: &str| world.run_with_stdin(["generate", "yaml", "--list-variables"], text).stdout;

@@ -55,7 +55,7 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
 
 const STDIN: &str = "-";
 
-/// Reads a template from `-`, a path, or a `file://` or `https://` URL.
+/// Reads a template from `-`, a path, or a `file:` or `https://` URL.
 /// Source: clusterctl v1.14 client/cluster/template.go (GetFromURL).
 pub(super) fn read_template(from: &str, session: &mut Session) -> Result<TemplateText, Failure> {
     if from == STDIN {
@@ -64,7 +64,7 @@ pub(super) fn read_template(from: &str, session: &mut Session) -> Result<Templat
     }
     let context = session.repositories()?;
     let path = match from.split_once("://") {
-        None => Some(from),
+        None => Some(from.strip_prefix("file:").filter(|path| path.starts_with('/')).unwrap_or(from)),
         Some(("file", path)) => Some(path),
         Some(_) => None,
     };
