@@ -1,5 +1,6 @@
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -243,6 +244,10 @@ fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure>
 }
 
 fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
+    if is_cut_utf16(path).unwrap_or_default() {
+        let source = "the UTF-16 text ends within a character; save the file as UTF-8".into();
+        return Err(KubeconfigError::Unreadable { path: path.to_owned(), source });
+    }
     Kubeconfig::read_from(path).map_err(|error| KubeconfigError::Unreadable {
         path: path.to_owned(),
         source: match error {
@@ -254,6 +259,18 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
             other => Box::new(other),
         },
     })
+}
+
+/// True if a file is in UTF-16 and has an odd number of bytes, for which kube panics. Pipes are not read, because they can
+/// be read only once.
+fn is_cut_utf16(path: &Path) -> io::Result<bool> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() % 2 == 0 {
+        return Ok(false);
+    }
+    let mut mark = [0; 2];
+    File::open(path)?.read_exact(&mut mark)?;
+    Ok(matches!(mark, [0xFF, 0xFE] | [0xFE, 0xFF]))
 }
 
 /// Returns the reason why a kubeconfig cannot be parsed, without its lines: they contain secrets.
@@ -392,6 +409,22 @@ contexts:
         );
         let flags = KubeFlags { kubeconfig: Some("gone".into()), ..KubeFlags::default() };
         assert!(matches!(context("one", &flags), Err(KubeconfigError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn a_cut_file_in_utf16_is_an_error() {
+        let (folder, environment) = world("cut");
+        let text = ONE.encode_utf16().flat_map(u16::to_le_bytes);
+        let mut bytes: Vec<u8> = [0xFF, 0xFE].into_iter().chain(text).collect();
+        fs::write(folder.path().join("cut"), &bytes).unwrap();
+        assert!(KubeFlags::default().context(&environment).is_ok());
+        bytes.pop();
+        fs::write(folder.path().join("cut"), &bytes).unwrap();
+        let error = KubeFlags::default().context(&environment).unwrap_err();
+        assert!(
+            matches!(&error, KubeconfigError::Unreadable { path, .. } if path.ends_with("cut")),
+            "{error}"
+        );
     }
 
     #[test]
