@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use workload::{Cell, Span, Tone, TreeTable};
 
 use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar as _;
 
 use crate::ui::{NarrowingStep, fit_columns, removed_middle, sanitize};
 
@@ -83,16 +84,18 @@ fn shorten_cell(cell: &Cell, width: usize) -> Cell {
     }
     let Some(lost) = removed_middle(cell_width(cell), width) else { return cell.clone() };
     let mut spans: Vec<Span> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut is_marked) = (0, false);
     for Span { text, tone } in &cell.0 {
         let mut kept = String::new();
         for c in sanitize(text).chars() {
-            if at == lost.start {
-                kept.push('…');
-            } else if !lost.contains(&at) {
+            let end = at + char_width(c);
+            if end <= lost.start || at >= lost.end {
                 kept.push(c);
+            } else if !is_marked {
+                kept.push('…');
+                is_marked = true;
             }
-            at += 1;
+            at = end;
         }
         spans.push(Span { text: kept, tone: *tone });
     }
@@ -100,7 +103,12 @@ fn shorten_cell(cell: &Cell, width: usize) -> Cell {
 }
 
 fn cell_width(cell: &Cell) -> usize {
-    cell.0.iter().map(|span| sanitize(&span.text).chars().count()).sum()
+    cell.0.iter().flat_map(|span| sanitize(&span.text).chars().map(char_width).collect::<Vec<_>>()).sum()
+}
+
+/// Returns the columns of a character in a terminal: two for wide characters, and none for combining ones.
+fn char_width(c: char) -> usize {
+    c.width().unwrap_or_default()
 }
 
 fn paint(cell: &Cell, colour: bool, text: &mut String) {
@@ -145,6 +153,15 @@ mod tests {
         let colours = draw(&table, true, None);
         assert!(colours.contains("\u{1b}[90m├─\u{1b}[0m\u{1b}[1mname\u{1b}[0m  "), "{colours:?}");
         assert_eq!(anstream::adapter::strip_str(&colours).to_string(), plain);
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        let lines = ["日本 ✅", "e\u{301}"].map(|text| vec![Cell(vec![span(text, Tone::Plain)])]).into();
+        let table = TreeTable { columns: &["NAME"], gap: 1, lines };
+        assert_eq!(draw(&table, false, None), "NAME    \n日本 ✅ \ne\u{301}       \n");
+        let cell = Cell(vec![span("日本日本", Tone::Plain)]);
+        assert_eq!(shorten_cell(&cell, 6).text(), "日…本");
     }
 
     #[test]

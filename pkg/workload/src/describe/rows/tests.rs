@@ -171,7 +171,7 @@ status:
     v1beta1:
       conditions:
       - {{type: Ready, status: 'False', severity: Error, reason: Sad, message: {long}, lastTransitionTime: '2026-01-01T00:00:00Z'}}
-      - {{type: B, status: 'True', message: \"one\\ntwo\"}}
+      - {{type: B, status: 'True', message: \"one\\n\\n\\ttwo\\n\"}}
       - {{type: A, status: 'Unknown', severity: Info, reason: Dull}}
 "
     );
@@ -181,7 +181,7 @@ status:
 Cluster ns/c|False|Error|Sad|24h|mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm ...
             ├─A|Unknown|Info|Dull|292y
             └─B|True|||292y|one
-|||||two
+|||||    two
 "#]]
     );
 }
