@@ -107,7 +107,7 @@ fn taken_fields(entry: &Value, tools: &[FormerTool]) -> Option<Map<String, Value
     if tool_of(entry, tools).is_some_and(|tool| tool.keeps_labels)
         && let Some(metadata) = taken.get_mut("f:metadata").and_then(Value::as_object_mut)
     {
-        LABELS.iter().for_each(|field| drop(metadata.remove(*field)));
+        metadata.retain(|field, _| !LABELS.contains(&field.as_str()));
         if metadata.is_empty() {
             taken.remove("f:metadata");
         }

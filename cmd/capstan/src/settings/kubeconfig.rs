@@ -64,7 +64,7 @@ pub(crate) enum KubeconfigError {
     NoCurrentContext { known: Vec<String> },
     #[error("the kubeconfig has no context `{name}`")]
     UnknownContext { name: String, suggestions: Vec<String>, known: Vec<String> },
-    /// The client would go on without credentials.
+    /// Without this check, requests have no credentials.
     #[error("context `{context}` names user `{user}`, which the kubeconfig does not have")]
     MissingUser { context: String, user: String, known: Vec<String> },
     #[error("{}", .0.one_line())]

@@ -84,11 +84,13 @@ fn execute(
     let plan = plan(source, target, request, how, session)?;
     let restore = mover::restore_objects(target, request, &plan, source.objects, how.options);
     let resume_hint = "re-run the same command to complete the restore; new Clusters stay paused until then";
-    let restored =
-        session.block_on(Box::pin(restore)).map_err(|failure| match session.writes().any_sent() {
-            true => failure.with_resume_hint("while restoring objects", resume_hint),
-            false => failure,
-        })?;
+    let restored = session.block_on(Box::pin(restore)).map_err(|failure| {
+        if session.writes().any_sent() {
+            failure.with_resume_hint("while restoring objects", resume_hint)
+        } else {
+            failure
+        }
+    })?;
     let events = session.cluster_events(how.progress);
     if let Some(paused) = restored.paused_text() {
         events.warning(paused);
