@@ -280,7 +280,7 @@ fn the_namespace_of_the_kubeconfig_is_the_default() {
         str![[r#"
 exit 0
 --- stderr
-warning: the output includes ClusterClass `from-context/small`, which may already exist in context `c`: cannot use context `c` of the kubeconfig
+warning: the output includes ClusterClass `from-context/small`, which may already exist in context `c`: context `c` names user `u`, which the kubeconfig does not have
 
 "#]]
     );
