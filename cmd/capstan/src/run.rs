@@ -1,7 +1,6 @@
 use std::{
     ffi::OsString,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
     process::ExitCode,
     sync::Arc,
 };
@@ -84,9 +83,10 @@ impl CommandRun {
             });
             return self.finish(printer, answered);
         }
-        if let Some((path, arguments)) = self.clusterctl_plugin(argv) {
-            let failed = verbs::plugin::hand_over(&path, arguments);
-            return self.finish(printer, failed);
+        if self.program == Program::Clusterctl
+            && let Some((path, arguments)) = verbs::plugin::find_before_verbs(argv, &self.environment)
+        {
+            return self.finish(printer, verbs::plugin::hand_over(&path, arguments));
         }
         let parsed = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
@@ -123,13 +123,6 @@ impl CommandRun {
             ExitStatus::Interrupted => interrupted_status,
             status => status,
         }
-    }
-
-    /// Returns the plugin of clusterctl that a command line names. Under the name of clusterctl, plugins have precedence
-    /// over commands that clusterctl does not have.
-    fn clusterctl_plugin<'a>(&self, argv: &'a [OsString]) -> Option<(PathBuf, &'a [OsString])> {
-        let words = argv.get(1..).filter(|_| self.program == Program::Clusterctl)?;
-        verbs::plugin::find_before_verbs(words, &self.environment)
     }
 
     /// Returns the candidates for a typed command line.

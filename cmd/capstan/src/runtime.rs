@@ -70,10 +70,7 @@ impl Runtime {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
-        let mut result = None;
-        let stop = self.interrupts.received.notified();
-        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }), pin!(stop));
-        result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
+        self.run(future, pin!(self.interrupts.received.notified()))
     }
 
     /// Runs a future that ends by itself after a Ctrl-C. The future receives another one, which ends at that Ctrl-C. A
@@ -84,10 +81,19 @@ impl Runtime {
     ) -> Result<T, Failure> {
         let interrupts = Arc::clone(&self.interrupts);
         let future = make(Box::pin(async move { interrupts.received.notified().await }));
-        let mut result = None;
-        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }), pin!(std::future::pending()));
+        let result = self.run(future, pin!(std::future::pending()));
         // The interruption of this future is none of a later one.
         let _ = self.interrupts.received.notified().now_or_never();
+        result
+    }
+
+    fn run<T, E: Into<Failure>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+        stop: Pin<&mut dyn Future<Output = ()>>,
+    ) -> Result<T, Failure> {
+        let mut result = None;
+        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }), stop);
         result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
     }
 

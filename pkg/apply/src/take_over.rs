@@ -5,7 +5,6 @@ mod field_set;
 mod tests;
 
 use manifest::{Map, Object, Value};
-use serde_json::json;
 
 /// The fields that a tool may keep.
 const LABELS: [&str; 2] = ["f:labels", "f:annotations"];
@@ -55,8 +54,8 @@ pub fn take_over_fields(live: &Object, manager: &str, tools: &[FormerTool]) -> O
     let mut united = Map::new();
     let given = ours.into_iter().chain(entries.iter().filter(|entry| is_taken(entry)));
     given
-        .filter_map(|entry| taken_fields(entry, tools))
-        .for_each(|fields| field_set::merge(&mut united, &fields));
+        .filter_map(|entry| split_fields(entry, tools))
+        .for_each(|(taken, _)| field_set::merge(&mut united, &taken));
     merged.insert("manager".to_owned(), manager.into());
     merged.insert("operation".to_owned(), "Apply".into());
     merged.insert("fieldsV1".to_owned(), Value::Object(united));
@@ -94,38 +93,39 @@ fn role(entry: &Value, manager: &str, tools: &[FormerTool]) -> Role {
 
 /// True if an entry belongs to one of these tools and has fields that the tool does not keep.
 pub(crate) fn loses_fields(entry: &Value, tools: &[FormerTool]) -> bool {
-    tool_of(entry, tools).is_some() && taken_fields(entry, tools).is_none_or(|taken| !taken.is_empty())
+    tool_of(entry, tools).is_some() && split_fields(entry, tools).is_none_or(|(taken, _)| !taken.is_empty())
 }
 
 fn tool_of<'t>(entry: &Value, tools: &'t [FormerTool]) -> Option<&'t FormerTool> {
     tools.iter().find(|tool| text(entry, "manager").starts_with(tool.prefix))
 }
 
-/// Returns the fields of an entry without those that its tool keeps.
-fn taken_fields(entry: &Value, tools: &[FormerTool]) -> Option<Map<String, Value>> {
-    let mut taken = fields(entry)?.clone();
+/// Splits the fields of an entry into those that are taken over and those that its tool keeps.
+fn split_fields(entry: &Value, tools: &[FormerTool]) -> Option<(Map<String, Value>, Map<String, Value>)> {
+    let (mut taken, mut kept) = (fields(entry)?.clone(), Map::new());
     if tool_of(entry, tools).is_some_and(|tool| tool.keeps_labels)
         && let Some(metadata) = taken.get_mut("f:metadata").and_then(Value::as_object_mut)
     {
-        metadata.retain(|field, _| !LABELS.contains(&field.as_str()));
+        let labels: Map<_, _> = LABELS.iter().filter_map(|field| metadata.remove_entry(*field)).collect();
         if metadata.is_empty() {
             taken.remove("f:metadata");
         }
+        if !labels.is_empty() {
+            kept.insert("f:metadata".to_owned(), Value::Object(labels));
+        }
     }
-    Some(taken)
+    Some((taken, kept))
 }
 
 /// Returns the rest of an entry whose fields were taken. None if its tool keeps nothing.
 fn entry_of_labels(entry: &Value, tools: &[FormerTool]) -> Option<Value> {
-    tool_of(entry, tools).filter(|tool| tool.keeps_labels)?;
-    let metadata = fields(entry)?.get("f:metadata")?.as_object()?;
-    let kept: Map<String, Value> = LABELS
-        .iter()
-        .filter_map(|field| Some(((*field).to_owned(), metadata.get(*field)?.clone())))
-        .collect();
+    let (_, kept) = split_fields(entry, tools)?;
     let mut rest = entry.clone();
-    rest["fieldsV1"] = json!({"f:metadata": kept});
-    (!kept.is_empty()).then_some(rest)
+    if kept.is_empty() {
+        return None;
+    }
+    rest["fieldsV1"] = Value::Object(kept);
+    Some(rest)
 }
 
 /// Returns the version whose entries are taken first. Entries in the written version can be merged afterwards.

@@ -87,10 +87,14 @@ pub(crate) fn remark(text: impl Into<String>) -> PreflightProblem {
 
 /// Lists objects as `Machine ns/a, Machine ns/b and 3 more`.
 pub(crate) fn listed<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
-    let keys: Vec<String> = keys.into_iter().map(ToString::to_string).collect();
-    match keys.len().saturating_sub(MAX_EXAMPLES) {
-        0 => keys.join(", "),
-        more => format!("{} and {more} more", keys[..MAX_EXAMPLES].join(", ")),
+    first_few(&keys.into_iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
+/// Lists texts as `a, b and 3 more`.
+pub(crate) fn first_few(texts: &[String]) -> String {
+    match texts.len().saturating_sub(MAX_EXAMPLES) {
+        0 => texts.join(", "),
+        more => format!("{} and {more} more", texts[..MAX_EXAMPLES].join(", ")),
     }
 }
 

@@ -75,12 +75,7 @@ impl LeaseFlags {
             work(&guarded, session)
         });
         let lost = leases.iter().find_map(Lease::loss_error);
-        let released = session.block_on_to_end(async |_| {
-            join_all(leases.into_iter().map(Lease::release)).await;
-            Ok::<_, Failure>(())
-        });
-        // A lease that was not released expires.
-        drop(released);
+        release(leases, session);
         match (result, lost) {
             (Err(_), Some(lost)) => Err(superseded(&lost)),
             (result, _) => result,
@@ -137,6 +132,16 @@ impl LeaseFlags {
         }
         Err(Failure::new(Kind::Conflict, format!("{holder} is writing to this cluster; nothing was written")))
     }
+}
+
+/// Releases leases, also after a Ctrl-C.
+pub(crate) fn release(leases: impl IntoIterator<Item = Lease>, session: &Session) {
+    let released = session.block_on_to_end(async |_| {
+        join_all(leases.into_iter().map(Lease::release)).await;
+        Ok::<_, Failure>(())
+    });
+    // A lease that was not released expires.
+    drop(released);
 }
 
 /// Returns the request of this process for a lease, which waits for other holders.

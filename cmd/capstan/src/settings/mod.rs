@@ -32,7 +32,7 @@ pub(crate) use globals::{
 };
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError, default_kubeconfigs};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
-pub(crate) use lease::{LeaseFlags, UnfinishedFlags, lease_request};
+pub(crate) use lease::{LeaseFlags, UnfinishedFlags, lease_request, release};
 pub(crate) use lock::{chart_folder, lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
     PaceFlags, ServerFlags, completion_cluster, controller_cluster, management_cluster,

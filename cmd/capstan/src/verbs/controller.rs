@@ -129,14 +129,7 @@ fn run_controller(args: &Controller, session: &mut Session) -> Result<(), Failur
     };
     let reports = Reports { metrics, readiness, receiver, log };
     let ended = args.reconcile(&cluster, hub, shard, reports, lease.as_mut(), session);
-    let released = session.block_on_to_end(async |_| {
-        if let Some(lease) = lease {
-            lease.release().await;
-        }
-        Ok::<_, Failure>(())
-    });
-    // A lease that was not released expires.
-    drop(released);
+    settings::release(lease, session);
     endpoints.abort_all();
     ended
 }

@@ -39,13 +39,13 @@ const CLUSTERCTL_VERBS: [&str; 13] = [
     "version",
 ];
 
-/// Returns the plugin of clusterctl and its arguments, if the first word is no command of clusterctl. The word may be a command of
-/// this program.
+/// Returns the plugin of clusterctl that a command line names, and its arguments. Under the name of clusterctl, it has precedence
+/// over commands that clusterctl does not have.
 pub(crate) fn find_before_verbs<'a>(
-    words: &'a [OsString],
+    argv: &'a [OsString],
     environment: &Environment,
 ) -> Option<(PathBuf, &'a [OsString])> {
-    let first = words.first()?;
+    let (first, words) = (argv.get(1)?, &argv[1..]);
     let is_verb = CLUSTERCTL_VERBS.iter().any(|verb| first == verb);
     if is_verb { None } else { find(words, &["clusterctl"], environment) }
 }

@@ -1,5 +1,6 @@
 //! The state of an evaluation: loaded sources, results of native functions, and the last failure.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use rsjsonnet_lang::interner::InternedStr;
@@ -22,6 +23,8 @@ use super::message;
 struct Source {
     path: SourcePath,
     text: Vec<u8>,
+    /// The file for messages, looked up at the first message.
+    location: OnceCell<String>,
 }
 
 /// The state of an evaluation.
@@ -69,7 +72,7 @@ impl<'p> Session<'p> {
         let text = if path == LIMITS { text } else { [PREFIX.as_bytes(), &text].concat() };
         let (context, _) = program.span_manager_mut().insert_source_context(text.len());
         let name = path.display();
-        self.sources.insert(context, Source { path: path.clone(), text });
+        self.sources.insert(context, Source { path: path.clone(), text, location: OnceCell::new() });
         let text = &self.sources[&context].text;
         let loaded = program.load_source(context, text, true, &name).map_err(|error| {
             let (reason, span) = message::of_load(&error);
@@ -108,7 +111,8 @@ impl<'p> Session<'p> {
         let before = source.text.get(PREFIX.len()..)?.get(..start)?;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        Some(SourcePosition { file: source.path.location(), line, column: start - line_start + 1 })
+        let file = source.location.get_or_init(|| source.path.location()).clone();
+        Some(SourcePosition { file, line, column: start - line_start + 1 })
     }
 
     fn resolve(

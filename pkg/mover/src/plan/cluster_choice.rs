@@ -9,7 +9,7 @@ use workload::{ContentFacts, Graph, MoveChoice, ObjectFacts};
 
 use crate::{
     ClusterChoice, MoveError, MoveRequest, MoveSide,
-    preflight::{Findings, Stage, problem},
+    preflight::{Findings, Stage, first_few, problem},
 };
 
 /// Returns the requested Clusters by namespace and name. A missing Cluster is a problem, and so is an empty choice.
@@ -48,8 +48,11 @@ pub(super) async fn choose_clusters(
     Ok(MoveChoice { namespaces, clusters, ..MoveChoice::default() })
 }
 
-/// Returns the Clusters of these namespaces.
-fn clusters_in_namespaces<'g>(graph: &'g Graph, namespaces: &BTreeSet<String>) -> Vec<&'g ObjectKey> {
+/// Returns the Clusters of these namespaces; all without namespaces.
+pub(super) fn clusters_in_namespaces<'g>(
+    graph: &'g Graph,
+    namespaces: &BTreeSet<String>,
+) -> Vec<&'g ObjectKey> {
     let clusters = graph.iter().filter(|(_, node)| matches!(node.facts.content, ContentFacts::Cluster(_)));
     let keys = clusters.map(|(_, node)| &node.facts.key);
     keys.filter(|key| namespaces.is_empty() || namespaces.contains(&key.namespace)).collect()
@@ -98,8 +101,8 @@ fn unknown_cluster(text: &str, name: &str, there: &[&ObjectKey]) -> PreflightPro
             "these namespaces have no Clusters; select others with `--namespace`".to_owned()
         }
         None => {
-            let names = there.iter().map(|key| format!("{}/{}", key.namespace, key.name));
-            format!("select one of {}", some_names(names))
+            let names: Vec<_> = there.iter().map(|key| format!("`{}/{}`", key.namespace, key.name)).collect();
+            format!("select one of {}", first_few(&names))
         }
     };
     problem(format!("Cluster `{text}` does not exist in the selected namespaces"), hint)
@@ -120,16 +123,6 @@ async fn find_labelled(
     let found: BTreeSet<ObjectKey> = found.iter().map(key_of).collect();
     let labelled = there.iter().filter(|key| found.contains(**key));
     Ok(labelled.map(|key| (key.namespace.clone(), key.name.clone())).collect())
-}
-
-/// Lists names in quotes; counts those after the first ten.
-pub(super) fn some_names(names: impl ExactSizeIterator<Item = String>) -> String {
-    const MAX_SHOWN: usize = 10;
-    let more = match names.len().saturating_sub(MAX_SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", names.take(MAX_SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
 }
 
 pub(super) fn namespaces_text(namespaces: &BTreeSet<String>) -> String {

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 
 use apply::{ApiError, GroupKind, ListQuery};
 use inventory::{ManagementCluster, PreflightProblem};
-use workload::ContentFacts;
 
 use super::{
     MovePlan,
-    cluster_choice::{namespaces_text, some_names},
+    cluster_choice::{clusters_in_namespaces, namespaces_text},
 };
 use crate::{
     ClusterChoice, MoveRequest,
-    preflight::problem,
+    preflight::{first_few, problem},
     target::{NamespaceState, namespace_states},
 };
 
@@ -51,12 +50,11 @@ pub(super) async fn nothing_to_save(
 /// Returns the problems of a restore from requested namespaces without saved Clusters. A typing error must not look like a
 /// complete restore.
 pub(super) fn nothing_to_restore(plan: &MovePlan, request: &MoveRequest) -> Vec<PreflightProblem> {
-    let graph = &plan.discovered.graph;
-    let clusters = graph.iter().filter(|(_, node)| matches!(node.facts.content, ContentFacts::Cluster(_)));
-    let saved: BTreeSet<String> = clusters.map(|(_, node)| node.facts.key.namespace.clone()).collect();
+    let clusters = clusters_in_namespaces(&plan.discovered.graph, &BTreeSet::new());
+    let saved: BTreeSet<&str> = clusters.into_iter().map(|key| key.namespace.as_str()).collect();
     let hint = match saved.len() {
         0 => "no namespace has saved Clusters".to_owned(),
-        _ => format!("these namespaces have saved Clusters: {}", some_names(saved.into_iter())),
+        _ => format!("these namespaces have saved Clusters: {}", quoted(saved)),
     };
     let empty = empty_namespaces(plan, request).into_iter();
     let text = |name| format!("cannot restore namespace `{name}`: it has no saved Clusters");
@@ -80,11 +78,14 @@ async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<S
         Err(_) => "list Clusters with `kubectl get clusters -A`".to_owned(),
         Ok([]) => "no other namespace has Clusters".to_owned(),
         Ok([only]) => format!("namespace `{only}` has a Cluster: add `--namespace {only}`"),
-        Ok(several) => format!(
-            "other namespaces have Clusters ({}): select them with `--namespace`",
-            some_names(several.iter().cloned())
-        ),
+        Ok(several) => {
+            format!("other namespaces have Clusters ({}): select them with `--namespace`", quoted(several))
+        }
     }
+}
+
+fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    first_few(&names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
 }
 
 /// Returns the other namespaces with Clusters, sorted.

@@ -4,7 +4,7 @@ use apply::ObjectKey;
 use inventory::PreflightProblem;
 use workload::{ExcludeReason, Graph, MoveDecision, NodeId, Selection};
 
-use super::{Findings, listed, problem, remark};
+use super::{Findings, first_few, listed, problem, remark};
 
 /// Checks the choice for objects that are shared with Clusters that stay, and for objects that stay although they
 /// belong to moving objects.
@@ -75,11 +75,4 @@ fn is_below_terminating(selection: &Selection, mut node: NodeId) -> bool {
         node = *owner;
     }
     matches!(selection.decision(node), MoveDecision::Stays(ExcludeReason::Terminating))
-}
-
-fn first_few(texts: &[String]) -> String {
-    match texts.len().saturating_sub(super::MAX_EXAMPLES) {
-        0 => texts.join(", "),
-        more => format!("{} and {more} more", texts[..super::MAX_EXAMPLES].join(", ")),
-    }
 }
