@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use manifest::provenance::Trace;
 use manifest::yaml::YamlError;
-use template::{Elem, Map, Output, Session, Settings, Templates, TooDeep, Value};
+use template::{Elem, Map, Output, Session, Settings, Span, Templates, TooDeep, Value};
 
 use crate::coalesce::{Coalescing, Nulls};
 use crate::compile::{Cache, Job, Jobs};
@@ -28,7 +28,7 @@ const MAX_OUTPUT_BYTES: usize = 256 << 20;
 /// The file with the notes of a chart.
 const NOTES: &str = "NOTES.txt";
 
-/// A chart with its subcharts. It can be shared between threads and rendered many times; templates are parsed once.
+/// A chart with its subcharts. It can be shared between threads and rendered many times.
 #[derive(Debug)]
 pub struct Chart {
     pub(crate) loaded: Arc<LoadedChart>,
@@ -168,16 +168,16 @@ impl Chart {
             Shared { release: release(options), capabilities: objects::capabilities(&options.capabilities) };
         let data = shared.data(root, values.with_elem(Elem::Values), true);
         shared.add_jobs(root, &data, &root.name, true, &mut jobs);
-        let templates = self.cache.templates(&jobs)?;
+        let templates = self.cache.templates(&jobs).map_err(|error| jobs.first_error(error))?;
         let mut session = session(options, settings(options));
         let paths = (options.trace == Trace::On).then(|| ValuePaths::new(values));
         let mut outputs = Outputs::default();
         let mut total = 0_usize;
         for job in jobs.iter().filter(|job| !job.is_partial()) {
             let output = job.render(&templates, &mut session);
-            let mut output = output.map_err(|error| with_required(error, &templates, &jobs, options))?;
-            let spans = std::mem::take(&mut output.spans);
-            let output = text(&job.name, output)?;
+            let output = output.map_err(|error| with_required(error, &templates, &jobs, options));
+            let (output, spans) =
+                output.and_then(|output| text(&job.name, output)).map_err(|error| jobs.first_error(error))?;
             if let Some(paths) = &paths {
                 let origins = ValueOrigins { chart: &self.loaded, values: user_values, jobs: &jobs, paths };
                 let pieces = OutputPieces::new(&job.name, &output, &spans, &origins);
@@ -185,7 +185,7 @@ impl Chart {
             }
             total = total.saturating_add(output.len());
             if total > MAX_OUTPUT_BYTES {
-                return Err(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES });
+                return Err(jobs.first_error(ChartError::OutputTooLarge { limit: MAX_OUTPUT_BYTES }));
             }
             outputs.add(job, output, root);
         }
@@ -193,9 +193,10 @@ impl Chart {
     }
 }
 
-/// Returns the output of a template as text. Notes may have bytes that are not UTF-8, which become U+FFFD.
-fn text(template: &str, output: Output) -> Result<String, ChartError> {
-    output.into_text().or_else(|error| {
+/// Returns the output of a template as text, and its spans. Notes may have bytes that are not UTF-8, which become U+FFFD.
+fn text(template: &str, mut output: Output) -> Result<(String, Vec<Span>), ChartError> {
+    let spans = std::mem::take(&mut output.spans);
+    let output = output.into_text().or_else(|error| {
         let (bytes, error) = (error.as_bytes(), error.utf8_error());
         let output = String::from_utf8_lossy(bytes).into_owned();
         if template.ends_with(NOTES) {
@@ -203,7 +204,8 @@ fn text(template: &str, output: Output) -> Result<String, ChartError> {
         }
         let error = YamlError::invalid_utf8(bytes, error);
         Err(ChartError::ManifestYaml { template: template.to_owned(), error, output })
-    })
+    });
+    Ok((output?, spans))
 }
 
 /// Adds all values that templates require, if the error is about one of them.

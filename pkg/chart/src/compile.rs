@@ -1,11 +1,11 @@
-//! Templates of charts, parsed once and kept for further renders.
+//! The templates of a render, and the parsed files that a chart keeps for further renders.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use template::{Functions, Map, Output, ParsedText, Session, Templates, Value};
+use template::{Functions, Map, Output, ParsedText, Session, Str, Templates, Value};
 
 use crate::error::ChartError;
 use crate::files::LoadedChart;
@@ -39,6 +39,17 @@ impl Job {
         self.name.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
     }
 
+    fn text(&self) -> &Str {
+        &self.chart.templates[self.index].content
+    }
+
+    fn parse(
+        &self,
+        parse: fn(&str, &Str, &Functions) -> Result<ParsedText, template::Error>,
+    ) -> Result<ParsedText, ChartError> {
+        parse(&self.name, self.text(), &FUNCTIONS).map_err(|error| ChartError::of_template(&self.name, error))
+    }
+
     /// Renders the template.
     pub(crate) fn render(&self, templates: &Templates, session: &mut Session) -> Result<Output, ChartError> {
         self.announce();
@@ -68,11 +79,17 @@ impl Jobs {
     /// Returns the text of a template.
     pub(crate) fn source(&self, name: &str) -> Option<Cow<'_, str>> {
         let job = self.iter().find(|job| job.name == name)?;
-        Some(job.chart.templates[job.index].content.to_str())
+        Some(job.text().to_str())
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Job> {
         self.0.values()
+    }
+
+    /// Returns the error that Helm reports: that of the first file that cannot be parsed, even if another one failed
+    /// before it was parsed.
+    pub(crate) fn first_error(&self, error: ChartError) -> ChartError {
+        self.iter().find_map(|job| job.parse(ParsedText::parse).err()).unwrap_or(error)
     }
 }
 
@@ -82,19 +99,22 @@ impl Jobs {
 pub(crate) struct Cache(Mutex<HashMap<(usize, String), Arc<ParsedText>>>);
 
 impl Cache {
-    /// Returns the set of templates of a render. Files are parsed if no earlier render needed them.
+    /// Returns the set of templates of a render. The first render parses most files when it executes them and keeps
+    /// nothing of them, which saves memory; the second keeps the parsed files for all later ones.
     pub(crate) fn templates(&self, jobs: &Jobs) -> Result<Templates, ChartError> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut templates = Templates::new(SET, FUNCTIONS.clone());
         for job in jobs.iter() {
             let key = (Arc::as_ptr(&job.chart).addr(), job.name.clone());
-            if let Some(parsed) = cache.get(&key) {
+            let known = cache.get(&key);
+            if let Some(parsed) = known.filter(|parsed| !parsed.is_deferred()) {
                 templates.add(parsed);
                 continue;
             }
-            let text = &job.chart.templates[job.index].content;
-            let parsed = ParsedText::parse(&job.name, text, &FUNCTIONS);
-            let parsed = Arc::new(parsed.map_err(|error| ChartError::of_template(&job.name, error))?);
+            let may_defer = known.is_none() && !job.is_partial() && !templates.contains(&job.name);
+            let parsed =
+                if may_defer { job.parse(ParsedText::deferred) } else { job.parse(ParsedText::parse) };
+            let parsed = Arc::new(parsed?);
             templates.add(&parsed);
             cache.insert(key, parsed);
         }

@@ -34,7 +34,11 @@ fn printed(files: &[(&str, &str)], set: &[&str]) -> String {
 
 #[test]
 fn a_chart_is_shared_between_threads_and_rendered_many_times() {
-    let files = [("values.yaml", "name: x"), ("templates/a.yaml", "name: {{ .Values.name }}")];
+    let files = [
+        ("values.yaml", "name: x"),
+        ("templates/a.yaml", "{{ include \"web/templates/b.yaml\" . }}"),
+        ("templates/b.yaml", "name: {{ .Values.name }}"),
+    ];
     let chart = chart(&files).expect("a chart");
     let render = |name: usize| {
         let mut values = Values::default();

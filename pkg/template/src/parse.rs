@@ -146,7 +146,7 @@ impl<'t> Parser<'t> {
 
     /// Adds a template. Of two templates with the same name one must be empty. `offset` is the position of the error.
     fn add(&mut self, name: &str, body: Vec<Node>, offset: usize) -> Parsed<()> {
-        let tree = Tree { name: name.into(), source: self.source.clone(), body };
+        let tree = Tree::new(name.into(), self.source.clone(), body);
         match self.trees.iter_mut().find(|known| known.name == tree.name) {
             None => self.trees.push(tree),
             Some(known) if known.is_empty() => *known = tree,

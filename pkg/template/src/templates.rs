@@ -1,5 +1,6 @@
 //! Sets of parsed templates.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::delimiters::Delimiters;
 use crate::error::{Error, near_names};
 use crate::exec::{Execution, Output};
 use crate::functions::Functions;
-use crate::parse::{parse, tree::Tree};
+use crate::parse::{parse, tree::Source, tree::Tree};
 use crate::session::Session;
 use crate::value::{Str, Value};
 
@@ -22,6 +23,25 @@ impl ParsedText {
     /// `Error::Parse` with Go's text.
     pub fn parse(name: &str, text: &Str, functions: &Functions) -> Result<Self, Error> {
         Self::parse_delimited(name, text, functions, &Delimiters::default())
+    }
+
+    /// Takes a text that is parsed when it is first executed or included. [`Templates::render`] keeps nothing of it, so
+    /// that a set needs less memory. A text that may define templates is parsed at once.
+    ///
+    /// # Errors
+    /// As [`ParsedText::parse`]. Errors of a deferred text occur in its execution, as the cause of a `RenderError`.
+    pub fn deferred(name: &str, text: &Str, functions: &Functions) -> Result<Self, Error> {
+        let defines =
+            ["define", "block"].iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some());
+        if defines || matches!(text.to_str(), Cow::Owned(_)) {
+            return Self::parse(name, text, functions);
+        }
+        Ok(Self(vec![Arc::new(Tree::deferred(Source { name: name.into(), text: text.clone() }))]))
+    }
+
+    /// True if the text is not parsed yet.
+    pub fn is_deferred(&self) -> bool {
+        self.0.iter().any(|tree| tree.is_deferred())
     }
 
     fn parse_delimited(
@@ -83,6 +103,14 @@ impl Templates {
     pub fn render(&self, name: &str, data: &Value, session: &mut Session) -> Result<Output, Error> {
         let scope = Scope { own: self, base: None };
         let Some(tree) = scope.get(name) else { return Err(scope.no_template(name)) };
+        let parsed_for_this_render;
+        let tree = if tree.is_deferred() {
+            let Source { name, text } = &*tree.source;
+            parsed_for_this_render = Tree::deferred(Source { name: name.clone(), text: text.clone() });
+            &parsed_for_this_render
+        } else {
+            tree
+        };
         session.start();
         let trace = session.settings.trace;
         Execution::new(&scope, session, tree).run(data, trace)

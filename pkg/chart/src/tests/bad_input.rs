@@ -158,3 +158,27 @@ fn an_output_that_is_no_object_names_its_template() {
         other => panic!("expected an error, got {other:?}"),
     }
 }
+
+#[test]
+fn the_first_file_that_cannot_be_parsed_is_the_error_of_a_chart() {
+    let position = |files: &[(&str, &str)]| {
+        let Err(ChartError::Template { position: Some(position), .. }) = render(files, &[]) else {
+            panic!("an error with a position");
+        };
+        (position.file, position.line)
+    };
+    let fails = ("templates/z.yaml", "a: {{ fail \"no\" }}");
+    let broken = ("templates/b.yaml", "a: 1\nb: {{ if }}");
+    assert_eq!(position(&[fails]), ("web/templates/z.yaml".to_owned(), 1));
+    // Helm renders z first, but parses all files before.
+    assert_eq!(position(&[fails, broken]), ("web/templates/b.yaml".to_owned(), 2));
+    // Files are parsed backwards by name.
+    let definition = ("templates/a.yaml", "{{ define \"d\" }}{{ x }}{{ end }}");
+    assert_eq!(position(&[definition, broken]), ("web/templates/b.yaml".to_owned(), 2));
+    assert_eq!(position(&[definition]), ("web/templates/a.yaml".to_owned(), 1));
+    // A file that is never rendered.
+    assert_eq!(position(&[("templates/_a.tpl", "{{ x }}")]), ("web/templates/_a.tpl".to_owned(), 1));
+    // A file that is only included before it is rendered.
+    let includes = ("templates/z.yaml", "a: {{ include \"web/templates/b.yaml\" . }}");
+    assert_eq!(position(&[includes, broken]), ("web/templates/b.yaml".to_owned(), 2));
+}

@@ -2,7 +2,7 @@
 
 use super::output::RawSpan;
 use super::{At, Dot, Execution, Result, Slot};
-use crate::error::Problem;
+use crate::error::{Error, Problem};
 use crate::limits::Limit;
 use crate::parse::tree::{Branch, Invocation, Node};
 use crate::reads::ReadRange;
@@ -27,8 +27,12 @@ impl<'r> Execution<'r> {
     /// Executes the current template with its data and the reads behind them.
     pub(super) fn start(&mut self, data: &Value, reads: ReadRange) -> Result<()> {
         self.variables.push(Slot { number: 0, value: data.clone(), is_interface: false, reads });
-        let tree = self.tree;
-        self.walk(Dot { value: data, is_interface: false, reads }, &tree.body).map(|_| ())
+        let body = self.tree.body(self.scope.own.functions()).map_err(|error| {
+            let mut failure = self.failure("the template cannot be parsed");
+            failure.cause = Some(Box::new(Error::Parse(error)));
+            failure
+        })?;
+        self.walk(Dot { value: data, is_interface: false, reads }, body).map(|_| ())
     }
 
     fn walk(&mut self, dot: Dot<'_>, nodes: &'r [Node]) -> Result<Flow> {

@@ -1,9 +1,11 @@
 //! The parsed template: nodes with their byte offsets, and the text of a node for messages.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::functions::Function;
+use crate::delimiters::Delimiters;
+use crate::error::ParseError;
+use crate::functions::{Function, Functions};
 use crate::value::Str;
 
 /// A template with a name, parsed from a text that may hold several.
@@ -12,7 +14,8 @@ pub(crate) struct Tree {
     pub(crate) name: Arc<str>,
     /// The name and the text of the file, for positions.
     pub(crate) source: Arc<Source>,
-    pub(crate) body: Vec<Node>,
+    /// Not set before the first use of a deferred text.
+    body: OnceLock<Result<Vec<Node>, Box<ParseError>>>,
 }
 
 /// The text that a template comes from.
@@ -79,16 +82,43 @@ impl Part {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        let body = std::mem::take(&mut self.body);
+        let body = self.body.take();
         // Actions nest, and so do their drops.
         crate::stack::with_room(|| drop(body));
     }
 }
 
 impl Tree {
-    /// True if the template holds nothing but spaces and definitions.
+    pub(crate) fn new(name: Arc<str>, source: Arc<Source>, body: Vec<Node>) -> Self {
+        Self { name, source, body: OnceLock::from(Ok(body)) }
+    }
+
+    /// Creates the template of a text without definitions that is parsed when it is used.
+    pub(crate) fn deferred(source: Source) -> Self {
+        Self { name: source.name.clone(), source: Arc::new(source), body: OnceLock::new() }
+    }
+
+    /// True if the text is not parsed yet.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.body.get().is_none()
+    }
+
+    /// Returns the nodes. Parses the text if that is not done yet.
+    ///
+    /// # Errors
+    /// Only for a deferred text: Go's text.
+    pub(crate) fn body(&self, functions: &Functions) -> Result<&[Node], Box<ParseError>> {
+        let body = self.body.get_or_init(|| {
+            let trees = super::parse(&self.name, &self.source.text, functions, &Delimiters::default());
+            trees?.pop().and_then(|mut tree| tree.body.take()).unwrap_or_else(|| Ok(Vec::new()))
+        });
+        body.as_deref().map_err(Clone::clone)
+    }
+
+    /// True if the template holds nothing but spaces and definitions. A deferred one counts as not empty.
     pub(crate) fn is_empty(&self) -> bool {
-        self.body.iter().all(|node| match node {
+        let Some(Ok(body)) = self.body.get() else { return false };
+        body.iter().all(|node| match node {
             Node::Text(part) => self
                 .source
                 .part(*part)
