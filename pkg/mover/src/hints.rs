@@ -141,7 +141,6 @@ impl Explain for ArchiveError {
             Self::Read(_)
             | Self::Truncated
             | Self::Malformed { .. }
-            | Self::DecompressionBomb { .. }
             | Self::UnsupportedFormat { .. }
             | Self::ChecksumMismatch { .. }
             | Self::ExcessiveWork { .. }

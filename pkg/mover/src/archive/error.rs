@@ -19,12 +19,6 @@ pub enum ArchiveError {
     /// The archive does not have the shape of a backup.
     #[error("{what}")]
     Malformed { what: String },
-    /// The archive unpacks to far more bytes than a backup does.
-    #[error("it unpacks to more than {most} times its size")]
-    DecompressionBomb {
-        /// Maximum ratio of unpacked to compressed bytes.
-        most: u64,
-    },
     /// The archive has the format of another release.
     #[error("it has format {found}; this version supports format {}", BackupManifest::FORMAT)]
     UnsupportedFormat { found: u64 },

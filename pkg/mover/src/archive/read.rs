@@ -1,7 +1,6 @@
 //! Reads an archive in one pass.
 
 use std::{
-    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     io::{BufRead as _, BufReader, Read},
 };
@@ -14,9 +13,12 @@ use super::{
     ArchiveError, BackupContents, BackupIndex, BackupManifest, MANIFEST_FILE, OBJECTS_FOLDER,
     error::malformed,
     sha256_hex,
-    tar::{CountingReader, TarEntry, TarReader, read_error},
+    tar::{TarEntry, TarReader, read_error},
 };
 use crate::{SavedFile, SavedObjects, restore::ObjectChecks};
+
+/// Maximum number of objects, which bounds the index. The manifest of this many objects is too large.
+const MAX_OBJECTS: usize = 1_000_000;
 
 /// A backup that was read and verified.
 #[derive(Clone, Debug)]
@@ -55,9 +57,8 @@ pub fn verify_archive(input: impl Read) -> Result<BackupIndex, ArchiveError> {
 
 /// Passes each file to `visit`, then verifies every checksum. The files are valid only if this function succeeds.
 fn read_entries(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupManifest, ArchiveError> {
-    let compressed = Cell::new(0);
-    let mut input = BufReader::new(CountingReader { input, count: &compressed });
-    let mut tar = TarReader::new(GzDecoder::new(&mut input), &compressed);
+    let mut input = BufReader::new(input);
+    let mut tar = TarReader::new(GzDecoder::new(&mut input));
     let (mut checksums, mut manifest) = (BTreeMap::new(), None);
     while let Some(TarEntry { name, content }) = tar.next()? {
         if manifest.is_some() {
@@ -68,6 +69,9 @@ fn read_entries(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<Ba
         } else if let Some(file) = name.strip_prefix(OBJECTS_FOLDER).filter(|file| is_plain_file_name(file)) {
             if checksums.insert(file.to_owned(), sha256_hex(&content)).is_some() {
                 return Err(malformed(format!("it contains `{name}` twice")));
+            }
+            if checksums.len() > MAX_OBJECTS {
+                return Err(malformed(format!("it has more than {MAX_OBJECTS} objects")));
             }
             visit(SavedFile { name: file.to_owned(), content });
         } else {

@@ -2,10 +2,7 @@
 //!
 //! Source: POSIX.1-2017 pax, the ustar interchange format and its extended headers.
 
-use std::{
-    cell::Cell,
-    io::{self, Read, Write},
-};
+use std::io::{self, Read, Write};
 
 use super::{ArchiveError, encryption::CorruptPayload, error::malformed};
 
@@ -16,12 +13,11 @@ const MAX_NAME: usize = 100;
 const MAX_OBJECT: u64 = 8 << 20;
 /// Maximum size of a manifest. A manifest of 100,000 objects has 50 MiB.
 const MAX_MANIFEST: u64 = 128 << 20;
-/// Maximum size of all entries together.
+/// Maximum size of all entries together. A ratio to the compressed size is no limit: a thousand Secrets with the same script
+/// compress to a hundredth.
 const MAX_TOTAL: u64 = 4 << 30;
-/// Maximum number of unpacked bytes per compressed byte, plus [`RATIO_SLACK`]. Objects of one kind differ in uids, times and
-/// keys, so they compress to a tenth or a twentieth.
-const MAX_RATIO: u64 = 64;
-const RATIO_SLACK: u64 = 16 << 20;
+/// Maximum size of all entries that are written. The distance to [`MAX_TOTAL`] makes sure that a reader accepts them.
+const MAX_WRITTEN: u64 = MAX_TOTAL - (1 << 20);
 /// Maximum size of an extended header, which holds a name.
 const MAX_EXTENDED_HEADER: u64 = 8 << 10;
 
@@ -33,6 +29,8 @@ const FOLDER: u8 = b'5';
 #[derive(Debug)]
 pub(super) struct TarWriter<W: Write> {
     out: W,
+    /// Number of header and entry bytes written so far.
+    total: u64,
 }
 
 #[derive(Debug)]
@@ -41,34 +39,38 @@ pub(super) struct TarEntry {
     pub(super) content: Vec<u8>,
 }
 
-pub(super) struct TarReader<'c, R> {
+pub(super) struct TarReader<R> {
     input: R,
-    /// Number of compressed bytes read so far.
-    compressed: &'c Cell<u64>,
     /// Number of header and entry bytes read so far.
-    unpacked: u64,
+    total: u64,
+    /// True behind the entry of the folder of objects.
+    has_folder: bool,
 }
 
-/// Counts the bytes that are read from the input.
-pub(super) struct CountingReader<'c, R> {
-    pub(super) input: R,
-    pub(super) count: &'c Cell<u64>,
+/// Returns the size of a content with the zeros behind it.
+fn padded(size: u64) -> u64 {
+    size.div_ceil(BLOCK as u64).saturating_mul(BLOCK as u64)
 }
 
-impl<R: Read> Read for CountingReader<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.count.set(self.count.get() + read as u64);
-        Ok(read)
-    }
+/// Returns the maximum size of an entry.
+fn largest(name: &str) -> u64 {
+    if name == super::MANIFEST_FILE { MAX_MANIFEST } else { MAX_OBJECT }
 }
 
 impl<W: Write> TarWriter<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out }
+        Self { out, total: 0 }
     }
 
+    /// Writes a file.
+    /// # Errors
+    /// Fails if the output cannot be written, and for a file that a reader would refuse.
     pub(super) fn append(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        let size = content.len() as u64;
+        if size > largest(name) || self.total + size > MAX_WRITTEN {
+            let reason = format!("`{name}` is too large for a backup");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        }
         if name.len() > MAX_NAME {
             let record = path_record(name);
             self.write_entry("PaxHeader", EXTENDED, record.as_bytes())?;
@@ -83,6 +85,7 @@ impl<W: Write> TarWriter<W> {
     }
 
     fn write_entry(&mut self, name: &str, kind: u8, content: &[u8]) -> io::Result<()> {
+        self.total += BLOCK as u64 + padded(content.len() as u64);
         self.out.write_all(&header(name, kind, content.len()))?;
         self.out.write_all(content)?;
         let rest = content.len() % BLOCK;
@@ -129,9 +132,9 @@ fn path_record(name: &str) -> String {
     }
 }
 
-impl<'c, R: Read> TarReader<'c, R> {
-    pub(super) fn new(input: R, compressed: &'c Cell<u64>) -> Self {
-        Self { input, compressed, unpacked: 0 }
+impl<R: Read> TarReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, total: 0, has_folder: false }
     }
 
     /// Returns the next file. None if the verified end of the archive follows.
@@ -143,18 +146,16 @@ impl<'c, R: Read> TarReader<'c, R> {
                 return self.verify_end().map(|()| None);
             }
             let header = TarHeader::read(&block)?;
-            let name = long_name.take().unwrap_or_else(|| header.name.clone());
+            let name = long_name.clone().unwrap_or_else(|| header.name.clone());
             match header.kind {
-                EXTENDED => {
+                EXTENDED if long_name.is_none() => {
                     let record = self.read_content(&header, MAX_EXTENDED_HEADER)?;
                     long_name = Some(parse_path(&record)?);
                 }
                 // Archives that were repacked by other programs have this entry.
-                FOLDER if name == super::OBJECTS_FOLDER => {}
+                FOLDER if name == super::OBJECTS_FOLDER && !self.has_folder => self.has_folder = true,
                 kind if REGULAR.contains(&kind) => {
-                    let is_manifest = name == super::MANIFEST_FILE;
-                    let largest = if is_manifest { MAX_MANIFEST } else { MAX_OBJECT };
-                    let content = self.read_content(&header, largest)?;
+                    let content = self.read_content(&header, largest(&name))?;
                     return Ok(Some(TarEntry { name, content }));
                 }
                 _ => {
@@ -168,14 +169,14 @@ impl<'c, R: Read> TarReader<'c, R> {
     }
 
     fn read_content(&mut self, header: &TarHeader, largest: u64) -> Result<Vec<u8>, ArchiveError> {
-        let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
-        if header.size > largest || self.unpacked.saturating_add(padded) > MAX_TOTAL {
+        let padded = padded(header.size);
+        if header.size > largest || self.total.saturating_add(padded) > MAX_TOTAL {
             return Err(malformed(format!(
                 "its entry `{}` is too large for a backup",
                 header.name.escape_debug()
             )));
         }
-        self.count_unpacked(padded)?;
+        self.total += padded;
         let mut content = Vec::new();
         // Memory grows only with the bytes that arrive, because the size in the header is untrusted.
         (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;
@@ -187,19 +188,10 @@ impl<'c, R: Read> TarReader<'c, R> {
     }
 
     fn read_block(&mut self) -> Result<[u8; BLOCK], ArchiveError> {
-        self.count_unpacked(BLOCK as u64)?;
+        self.total += BLOCK as u64;
         let mut block = [0; BLOCK];
         self.input.read_exact(&mut block).map_err(read_error)?;
         Ok(block)
-    }
-
-    /// Counts bytes before they are unpacked. Headers alone can also form a decompression bomb.
-    fn count_unpacked(&mut self, bytes: u64) -> Result<(), ArchiveError> {
-        self.unpacked = self.unpacked.saturating_add(bytes);
-        if self.unpacked > MAX_RATIO * self.compressed.get() + RATIO_SLACK {
-            return Err(ArchiveError::DecompressionBomb { most: MAX_RATIO });
-        }
-        Ok(())
     }
 
     /// Verifies the end: a second empty block, then only zeros up to the checksum of the compressed data.
@@ -309,6 +301,19 @@ pub(super) mod tests {
         let block: &[u8; BLOCK] = bytes[..BLOCK].try_into().unwrap();
         let sum = checksum(block);
         bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    }
+
+    #[test]
+    fn a_writer_refuses_what_a_reader_would_refuse() {
+        let refused = |total: u64, name: &str, size: u64| {
+            let content = vec![0; usize::try_from(size).unwrap()];
+            TarWriter { out: io::sink(), total }.append(name, &content).map_err(|error| error.kind())
+        };
+        let too_large = Err(io::ErrorKind::FileTooLarge);
+        assert_eq!(refused(0, "objects/a", MAX_OBJECT), Ok(()));
+        assert_eq!(refused(0, "objects/a", MAX_OBJECT + 1), too_large);
+        assert_eq!(refused(0, super::super::MANIFEST_FILE, MAX_OBJECT + 1), Ok(()));
+        assert_eq!(refused(MAX_WRITTEN, "objects/a", 1), too_large);
     }
 
     #[test]

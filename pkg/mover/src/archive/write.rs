@@ -32,7 +32,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// Adds an object.
     /// # Errors
-    /// Fails if the output cannot be written.
+    /// Fails if the output cannot be written, and for an object that a reader would refuse.
     pub fn add(&mut self, saved: &SavedObject) -> io::Result<()> {
         let file = self.unique_file_name(saved);
         self.tar.append(&format!("{OBJECTS_FOLDER}{file}"), &saved.content)?;
