@@ -106,8 +106,11 @@ fn folder_files(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if !entry.file_type().map_err(failed)?.is_file() {
-            continue;
+        let shown = entry.path();
+        let metadata = fs::metadata(&shown).map_err(|error| Failure::io("read", &shown, &error))?;
+        if !metadata.is_file() {
+            let problem = format!("cannot publish `{}`: it is not a file", shown.display());
+            return Err(Failure::user(problem).hint("move it out of the folder: a release has only files"));
         }
         let name = entry.file_name().into_string().map_err(|name| {
             Failure::user(format!("the name of `{}` is not valid UTF-8", folder.join(name).display()))
@@ -176,4 +179,23 @@ fn result_text(report: &Publication) -> String {
         let _ = writeln!(text, "  {}  {} bytes", file.name, file.size_bytes);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_release_has_the_targets_of_links_and_nothing_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, release) = (folder.path().join("store.yaml"), folder.path().join("release"));
+        fs::write(&store, "kind: Metadata").unwrap();
+        fs::create_dir(&release).unwrap();
+        std::os::unix::fs::symlink("../store.yaml", release.join("metadata.yaml")).unwrap();
+        let files = folder_files(&release).unwrap();
+        assert_eq!(files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["metadata.yaml"]);
+        fs::create_dir(release.join("templates")).unwrap();
+        assert!(folder_files(&release).is_err());
+    }
 }
