@@ -1,6 +1,10 @@
 //! Atomic writes of files.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
 
 use transport::disk::{self, folder_of};
 
@@ -8,6 +12,19 @@ use crate::BundleError;
 
 /// The name prefix of incomplete files and folders.
 pub(super) const TEMPORARY_PREFIX: &str = ".capstan-new-";
+
+/// Returns the path of the file to write: that of the target if the path is a link.
+/// # Errors
+/// Fails if something else than a file exists there, such as a folder or a device.
+pub(super) fn writable_file(path: &Path) -> Result<PathBuf, BundleError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => {
+            fs::canonicalize(path).map_err(|source| BundleError::Write { path: path.to_owned(), source })
+        }
+        Ok(_) => Err(BundleError::NoFile { path: path.to_owned() }),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
 
 /// Writes a temporary file next to the path, makes it readable for everybody, syncs it to disk and renames it.
 pub(super) fn write_atomically(

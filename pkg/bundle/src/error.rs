@@ -21,6 +21,8 @@ pub enum BundleError {
         #[source]
         source: io::Error,
     },
+    #[error("cannot write `{}`: the path is not a regular file", path.display())]
+    NoFile { path: PathBuf },
     #[error("cannot use `{}` as a bundle", path.display())]
     InvalidBundle {
         path: PathBuf,
@@ -53,6 +55,8 @@ pub enum BundleError {
     Exists { paths: Vec<PathBuf> },
     #[error("cannot find image `{reference}`{}", platform.as_ref().map(|it| format!(" for {it}")).unwrap_or_default())]
     NoImage { reference: String, platform: Option<String> },
+    #[error("the run was interrupted")]
+    Stopped,
     #[error("`{reference}` is not an image reference")]
     ImageName { reference: String },
     #[error("`{target}` is not a registry; write `oci://HOST[/PREFIX]`")]
@@ -110,6 +114,9 @@ impl Explain for BundleError {
                 ErrorExplanation::hint("re-run the command to resume; uploaded content is not sent again")
                     .because(source)
             }
+            Self::NoFile { .. } => {
+                ErrorExplanation::hint("use the path of a file, or `--file -` for standard output")
+            }
             Self::Exists { .. } => {
                 ErrorExplanation::hint("check the existing content; overwrite it with `--force`")
             }
@@ -125,6 +132,7 @@ impl Explain for BundleError {
             Self::InvalidBundle { problem: flaw, .. } => ErrorExplanation::hint(flaw.hint()),
             Self::Read { .. }
             | Self::Write { .. }
+            | Self::Stopped
             | Self::NoFiles
             | Self::DuplicateFile { .. }
             | Self::DuplicateChart { .. }

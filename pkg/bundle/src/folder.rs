@@ -23,7 +23,7 @@ use crate::{
 /// Before the first write, the whole bundle is verified and existing releases and charts are compared. A release or chart is
 /// never partially visible.
 /// # Errors
-/// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`].
+/// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`]; [`BundleError::Stopped`].
 pub fn load_into_folder(
     bundle: &Bundle,
     folder: &Path,
@@ -138,14 +138,17 @@ fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, Bun
     make_folder(&folder.join(BLOBS_FOLDER))?;
     let mut loaded = Vec::new();
     for entry in images() {
+        let mut is_written = false;
         for blob in entry.blobs.iter().chain(&entry.manifests) {
-            write_blob(bundle, blob, &folder.join(BLOBS_FOLDER).join(blob.digest.hex()))?;
+            is_written |= write_blob(bundle, blob, &folder.join(BLOBS_FOLDER).join(blob.digest.hex()))?;
         }
         let name = entry.item.name();
         let before = known.iter().position(|(item, _)| item.name() == name).map(|at| known.remove(at));
         let state = match &before {
             None => LoadedContentState::New,
-            Some((_, before)) if before.digest == entry.digest => LoadedContentState::Unchanged,
+            Some((_, before)) if before.digest == entry.digest && !is_written => {
+                LoadedContentState::Unchanged
+            }
             Some(_) => LoadedContentState::Replaced,
         };
         known.extend(entry.manifests.last().map(|it| (entry.item.clone(), it.clone())));
@@ -165,11 +168,14 @@ fn read_loaded_images(folder: &Path) -> Result<Vec<(BundleItem, Descriptor)>, Bu
     }
 }
 
-fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<(), BundleError> {
-    if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size) {
-        return Ok(());
+/// Writes a blob, also over damaged content. False if the folder has the blob.
+fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<bool, BundleError> {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size)
+        && bundle.digest_of_file(path)? == blob.digest
+    {
+        return Ok(false);
     }
-    write_atomically(path, |file| bundle.copy_blob(&blob.digest, path, file)).map(drop)
+    write_atomically(path, |file| bundle.copy_blob(&blob.digest, path, file)).map(|_| true)
 }
 
 fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), BundleError> {

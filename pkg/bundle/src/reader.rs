@@ -3,6 +3,10 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -40,6 +44,7 @@ pub struct Bundle {
     file: SharedFile,
     blobs: BTreeMap<Digest, ArchiveRange>,
     entries: Vec<BundleEntry>,
+    stop: Arc<AtomicBool>,
 }
 
 /// An entry of a bundle.
@@ -94,6 +99,12 @@ impl Bundle {
         }
     }
 
+    /// Ends reads of content with [`BundleError::Stopped`] once the flag is true.
+    #[must_use]
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
     fn from_file(mut file: File, path: &Path) -> Result<Self, BundleError> {
         let flawed = |flaw| BundleError::InvalidBundle { path: path.to_owned(), problem: flaw };
         let places = scan(&mut file).map_err(flawed)?;
@@ -101,6 +112,7 @@ impl Bundle {
         let layout = places.layout.ok_or_else(|| missing(LAYOUT_FILE))?;
         let index = places.index.ok_or_else(|| missing(INDEX_FILE))?;
         let mut bundle = Self {
+            stop: Arc::default(),
             path: path.to_owned(),
             file: SharedFile::new(file),
             blobs: places.blobs,
@@ -259,6 +271,24 @@ impl Bundle {
         Ok(())
     }
 
+    /// Returns the digest of a file outside of the bundle.
+    pub(super) fn digest_of_file(&self, path: &Path) -> Result<Digest, BundleError> {
+        let failed = |source| BundleError::Read { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        let (mut digester, mut piece) = (Digester::default(), vec![0; PIECE_BYTES]);
+        loop {
+            self.check_stop()?;
+            match file.read(&mut piece).map_err(failed)? {
+                0 => return Ok(digester.finish()),
+                read => digester.update(&piece[..read]),
+            }
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), BundleError> {
+        if self.stop.load(Ordering::Relaxed) { Err(BundleError::Stopped) } else { Ok(()) }
+    }
+
     fn read_pieces(
         &self,
         range: ArchiveRange,
@@ -268,6 +298,7 @@ impl Bundle {
         let (mut offset, end) = (range.offset, range.offset + range.size_bytes);
         let mut piece = vec![0; PIECE_BYTES];
         while offset < end {
+            self.check_stop()?;
             let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
             self.file.read_at(offset, &mut piece[..wanted]).map_err(failed)?;
             take(&piece[..wanted])?;

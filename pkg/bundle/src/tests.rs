@@ -342,6 +342,31 @@ fn a_folder_receives_each_release_once_and_keeps_other_files() {
 }
 
 // Row: D-216
+#[cfg(unix)]
+#[test]
+fn a_bundle_follows_links_and_never_replaces_a_device() {
+    let folder = folder();
+    let (file, link) = (folder.path().join("lab.tar"), folder.path().join("link"));
+    fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink("lab.tar", &link).unwrap();
+    write(&link);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(Bundle::open(&file).unwrap().verify().is_ok());
+    for path in [Path::new("/dev/null"), folder.path()] {
+        let error = BundleWriter::create(path).unwrap_err();
+        assert!(matches!(error, BundleError::NoFile { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_load_that_is_stopped_leaves_no_release() {
+    let (target, bundle) = (folder(), open(&valid_bundle()).unwrap());
+    let bundle = bundle.with_stop(std::sync::Arc::new(true.into()));
+    let error = load_into_folder(&bundle, target.path(), ExistingContent::Refuse).unwrap_err();
+    assert!(matches!(error, BundleError::Stopped), "{error:?}");
+    assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn a_damaged_bundle_writes_nothing() {
     let mut bytes = valid_bundle();

@@ -17,7 +17,7 @@ use transport::{
 
 use crate::{
     BundleError, BundleItem, ImageAddress, Platforms,
-    atomic_write::write_atomically,
+    atomic_write::{writable_file, write_atomically},
     image, index,
     layout::{BLOBS_FOLDER, INDEX_FILE, LAYOUT, LAYOUT_FILE},
     spool::Spool,
@@ -35,10 +35,11 @@ pub struct BundleWriter {
 impl BundleWriter {
     /// Starts a bundle for this path. Only [`BundleWriter::finish`] writes the file.
     /// # Errors
-    /// Fails if the folder of the path is not writable.
+    /// Fails if the folder of the path is not writable, or if the path is no file.
     pub fn create(path: &Path) -> Result<Self, BundleError> {
-        let spool = Spool::create_in(folder_of(path))?;
-        Ok(Self { path: path.to_owned(), spool, entries: Mutex::default() })
+        let path = writable_file(path)?;
+        let spool = Spool::create_in(folder_of(&path))?;
+        Ok(Self { path, spool, entries: Mutex::default() })
     }
 
     /// Adds the files of a release by name.

@@ -127,6 +127,17 @@ async fn signatures_in_a_bundle_are_valid_after_loading() {
     let names: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
     let [image_signature, release_signature] = [format!("{image}.sig"), format!("{label}:v2.9.0.sig")];
     assert_eq!(names[1..], [format!("{label}:v2.9.0"), image, image_signature, release_signature]);
+    let unpacked = folder();
+    let load = || load_into_folder(&bundle, unpacked.path(), ExistingContent::Refuse).unwrap();
+    load();
+    let place = unpacked.path().join("images/blobs/sha256");
+    let damaged = fs::read_dir(&place).unwrap().next().unwrap().unwrap().path();
+    let before = fs::read(&damaged).unwrap();
+    fs::write(&damaged, vec![b'x'; before.len()]).unwrap();
+    assert!(load().iter().any(|it| it.state == LoadedContentState::Replaced));
+    assert_eq!(fs::read(&damaged).unwrap(), before);
+    assert!(load().iter().all(|it| it.state == LoadedContentState::Unchanged));
+
     let target = RegistryTarget::parse(&format!("oci://{}/capi", site.host())).unwrap();
     let inside = Context::new(Settings::default());
     for state in [LoadedContentState::New, LoadedContentState::Unchanged] {

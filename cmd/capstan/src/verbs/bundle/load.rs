@@ -67,7 +67,10 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         (Some(folder), _) => {
             let bundle = open(&args.file, session)?;
             let folder = session.environment().resolve(folder);
-            load_to_folder(&bundle, &folder, existing, session).with_context(within)?
+            // Temporary folders of releases exist during the load, which only a return removes.
+            let bundle = bundle.with_stop(session.defer_interrupts());
+            let loaded = load_to_folder(&bundle, &folder, existing, session);
+            loaded.map_err(|failure| session.interruption_or(failure)).with_context(within)?
         }
         (None, Some(target)) => {
             let bundle = open(&args.file, session)?;
@@ -118,8 +121,6 @@ fn load_to_folder(
     settings::read_lock(&lock_path)?;
     let bundled = bundle.read_lock()?;
     let images = bundle.read_setting(IMAGES_FILE)?;
-    // Temporary folders of releases exist from here on, which only a return removes.
-    session.defer_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
     let _turn = take_turn(&lock_path, LOCK_WRITER, &session.repositories_with(None)?, session)?;
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
