@@ -201,7 +201,13 @@ async fn without_a_helper_entry_the_auth_file_is_used() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_failed_helper_is_reported_without_its_output() {
-    let scripts = ["echo s3cret; echo '  the vault is locked' >&2; exit 3", "echo s3cret", "exec sleep 60"];
+    let scripts = [
+        "echo s3cret; echo '  the vault is locked' >&2; exit 3",
+        "echo s3cret",
+        "exec sleep 60",
+        "exec yes s3cret",
+        "exec yes s3cret >&2",
+    ];
     let mut problems = String::new();
     for script in scripts {
         let folder = tempfile::tempdir().unwrap();
@@ -231,6 +237,8 @@ async fn a_failed_helper_is_reported_without_its_output() {
 it failed with exit status: 3: the vault is locked
 its output is not valid JSON
 it did not answer within 50ms
+its output is longer than 1048576 bytes
+its output is longer than 1048576 bytes
 the program is not on the PATH
 its name is not a plain file name
 

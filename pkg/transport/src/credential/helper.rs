@@ -1,10 +1,20 @@
-use std::{path::Path, process::Stdio};
+use std::{
+    io,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 use serde::Deserialize;
-use tokio::{io::AsyncWriteExt as _, process::Command};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::Command,
+};
 
 use super::{Credential, CredentialSources, docker::credential};
 use crate::{Error, names::check_version};
+
+/// The maximum size of an answer.
+const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 
 /// The output of a credential helper for an unknown server. This case is not a failure.
 /// Source: docker-credential-helpers credentials/error.go.
@@ -57,7 +67,7 @@ pub(super) async fn run_helper(
     Ok(credential(&format!("`{program}`"), answer.username, answer.secret))
 }
 
-async fn run(path: &Path, server: &str) -> std::io::Result<std::process::Output> {
+async fn run(path: &Path, server: &str) -> io::Result<Output> {
     let mut child = Command::new(path)
         .arg("get")
         .stdin(Stdio::piped())
@@ -69,7 +79,20 @@ async fn run(path: &Path, server: &str) -> std::io::Result<std::process::Output>
         // If the program does not read stdin, its output shows the problem.
         let _ = stdin.write_all(server.as_bytes()).await;
     }
-    child.wait_with_output().await
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = futures::try_join!(read_output(stdout), read_output(stderr))?;
+    Ok(Output { status: child.wait().await?, stdout, stderr })
+}
+
+async fn read_output(stream: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut output = Vec::new();
+    if let Some(stream) = stream {
+        stream.take(MAX_OUTPUT_BYTES + 1).read_to_end(&mut output).await?;
+    }
+    if output.len() as u64 > MAX_OUTPUT_BYTES {
+        return Err(io::Error::other(format!("its output is longer than {MAX_OUTPUT_BYTES} bytes")));
+    }
+    Ok(output)
 }
 
 /// Returns the first line of an error message.
