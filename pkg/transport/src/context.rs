@@ -18,9 +18,12 @@ pub struct Context {
     shared: Arc<Shared>,
 }
 
+/// The clients by their TLS settings, and by whether they keep the encoding of contents.
+type Clients = BTreeMap<(TlsIdentity, bool), Result<reqwest::Client, Error>>;
+
 struct Shared {
     settings: Settings,
-    clients: Mutex<BTreeMap<TlsIdentity, Result<reqwest::Client, Error>>>,
+    clients: Mutex<Clients>,
     store: Option<Store>,
     store_error_reported: AtomicBool,
     sessions: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -94,19 +97,19 @@ impl Context {
     /// Returns the HTTP client for the host of a URL. Hosts without TLS settings of their own share one client.
     /// # Errors
     /// Fails if a configured certificate or proxy is invalid.
-    pub fn client(&self, url: &Url) -> Result<reqwest::Client, Error> {
+    pub fn client(&self, url: &Url, keeps_encoding: bool) -> Result<reqwest::Client, Error> {
         let settings = &self.shared.settings;
-        let identity = TlsIdentity::of(settings.hosts.get(url));
+        let key = (TlsIdentity::of(settings.hosts.get(url)), keeps_encoding);
         let mut clients = self.clients();
-        let known = clients.get(&identity).cloned();
+        let known = clients.get(&key).cloned();
         known.unwrap_or_else(|| {
-            let client = http::make_client(settings, &identity);
-            clients.insert(identity, client.clone());
+            let client = http::make_client(settings, &key.0, keeps_encoding);
+            clients.insert(key, client.clone());
             client
         })
     }
 
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<TlsIdentity, Result<reqwest::Client, Error>>> {
+    fn clients(&self) -> MutexGuard<'_, Clients> {
         self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

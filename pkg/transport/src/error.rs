@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
+use crate::{Credential, Digest, UntrustedCertificate, cache::Miss, http::PROXY_REFUSED};
 
 /// A failure to reach a host or to use the cache. Cheap to clone, because concurrent readers share one error.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -109,8 +109,10 @@ pub struct RequestError {
     /// The failure of the last attempt.
     #[source]
     pub failure: RequestFailure,
-    /// The sent credential, masked. None if the request had no credential.
+    /// The credential sent to the host that answered, masked. None if it received no credential.
     pub credential: Option<Credential>,
+    /// The host that answered, as `https://HOST`, if it is another one than that of `url`.
+    pub redirected_to: Option<String>,
     /// The remaining quota, if the host reported it.
     pub quota: Option<Quota>,
     /// The proxy of the request, without credentials.
@@ -135,7 +137,7 @@ pub struct Quota {
 /// The failure of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestFailure {
-    #[error("the host refused access (status {status}{})", message_suffix(message.as_deref()))]
+    #[error("the {} refused access (status {status}{})", if *status == PROXY_REFUSED { "proxy" } else { "host" }, message_suffix(message.as_deref()))]
     Unauthorized { status: u16, message: Option<String> },
     #[error("the rate limit of the host is reached")]
     RateLimited { status: u16, retry_after: Option<Duration>, secondary: bool },

@@ -4,6 +4,7 @@ use api::{ErrorExplanation, Explain};
 
 use crate::{
     CertificateFacts, CertificateProblem, Error, Quota, RequestError, RequestFailure, UntrustedCertificate,
+    http::PROXY_REFUSED,
 };
 
 impl Explain for Error {
@@ -70,6 +71,9 @@ fn hints(error: &RequestError) -> Vec<String> {
         RequestFailure::Certificate { host, source } => certificate_hints(host, source),
         _ => request_hint(error).into_iter().collect(),
     };
+    if let Some(host) = &error.redirected_to {
+        hints.push(format!("the request was redirected to {host}"));
+    }
     if let Some(proxy) = &error.proxy {
         hints.push(format!("the request went through the proxy {proxy}"));
     }
@@ -78,10 +82,14 @@ fn hints(error: &RequestError) -> Vec<String> {
 
 fn request_hint(error: &RequestError) -> Option<String> {
     let sent = error.credential.as_ref().map(|credential| format!("with {credential}"));
+    let answered_by = error.redirected_to.as_ref().unwrap_or(&error.url);
     match &error.failure {
+        RequestFailure::Unauthorized { status: PROXY_REFUSED, .. } => {
+            Some("check the user and password of the proxy".to_owned())
+        }
         RequestFailure::Unauthorized { .. } => Some(match sent {
             Some(sent) => format!("the request was sent {sent}; check that it grants read access"),
-            None => format!("the request was sent without a token; {}", token_hint(&error.url)),
+            None => format!("the request was sent without a token; {}", token_hint(answered_by)),
         }),
         RequestFailure::RateLimited { retry_after, .. } => {
             let wait = retry_after.or_else(|| error.quota.and_then(until_reset));
@@ -93,7 +101,7 @@ fn request_hint(error: &RequestError) -> Option<String> {
                 None => {
                     format!(
                         "the request was sent without a token{quota}; {} or {when}",
-                        token_hint(&error.url)
+                        token_hint(answered_by)
                     )
                 }
             })
@@ -134,7 +142,8 @@ fn token_hint(url: &str) -> String {
     if host.starts_with("gitlab.") && url.contains("/api/v4/projects/") {
         return "set GITLAB_ACCESS_TOKEN".to_owned();
     }
-    if url.starts_with("http://") {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if url.starts_with("http://") && !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
         return "use https: tokens are never sent unencrypted".to_owned();
     }
     if url.contains("/v2/") {
@@ -226,6 +235,7 @@ mod tests {
             url: "https://api.github.com/repos/a/b".to_owned(),
             failure,
             credential,
+            redirected_to: None,
             quota,
             proxy: None,
             challenge: None,
@@ -247,6 +257,7 @@ mod tests {
             "https://files.lab/template.yaml",
             "https://registry.lab/v2/a/manifests/v1.0.0",
             "http://files.lab/template.yaml",
+            "http://127.0.0.1:5000/v2/a/manifests/v1.0.0",
         ]
         .map(token_hint);
         assert_data_eq!(
@@ -262,6 +273,7 @@ set `token` for `code.lab` under `hosts` in clusterctl.yaml, or add a login to ~
 set `token` for `files.lab` under `hosts` in clusterctl.yaml, or add a login to ~/.netrc
 log in with `docker login` or `podman login`, or set `username` and `password` for `registry.lab` under `hosts` in clusterctl.yaml
 use https: tokens are never sent unencrypted
+log in with `docker login` or `podman login`, or set `username` and `password` for `127.0.0.1:5000` under `hosts` in clusterctl.yaml
 "#]]
         );
     }
@@ -276,6 +288,7 @@ use https: tokens are never sent unencrypted
                     source: "refused".into(),
                 },
                 credential: None,
+                redirected_to: None,
                 quota: None,
                 proxy: proxy.map(str::to_owned),
                 challenge: None,

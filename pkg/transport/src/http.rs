@@ -17,7 +17,9 @@ pub use cached::{
     CachePolicy, FetchedResponse, RequestSender, fetch_cached, fetch_cached_as, fetch_cached_with,
     remove_cached,
 };
+pub(crate) use classify::PROXY_REFUSED;
 pub use request::{Request, RequestBody, ResponseHead, digest_of, parse_address};
+pub(crate) use send::retry_reason;
 pub use send::{receive_into, send};
 pub use sink::{BodySink, MemorySink};
 pub use verify::fetch_cached_verified;
@@ -30,7 +32,11 @@ use crate::{
 
 /// Creates a client for the hosts with this identity. Reads certificates from disk, so clients are created on the first
 /// request.
-pub(crate) fn make_client(settings: &Settings, identity: &TlsIdentity) -> Result<Client, Error> {
+pub(crate) fn make_client(
+    settings: &Settings,
+    identity: &TlsIdentity,
+    keeps_encoding: bool,
+) -> Result<Client, Error> {
     settings.proxy.check().map_err(|variable| Error::Proxy { variable })?;
     let tls = tls::client_config(settings, identity)?;
     let (proxy, hosts) = (settings.proxy.clone(), settings.hosts.clone());
@@ -39,6 +45,7 @@ pub(crate) fn make_client(settings: &Settings, identity: &TlsIdentity) -> Result
         .connect_timeout(settings.timeouts.connect)
         .read_timeout(settings.timeouts.idle)
         .referer(false)
+        .gzip(!keeps_encoding)
         // Each hop is a separate request with the client and the credential of its host.
         .redirect(reqwest::redirect::Policy::none())
         .tls_backend_preconfigured(tls)

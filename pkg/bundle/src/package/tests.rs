@@ -119,6 +119,25 @@ async fn upload_with_reply(location: &str, answer: Reply) -> (FakeHost, Result<(
 }
 
 #[tokio::test]
+async fn an_upload_that_breaks_begins_again() {
+    let host = FakeHost::internet();
+    let digest = Digest::of(b"a: 1\n");
+    host.on(format!("{HOST}/v2/lab/aws/blobs/{digest}"), Reply::status(404));
+    let begun = |place: &str| Reply::status(202).header("location", place);
+    let uploads = format!("{HOST}/v2/lab/aws/blobs/uploads/");
+    host.on_sequence(uploads.as_str(), [begun("/first"), begun("/second"), begun("/third")]);
+    let put = |place: &str| format!("{HOST}/{place}?digest={}", digest.to_string().replace(':', "%3A"));
+    host.on_sequence(put("first"), [Reply::close(), Reply::status(404)]);
+    host.on_sequence(put("second"), [Reply::status(503), Reply::status(404)]);
+    host.on(put("third"), Reply::status(201));
+    let content = RequestBody::Bytes(Bytes::from_static(b"a: 1\n"));
+    let registry = Registry::new(HOST, &RepositoryContext::new(settings(&host)));
+    registry.push_blob("lab/aws", content, &digest).await.unwrap();
+    let methods: Vec<String> = host.received().iter().map(|request| request.method.clone()).collect();
+    assert_eq!(methods, ["HEAD", "POST", "PUT"].repeat(3));
+}
+
+#[tokio::test]
 async fn an_upload_to_another_host_omits_the_login() {
     for (location, shows_login) in [("/up", true), ("https://objects.githubusercontent.com/up", false)] {
         let (host, outcome) = upload_to(location).await;

@@ -173,6 +173,7 @@ async fn fetch_checked(
     request: &Request,
     digest: Option<Digest>,
 ) -> Result<(Bytes, Digest), transport::Error> {
+    let request = &Request { keeps_encoding: true, ..request.clone() };
     if let Some(expected) = digest {
         return Ok((fetch_cached_verified(context, request, expected).await?.bytes, expected));
     }

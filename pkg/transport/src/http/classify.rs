@@ -36,7 +36,7 @@ pub(super) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, bod
             RequestFailure::RateLimited { status, retry_after, secondary: true }
         }
         429 => RequestFailure::RateLimited { status, retry_after, secondary: true },
-        401 | 403 => RequestFailure::Unauthorized { status, message },
+        401 | 403 | PROXY_REFUSED => RequestFailure::Unauthorized { status, message },
         _ => RequestFailure::Status { status, message },
     }
 }
@@ -54,15 +54,33 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 #[derive(Deserialize)]
 struct ErrorBody {
+    /// Of a registry.
+    #[serde(default)]
+    errors: Vec<RegistryError>,
     message: Option<serde_json::Value>,
     error: Option<serde_json::Value>,
     reason: Option<serde_json::Value>,
 }
 
-/// Returns one line of the error message. GitHub, GitLab and Lieutenant send JSON; the text of a web page is ignored.
+/// Source: OCI distribution specification 1.1, "Error codes".
+#[derive(Deserialize)]
+struct RegistryError {
+    code: Option<serde_json::Value>,
+    message: Option<serde_json::Value>,
+}
+
+impl ErrorBody {
+    fn text(self) -> Option<serde_json::Value> {
+        let of_registry = || self.errors.into_iter().find_map(|error| error.message.or(error.code));
+        self.message.or(self.error).or(self.reason).or_else(of_registry)
+    }
+}
+
+/// Returns one line of the error message. GitHub, GitLab, Lieutenant and registries send JSON; the text of a web page is
+/// ignored.
 fn message(body: &[u8]) -> Option<String> {
     let text = match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(answer) => match answer.message.or(answer.error).or(answer.reason)? {
+        Ok(answer) => match answer.text()? {
             serde_json::Value::String(text) => text,
             other => other.to_string(),
         },
@@ -72,6 +90,9 @@ fn message(body: &[u8]) -> Option<String> {
     let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
     (!line.is_empty() && !line.starts_with('<') && !line.starts_with('{')).then_some(line)
 }
+
+/// The status with which a proxy refuses a request.
+pub(crate) const PROXY_REFUSED: u16 = 407;
 
 /// Classifies a failure below HTTP. Only the innermost cause is kept, because the other causes contain addresses.
 pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: Timeouts) -> RequestFailure {
@@ -89,6 +110,10 @@ pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: T
     let cause = || Box::<dyn StdError + Send + Sync>::from(chain.innermost.clone());
     if chain.tls {
         return RequestFailure::Tls { host, source: cause() };
+    }
+    // Of the request that asks a proxy for a connection.
+    if chain.innermost.contains("proxy authorization required") {
+        return RequestFailure::Unauthorized { status: PROXY_REFUSED, message: None };
     }
     if chain.timeout {
         return RequestFailure::TimedOut {
@@ -179,6 +204,18 @@ mod tests {
     fn read(code: u16, pairs: &[(&'static str, &str)], body: &str) -> RequestFailure {
         let headers = headers(pairs);
         status(code, &headers, quota(&headers), body.as_bytes())
+    }
+
+    #[test]
+    fn the_message_of_a_registry_is_kept() {
+        let message = |body: &str| match read(403, &[], body) {
+            RequestFailure::Unauthorized { message, .. } => message,
+            other => panic!("{other:?}"),
+        };
+        let denied = r#"{"errors":[{"code":"DENIED","message":"quota exceeded: 10GB","detail":null}]}"#;
+        assert_eq!(message(denied).as_deref(), Some("quota exceeded: 10GB"));
+        assert_eq!(message(r#"{"errors":[{"code":"DENIED"}]}"#).as_deref(), Some("DENIED"));
+        assert_eq!(message(r#"{"errors":[]}"#), None);
     }
 
     #[test]

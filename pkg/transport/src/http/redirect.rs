@@ -95,6 +95,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_error_names_the_host_that_answered_and_no_credential_it_did_not_get() {
+        let host = FakeHost::internet();
+        host.on("files.example.org/a", Reply::redirect("https://gitlab.com/a?signature=s3cret"));
+        host.on("gitlab.com/a?signature=s3cret", Reply::status(403));
+        let token = Secret::new("token", "t0ken").map(Credential::Bearer);
+        let url = Url::parse("https://files.example.org/a").unwrap();
+        let error = send(&context(&host), &Request::get(url).with_credential(token)).await.unwrap_err();
+        let failed = error.request().unwrap();
+        assert_eq!(failed.url, "https://files.example.org/a");
+        assert_eq!(failed.redirected_to.as_deref(), Some("https://gitlab.com"));
+        assert!(failed.credential.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_compressed_itself_is_kept_as_it_is() {
+        let host = FakeHost::internet();
+        let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\xce\xcf\x2b\x49\xcd\x2b\x01\x00\xa9\x30\xc5\xfe\x07\x00\x00\x00";
+        host.on("files.example.org/a", Reply::file(*packed).header("content-encoding", "gzip"));
+        let url = Url::parse("https://files.example.org/a").unwrap();
+        let plain = Request::get(url);
+        let kept = Request { keeps_encoding: true, ..plain.clone() };
+        assert_eq!(send(&context(&host), &plain).await.unwrap(), b"content"[..]);
+        assert_eq!(send(&context(&host), &kept).await.unwrap(), packed[..]);
+        assert_eq!(host.received()[1].header("accept-encoding"), None);
+    }
+
+    #[tokio::test]
     async fn content_is_resent_to_the_same_host_only() {
         for status in [307, 308] {
             let (outcome, received) = post(status, "/next").await;

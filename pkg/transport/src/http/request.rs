@@ -26,6 +26,11 @@ pub struct Request {
     pub body: RequestBody,
     /// Credential for the host of `url`; never sent to another host.
     pub credential: Option<Credential>,
+    /// True for a file whose bytes matter: it may be compressed itself, and a host may state this as its encoding. False
+    /// decodes the content and asks the host to compress it.
+    pub keeps_encoding: bool,
+    /// True if a second attempt needs another address. Its failure is returned at once.
+    pub is_single_use: bool,
 }
 
 /// Body of a request.
@@ -84,7 +89,15 @@ impl Request {
     /// Creates a plain GET request.
     pub fn get(url: Url) -> Self {
         let (headers, content) = (HeaderMap::new(), RequestBody::None);
-        Self { method: Method::GET, url, headers, body: content, credential: None }
+        Self {
+            method: Method::GET,
+            url,
+            headers,
+            body: content,
+            credential: None,
+            keeps_encoding: false,
+            is_single_use: false,
+        }
     }
 
     /// Adds the accepted media types.
@@ -123,6 +136,7 @@ impl Request {
             url: redact_url(&self.url),
             failure,
             credential: self.credential.clone(),
+            redirected_to: None,
             quota: None,
             proxy: None,
             challenge: None,

@@ -13,6 +13,7 @@ use reqwest::{
     Body, Method, Response, StatusCode,
     header::{AUTHORIZATION, CONTENT_LENGTH, WWW_AUTHENTICATE},
 };
+use url::Url;
 
 use super::{
     classify,
@@ -59,6 +60,9 @@ pub fn receive_into<'a>(
 
 struct FailedAttempt {
     failure: RequestFailure,
+    /// The address that failed, and the credential sent to it.
+    url: Url,
+    credential: Option<Credential>,
     quota: Option<Quota>,
     challenge: Option<String>,
 }
@@ -80,7 +84,7 @@ async fn send_with_retries(
     if let Some(credential) = request.credential.as_ref().filter(|credential| credential.header().is_none()) {
         return Err(Error::Credential { credential: credential.clone() });
     }
-    context.client(&request.url)?;
+    context.client(&request.url, request.keeps_encoding)?;
     let policy = &context.settings().retry;
     let mut waits = policy.waits.iter();
     let mut attempts = 1;
@@ -88,19 +92,20 @@ async fn send_with_retries(
         context.emit(&Event::RequestStarted { url: url.clone() });
         let outcome = send_once(context, request, &url, sink, limit_bytes).await;
         context.emit(&Event::RequestEnded { url: url.clone() });
-        let FailedAttempt { failure, quota, challenge } = match outcome {
+        let FailedAttempt { failure, url: answered, credential, quota, challenge } = match outcome {
             Ok(head) => return Ok(head),
             Err(AttemptError::Sink(error)) => return Err(error),
             Err(AttemptError::Failed(failed)) => *failed,
         };
-        let wait = waits.next().filter(|_| failure.is_temporary());
+        let wait = waits.next().filter(|_| failure.is_temporary() && !request.is_single_use);
         let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
-            let proxy = context.proxy(&request.url).map(|proxy| redact_url(&proxy));
-            let credential = request.credential.clone();
+            let proxy = context.proxy(&answered).map(|proxy| redact_url(&proxy));
+            let is_other = answered.origin() != request.url.origin();
             return Err(Error::Request(Arc::new(RequestError {
                 url,
                 failure,
                 credential,
+                redirected_to: is_other.then(|| answered.origin().ascii_serialization()),
                 quota,
                 proxy,
                 challenge,
@@ -123,7 +128,7 @@ fn delay(failure: &RequestFailure, wait: Duration, max_retry_after: Duration) ->
     }
 }
 
-fn retry_reason(failure: &RequestFailure) -> RetryReason {
+pub(crate) fn retry_reason(failure: &RequestFailure) -> RetryReason {
     match failure {
         RequestFailure::Status { status, .. } | RequestFailure::RateLimited { status, .. } => {
             RetryReason::Status(*status)
@@ -140,10 +145,13 @@ async fn send_once(
     sink: &mut dyn BodySink,
     limit_bytes: u64,
 ) -> Result<ResponseHead, AttemptError> {
+    let mut hop = Hop::first(request);
+    let response = follow_redirects(context, request, &mut hop).await;
     let failed = |failure, quota, challenge| {
-        AttemptError::Failed(Box::new(FailedAttempt { failure, quota, challenge }))
+        let (url, credential) = (hop.url.clone(), hop.credential.cloned());
+        AttemptError::Failed(Box::new(FailedAttempt { failure, url, credential, quota, challenge }))
     };
-    let response = follow_redirects(context, request).await.map_err(|failure| failed(failure, None, None))?;
+    let response = response.map_err(|failure| failed(failure, None, None))?;
     let (status, headers) = (response.status(), response.headers().clone());
     let quota = classify::quota(&headers);
     if status == StatusCode::NOT_MODIFIED && request.is_conditional() {
@@ -166,20 +174,25 @@ async fn send_once(
     }
 }
 
-/// Sends the request and follows redirects until a response is final.
-async fn follow_redirects(context: &Context, request: &Request) -> Result<Response, RequestFailure> {
-    let mut hop = Hop::first(request);
+/// Sends the request and follows redirects until a response is final. `hop` becomes the last request.
+async fn follow_redirects<'r>(
+    context: &Context,
+    request: &'r Request,
+    hop: &mut Hop<'r>,
+) -> Result<Response, RequestFailure> {
     loop {
-        let response = send_hop(context, request, &hop).await?;
+        let response = send_hop(context, request, hop).await?;
         match hop.next(&response)? {
-            Some(next) => hop = next,
+            Some(next) => *hop = next,
             None => return Ok(response),
         }
     }
 }
 
 async fn send_hop(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Response, RequestFailure> {
-    let client = context.client(&hop.url).map_err(|error| RequestFailure::Other(Box::new(error)))?;
+    let client = context
+        .client(&hop.url, request.keeps_encoding)
+        .map_err(|error| RequestFailure::Other(Box::new(error)))?;
     let mut headers = request.headers.clone();
     if let Some(value) = hop.credential.and_then(Credential::header) {
         headers.insert(AUTHORIZATION, value);

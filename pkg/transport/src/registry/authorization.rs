@@ -81,6 +81,7 @@ impl Registry {
             let is_own = self.is_registry_url(&request.url).await?;
             let registries = self.context.session::<RegistryState>();
             let known = registries.credentials.lock().await.get(&key).cloned();
+            let request = Request { keeps_encoding: true, ..request.clone() };
             let first = request.clone().with_credential(known.clone().filter(|_| is_own));
             let error = match receive_into(&self.context, &first, sink, limit_bytes).await {
                 Err(error) if error.status() == Some(401) && is_own => error,
@@ -92,7 +93,7 @@ impl Registry {
             let Some(granted) = self.authorize(key, known, &challenge, repository, access).await? else {
                 return Err(error);
             };
-            let again = request.clone().with_credential(Some(granted));
+            let again = request.with_credential(Some(granted));
             receive_into(&self.context, &again, sink, limit_bytes).await
         }
         .boxed()
@@ -158,7 +159,7 @@ impl Registry {
             |source| request.to_error(RequestFailure::InvalidResponse { what: "a token", source });
         let token: TokenResponse =
             serde_json::from_slice(&sink.finish()).map_err(|error| unreadable(Box::new(error).into()))?;
-        let text = token.token.or(token.access_token).unwrap_or_default();
+        let text = token.token.filter(|token| !token.is_empty()).or(token.access_token).unwrap_or_default();
         Secret::new(format!("token of {}", self.host()), text)
             .map(Credential::Bearer)
             .ok_or_else(|| unreadable("it is empty".into()))

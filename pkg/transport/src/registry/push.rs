@@ -9,9 +9,8 @@ use url::Url;
 
 use super::{Reference, Registry, authorization::RepositoryAccess};
 use crate::{
-    Digest, Error, RequestFailure,
-    http::MemorySink,
-    http::{Request, RequestBody, ResponseHead, digest_of},
+    Digest, Error, Event, RequestFailure,
+    http::{MemorySink, Request, RequestBody, ResponseHead, digest_of, retry_reason},
 };
 
 /// The maximum size of a response to an upload.
@@ -33,6 +32,7 @@ impl Registry {
     }
 
     /// Uploads content to a repository, unless the repository already has the content. A file is read while it is sent.
+    /// After a temporary failure, a new upload begins: the old one has an unknown part of the content.
     /// # Errors
     /// [`Error::UploadAddress`] and [`Error::Digest`] if the registry violates the protocol; errors of the requests.
     pub async fn push_blob(
@@ -41,15 +41,35 @@ impl Registry {
         content: RequestBody,
         digest: &Digest,
     ) -> Result<(), Error> {
-        if self.has_blob(repository, digest).await? {
-            return Ok(());
+        let mut waits = self.context.settings().retry.waits.iter();
+        loop {
+            if self.has_blob(repository, digest).await? {
+                return Ok(());
+            }
+            let error = match self.push_new_blob(repository, content.clone(), digest).await {
+                Err(error) => error,
+                pushed => return pushed,
+            };
+            let failed = error.request().filter(|failed| failed.failure.is_temporary());
+            let (Some(failed), Some(wait)) = (failed, waits.next()) else { return Err(error) };
+            let (url, reason) = (failed.url.clone(), retry_reason(&failed.failure));
+            self.context.emit(&Event::Retrying { url, reason, after: *wait });
+            tokio::time::sleep(*wait).await;
         }
+    }
+
+    async fn push_new_blob(
+        &self,
+        repository: &str,
+        content: RequestBody,
+        digest: &Digest,
+    ) -> Result<(), Error> {
         let url = self.url(repository, "blobs/uploads/").await?;
         let begin = Request { method: Method::POST, ..Request::get(url) };
         let head = self.upload(repository, &begin).await?;
         let mut place = self.upload_address(&begin, &head, repository, digest)?;
         place.query_pairs_mut().append_pair("digest", &digest.to_string());
-        let put = Request { method: Method::PUT, body: content, ..Request::get(place) }
+        let put = Request { method: Method::PUT, body: content, is_single_use: true, ..Request::get(place) }
             .with_header(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
         let head = self.upload(repository, &put).await?;
         self.check_reported_digest(repository, &head, *digest)
