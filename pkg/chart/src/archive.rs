@@ -45,6 +45,9 @@ pub enum ArchiveError {
     FileTooLarge { entry: String, limit: u64 },
 }
 
+/// The error of the decoder for damaged data.
+const WRONG_CHECKSUM: &str = "corrupt gzip stream does not have a matching checksum";
+
 /// Reads the files of a packed chart.
 ///
 /// # Errors
@@ -86,7 +89,14 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<ChartFile>, 
         entry.read_to_end(&mut content).map_err(unreadable)?;
         files.push(ChartFile::new(path, content));
     }
-    if files.is_empty() { Err(ArchiveError::Empty) } else { Ok(files) }
+    if files.is_empty() {
+        return Err(ArchiveError::Empty);
+    }
+    // The checksum follows the end of the archive. What comes behind it is not part of the archive.
+    match io::copy(&mut archive.into_inner(), &mut io::sink()) {
+        Err(error) if error.to_string() == WRONG_CHECKSUM => Err(unreadable(error)),
+        _ => Ok(files),
+    }
 }
 
 /// Removes the first folder of a path and resolves `.` and `..`.

@@ -64,6 +64,23 @@ fn archives_that_climb_link_or_lack_a_folder_are_refused() {
     assert!(matches!(Chart::from_archive(cut), Err(ChartError::Archive(ArchiveError::Unreadable(_)))));
 }
 
+// Row: D-564
+#[test]
+fn a_damaged_archive_is_refused() {
+    let good = packed(&[("web/Chart.yaml", EntryType::Regular, METADATA)]);
+    let is_refused = |bytes: &[u8]| match Chart::from_archive(bytes) {
+        Err(ChartError::Archive(ArchiveError::Unreadable(_))) => true,
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => false,
+    };
+    assert!(!is_refused(&good));
+    let mut damaged = good.clone();
+    let checksum = good.len() - 8;
+    damaged[checksum] ^= 1;
+    assert!(is_refused(&damaged));
+    assert!(!is_refused(&[&*good, b"more"].concat()));
+}
+
 #[test]
 fn an_archive_that_unpacks_without_end_is_refused() {
     let mut bytes = GzEncoder::new(Vec::new(), Compression::fast());
