@@ -359,6 +359,16 @@ fn a_bundle_follows_links_and_never_replaces_a_device() {
 }
 
 #[test]
+fn a_bundle_that_is_stopped_leaves_nothing() {
+    let folder = folder();
+    let writer = BundleWriter::create(&folder.path().join("lab.tar")).unwrap();
+    let writer = writer.with_stop(std::sync::Arc::new(true.into()));
+    writer.add_release(LABEL, VERSION, files()).unwrap();
+    assert!(writer.finish().is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_load_that_is_stopped_leaves_no_release() {
     let (target, bundle) = (folder(), open(&valid_bundle()).unwrap());
     let bundle = bundle.with_stop(std::sync::Arc::new(true.into()));

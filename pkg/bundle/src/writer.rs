@@ -3,7 +3,10 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -30,6 +33,7 @@ pub struct BundleWriter {
     path: PathBuf,
     spool: Spool,
     entries: Mutex<Vec<(BundleItem, Descriptor)>>,
+    stop: Arc<AtomicBool>,
 }
 
 impl BundleWriter {
@@ -39,7 +43,13 @@ impl BundleWriter {
     pub fn create(path: &Path) -> Result<Self, BundleError> {
         let path = writable_file(path)?;
         let spool = Spool::create_in(folder_of(&path))?;
-        Ok(Self { path, spool, entries: Mutex::default() })
+        Ok(Self { path, spool, entries: Mutex::default(), stop: Arc::default() })
+    }
+
+    /// Ends [`BundleWriter::finish`] with an error once the flag is true.
+    #[must_use]
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
     }
 
     /// Adds the files of a release by name.
@@ -131,8 +141,9 @@ impl BundleWriter {
     pub fn finish(self) -> Result<u64, BundleError> {
         let failed = |source| BundleError::Write { path: self.path.clone(), source };
         let index = index::render(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        let written =
-            write_atomically(&self.path, |file| write_archive(file, &index, &self.spool).map_err(failed))?;
+        let written = write_atomically(&self.path, |file| {
+            write_archive(file, &index, &self.spool, &self.stop).map_err(failed)
+        })?;
         Ok(written.metadata().map_err(failed)?.len())
     }
 
@@ -179,17 +190,32 @@ fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
 }
 
 /// Writes the archive. Its bytes do not depend on time, location or user.
-fn write_archive(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
+fn write_archive(file: &File, index: &[u8], spool: &Spool, stop: &AtomicBool) -> io::Result<()> {
     let mut builder = Builder::new(io::BufWriter::new(file));
     append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
     append(&mut builder, INDEX_FILE, index.len() as u64, index)?;
     for (digest, size_bytes) in spool.blobs() {
         let path = spool.path(&digest);
-        append(&mut builder, &format!("{BLOBS_FOLDER}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
+        let content = StoppableReader { input: File::open(&path)?, stop };
+        append(&mut builder, &format!("{BLOBS_FOLDER}/{}", digest.hex()), size_bytes, content)?;
         // Removes written blobs, because the disk may lack space for two copies.
         fs::remove_file(&path)?;
     }
     builder.into_inner()?.flush()
+}
+
+struct StoppableReader<'s> {
+    input: File,
+    stop: &'s AtomicBool,
+}
+
+impl Read for StoppableReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the run was interrupted"));
+        }
+        self.input.read(buffer)
+    }
 }
 
 fn append(

@@ -110,7 +110,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let carried = |one| site::bundle_kustomization(one, &before, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     // From here on, temporary files exist that only a return removes.
-    session.defer_interrupts();
+    let stop = session.defer_interrupts();
     let temporary = is_stdout.then(tempfile::tempdir).transpose()?;
     let path = match &temporary {
         Some(folder) => folder.path().join("bundle.tar"),
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
             format!("cannot create the bundle {shown}")
         }
     };
-    let writer = BundleWriter::create(&path).with_context(unwritten)?;
+    let writer = BundleWriter::create(&path).with_context(unwritten)?.with_stop(stop);
     let mut lock = LockFile::default();
     for one in &collected {
         add_release(&writer, one, session).with_context(unwritten)?;
@@ -145,7 +145,8 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     ]);
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).with_context(unwritten)?;
-    let size_bytes = writer.finish().with_context(unwritten)?;
+    let size_bytes =
+        writer.finish().map_err(|error| session.interruption_or(error.into())).with_context(unwritten)?;
     let wrote = format!(
         "wrote {shown}, {}, without the variables and credentials of the configuration",
         format_bytes(size_bytes)
