@@ -135,13 +135,15 @@ impl Explain for ArchiveError {
             Self::NoMatchingIdentity => ErrorExplanation::hint(
                 "pass the file of another secret key with `--identity FILE`, which can be repeated; nothing was written",
             ),
+            Self::UnsupportedFormat { .. } => {
+                ErrorExplanation::hint("use the version of capstan that made the backup; nothing was written")
+            }
             Self::WrongPassphrase => ErrorExplanation::hint(
                 "check the passphrase: `--passphrase-file` takes precedence over CAPSTAN_BACKUP_PASSPHRASE, and both over the prompt; nothing was written",
             ),
             Self::Read(_)
             | Self::Truncated
             | Self::Malformed { .. }
-            | Self::UnsupportedFormat { .. }
             | Self::ChecksumMismatch { .. }
             | Self::ExcessiveWork { .. }
             | Self::CorruptedPayload => ErrorExplanation::default(),

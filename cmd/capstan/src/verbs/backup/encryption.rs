@@ -107,6 +107,7 @@ impl DecryptionFlags {
             ArchiveError::Encrypted { .. }
             | ArchiveError::NoMatchingIdentity
             | ArchiveError::WrongPassphrase
+            | ArchiveError::UnsupportedFormat { .. }
             | ArchiveError::ExcessiveWork { .. } => {
                 Failure::user(format!("cannot open `{shown}`")).because(&error)
             }
