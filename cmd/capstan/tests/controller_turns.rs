@@ -14,7 +14,7 @@ use support::{fixture::Fixture, kind::CONFIG_MAP};
 use crate::{
     component_turns::COMPONENT,
     controller::{Controller, WEB},
-    testing::Management,
+    testing::{Management, blueprint_component},
 };
 
 /// The time for a command to do what it must not do.
@@ -163,4 +163,19 @@ hint: apply these objects with `kubectl apply -f [CWD]/web.yaml` and try again, 
     lab.fixture.apply(&blueprint).await;
     assert_eq!(lab.run("component apply web.yaml").status, 0);
     assert_eq!(lab.fixture.get(CONFIG_MAP, "shop/web").await.unwrap()["data"]["colour"], "red");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_of_a_record_is_deleted_beside_a_controller() {
+    let lab = Management::start(Fixture::builder()).await;
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}";
+    lab.world().write("web.yaml", blueprint_component("web", "", map));
+    assert_eq!(lab.run("component apply web.yaml").status, 0);
+    lab.fixture.apply(&lab.run("component definition").stdout).await;
+    lab.fixture.wait_until_idle().await;
+    let mut controller = Controller::start(&lab, "--leader-elect --namespace kube-system");
+    controller.wait_for("started", "");
+    assert_eq!(lab.run("component delete web").status, 0);
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "default/web").await, None);
+    assert_eq!(lab.fixture.list(support::kind::SECRET).await.len(), 0);
 }

@@ -27,7 +27,7 @@ use tokio::runtime::Handle;
 use crate::{
     CheckedComponent, ClusterLookups, Component, ComponentKey, ComponentPlan, ComponentRuns, ComponentStatus,
     LocalObjects, ObjectReader, Outcome, Preparation, RenderedComponent, ResolvedComponent, StoreError,
-    TemplateCluster, check_dependency, dependency_order, merge, server_capabilities,
+    TemplateCluster, check_dependency, dependency_order, merge, server_capabilities, store::SERVER_FIELDS,
 };
 
 pub use error::{BatchError, ComponentProblem};
@@ -323,9 +323,8 @@ impl ComponentBatch<'_> {
             let former = stored.remove(&ComponentKey::of(&input.checked.component));
             let component = preview(&input.checked, former.as_ref());
             // A Component that was applied before its definition is still in a Secret.
-            let is_object = component.metadata.contains_key("uid");
-            let is_stored =
-                former.as_ref() == Some(&component) && is_object == self.runs.store.has_definition();
+            let is_stored = former.as_ref() == Some(&component)
+                && component.is_object() == self.runs.store.has_definition();
             drop(former);
             if component.spec.suspend {
                 let action = BatchAction::Suspend(Box::new(component));
@@ -465,11 +464,7 @@ async fn kinds_with_definitions(cluster: &ClusterSteps) -> Result<Arc<ServedKind
 /// Returns a Component of a file as the cluster will store it.
 fn preview(checked: &CheckedComponent, former: Option<&Component>) -> Component {
     let mut component = checked.component.clone();
-    for field in
-        ["generation", "resourceVersion", "uid", "managedFields", "creationTimestamp", "deletionTimestamp"]
-    {
-        component.metadata.remove(field);
-    }
+    component.metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
     let generation = component.generation_after(former);
     component.status = ComponentStatus::default();
     if let Some(former) = former {

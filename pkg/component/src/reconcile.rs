@@ -109,8 +109,14 @@ impl Reconciler<'_> {
         now: Timestamp,
     ) -> Result<Option<ComponentStep>, StoreError> {
         let clock = StepClock { attempts, now };
+        if !component.is_object() {
+            // The Component is gone, and its record is left.
+            return Ok(None);
+        }
         let former = component.clone();
-        let outcome = if component.status.observed_generation <= 0 {
+        let is_first = component.status.observed_generation <= 0;
+        let outcome = if is_first {
+            self.runs.store.take_over_record(&mut component).await?;
             Outcome::FirstSeen
         } else if component.is_deleting() {
             match self.delete(&mut component, clock).await {
@@ -130,6 +136,9 @@ impl Reconciler<'_> {
         component.status.state = former.status.state;
         let delay = clock.record(&mut component, &outcome);
         self.runs.store.replace_status(&mut component).await?;
+        if is_first {
+            self.runs.store.drop_record(&ComponentKey::of(&component)).await?;
+        }
         let has_progress = component.status.inventory != former.status.inventory
             || component.status.processing_digest != former.status.processing_digest;
         let event = ComponentEvent::of(&component);

@@ -55,6 +55,11 @@ impl Component {
         self.spec.namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.namespace())
     }
 
+    /// True if the Component is an object of a cluster, and not only in a file or in a Secret that records it.
+    pub fn is_object(&self) -> bool {
+        self.metadata.contains_key("uid")
+    }
+
     /// True if the deletion of the Component was requested.
     pub fn is_deleting(&self) -> bool {
         self.metadata.contains_key("deletionTimestamp")

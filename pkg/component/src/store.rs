@@ -13,7 +13,10 @@ use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
 
-use crate::{API_VERSION, Component, ComponentKey, GROUP, InventoryItem, KIND, RECONCILER, check_component};
+use crate::{
+    API_VERSION, Component, ComponentKey, ComponentStatus, GROUP, InventoryItem, KIND, RECONCILER,
+    check_component,
+};
 
 /// The label of Secrets that record Components.
 const RECORD_LABEL: &str = "capstan.dev/component";
@@ -30,6 +33,10 @@ const PAGE: usize = 250;
 /// The size above which a record keeps digests of the applied fields instead of the fields.
 /// An object holds at most 1 MiB.
 const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
+
+/// The fields of metadata that a server sets.
+pub(crate) const SERVER_FIELDS: [&str; 6] =
+    ["generation", "resourceVersion", "uid", "managedFields", "creationTimestamp", "deletionTimestamp"];
 
 /// The Components of a cluster.
 #[derive(Debug, Default)]
@@ -98,6 +105,18 @@ pub struct ComponentStore {
     kind: Option<ApiKind>,
     secrets: ApiKind,
     namespaces: ApiKind,
+    records: RecordAccess,
+}
+
+/// The use of records on a cluster that serves the kind. They are from the time before its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordAccess {
+    /// Records must be readable.
+    Required,
+    /// Records that the user may not read are missing.
+    IfPermitted,
+    /// There is no record.
+    Absent,
 }
 
 impl fmt::Debug for ComponentStore {
@@ -118,8 +137,23 @@ impl ComponentStore {
             kind,
             secrets: server.kind(&secrets).await?,
             namespaces: server.kind(&namespaces).await?,
+            records: RecordAccess::Required,
             server: server.clone(),
         })
+    }
+
+    /// Returns the storage for commands that only show Components. With the kind, they need no permission for Secrets.
+    #[must_use]
+    pub fn for_reading(self) -> Self {
+        Self { records: RecordAccess::IfPermitted, ..self }
+    }
+
+    /// Looks for records once. Without any, the storage never looks again, because no new ones are written beside the kind.
+    /// # Errors
+    /// The failure of the server.
+    pub async fn without_absent_records(self) -> Result<Self, ApiError> {
+        let records = if self.has_records().await? { self.records } else { RecordAccess::Absent };
+        Ok(Self { records, ..self })
     }
 
     /// True if the cluster serves the kind Component.
@@ -129,29 +163,59 @@ impl ComponentStore {
 
     /// Returns all Components.
     pub async fn list(&self) -> Result<StoredComponents, ApiError> {
+        self.list_in(None).await
+    }
+
+    /// Returns the Components of one namespace, or of all.
+    pub async fn list_in(&self, namespace: Option<&str>) -> Result<StoredComponents, ApiError> {
+        let all = ListQuery { namespace: namespace.map(str::to_owned), ..ListQuery::default() };
         let add = |stored: &mut StoredComponents, object| stored.add(Component::from_server(object));
         let mut stored = match &self.kind {
             // Objects are larger than Components, so they are not held all at once.
-            Some(kind) => self.server.pages(kind, &ListQuery::default()).with_size(PAGE).gather(add).await?,
+            Some(kind) => self.server.pages(kind, &all).with_size(PAGE).gather(add).await?,
             None => StoredComponents::default(),
         };
         // Components that were applied before the kind was installed.
-        let records = ListQuery { labels: RECORD_LABEL.to_owned(), ..ListQuery::default() };
         let known = stored.keys();
-        for secret in self.server.list(&self.secrets, &records).await? {
-            if !known.contains(&key_of_record(&secret)) {
-                stored.add(read_record(&secret));
+        for record in self.records(&ListQuery { labels: RECORD_LABEL.to_owned(), ..all }).await? {
+            let key = key_of_record(&record);
+            if !known.contains(&key) {
+                stored.add(read_record(&record));
+            } else if let Some(new) = stored.components.iter_mut().find(|one| ComponentKey::of(one) == key) {
+                stored.unreadable.extend(take_over(new, &record).err());
             }
         }
         stored.components.sort_by_key(ComponentKey::of);
         Ok(stored)
     }
 
+    async fn records(&self, query: &ListQuery) -> Result<Vec<Object>, ApiError> {
+        if self.records == RecordAccess::Absent {
+            return Ok(Vec::new());
+        }
+        self.permitted(self.server.list(&self.secrets, query).await)
+    }
+
+    async fn record(&self, key: &ComponentKey) -> Result<Option<Object>, ApiError> {
+        if self.records == RecordAccess::Absent {
+            return Ok(None);
+        }
+        self.permitted(self.server.get(&self.secrets, &key.namespace, &record_name(key)).await)
+    }
+
+    fn permitted<T: Default>(&self, read: Result<T, ApiError>) -> Result<T, ApiError> {
+        let is_optional = self.has_definition() && self.records == RecordAccess::IfPermitted;
+        if is_optional && matches!(&read, Err(error) if error.code() == Some(403)) {
+            return Ok(T::default());
+        }
+        read
+    }
+
     /// True if Secrets record Components, such as those that were applied before the kind was installed.
     pub(crate) async fn has_records(&self) -> Result<bool, ApiError> {
         let labels = RECORD_LABEL.to_owned();
         let first = ListQuery { labels, limit: Some(1), metadata_only: true, ..ListQuery::default() };
-        Ok(!self.server.list(&self.secrets, &first).await?.is_empty())
+        Ok(!self.records(&first).await?.is_empty())
     }
 
     /// Returns one Component.
@@ -161,10 +225,23 @@ impl ComponentStore {
         if let Some(kind) = &self.kind
             && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
         {
-            return Ok(Some(Component::from_server(found)?));
+            let mut component = Component::from_server(found)?;
+            self.take_over_record(&mut component).await?;
+            return Ok(Some(component));
         }
-        let record = self.server.get(&self.secrets, &key.namespace, &record_name(key)).await?;
-        Ok(record.as_ref().map(read_record).transpose()?)
+        Ok(self.record(key).await?.as_ref().map(read_record).transpose()?)
+    }
+
+    /// Gives a new Component the status of its record, which is from before the kind was installed.
+    /// # Errors
+    /// `Unreadable` if the record cannot be read, or the failure of the server.
+    pub(crate) async fn take_over_record(&self, component: &mut Component) -> Result<(), StoreError> {
+        if is_new(component)
+            && let Some(record) = self.record(&ComponentKey::of(component)).await?
+        {
+            take_over(component, &record)?;
+        }
+        Ok(())
     }
 
     /// Stores the desired state of a Component, and creates its namespace if it is missing. Returns the stored
@@ -203,27 +280,28 @@ impl ComponentStore {
         let mut desired = object.clone();
         desired.as_map_mut().remove("status");
         if let Some(Value::Object(metadata)) = desired.as_map_mut().get_mut("metadata") {
-            for field in ["generation", "resourceVersion", "uid", "managedFields", "creationTimestamp"] {
-                metadata.remove(field);
-            }
+            metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
             metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
         }
         let stored = self.server.apply(kind, &desired, FIELD_MANAGER, ApplyRequest::default()).await?;
         let mut component = Component::from_server(stored)?;
-        let is_new = component.status.inventory.is_empty();
-        if let Some(former) = former.filter(|former| is_new && !former.status.inventory.is_empty()) {
-            // The record of a Component that was applied before the kind was installed.
-            component.status.clone_from(&former.status);
-            self.save_status(&component).await?;
-            self.delete_record(&ComponentKey::of(&component)).await?;
+        let has_status = !is_new(&component);
+        self.take_over_record(&mut component).await?;
+        if !has_status && !is_new(&component) {
+            match self.replace_status(&mut component).await {
+                // A controller has taken the record over.
+                Err(error) if error.is_conflict() => {}
+                replaced => replaced?,
+            }
         }
+        self.delete_record(&ComponentKey::of(&component)).await?;
         Ok(component)
     }
 
     /// Stores the status of a Component.
     pub async fn save_status(&self, component: &Component) -> Result<(), ApiError> {
         let key = ComponentKey::of(component);
-        if let Some(kind) = &self.kind {
+        if let Some(kind) = self.kind_of(component) {
             let patch = json!([{"op": "add", "path": "/status", "value": component.status}]);
             let (namespace, name) = (&key.namespace, &key.name);
             self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Status).await?;
@@ -233,11 +311,16 @@ impl ComponentStore {
         Ok(())
     }
 
+    /// Returns the kind of a Component. `None` if a Secret records the Component.
+    fn kind_of(&self, component: &Component) -> Option<&ApiKind> {
+        self.kind.as_ref().filter(|_| component.is_object())
+    }
+
     /// Stores the status of a Component onto the revision that was read. Its metadata becomes that of the new revision.
     /// # Errors
     /// A conflict if the Component has changed since it was read.
     pub(crate) async fn replace_status(&self, component: &mut Component) -> Result<(), ApiError> {
-        let Some(kind) = &self.kind else { return self.save_status(component).await };
+        let Some(kind) = self.kind_of(component) else { return self.save_status(component).await };
         let patch = json!([
             {"op": "replace", "path": "/metadata/resourceVersion", "value": component.resource_version()},
             {"op": "add", "path": "/status", "value": component.status},
@@ -256,10 +339,11 @@ impl ComponentStore {
         self.set_finalizers(component, finalizers).await
     }
 
-    /// Removes the finalizer from a Component whose objects are gone.
+    /// Removes the finalizer from a Component whose objects are gone, and its record.
     /// # Errors
     /// A conflict if the Component has changed since it was read.
     pub(crate) async fn remove_finalizer(&self, component: &mut Component) -> Result<(), ApiError> {
+        self.drop_record(&ComponentKey::of(component)).await?;
         let others = component.finalizers().filter(|one| *one != RECONCILER).map(str::to_owned).collect();
         match self.set_finalizers(component, others).await {
             Err(error) if error.is_not_found() => Ok(()),
@@ -346,11 +430,18 @@ impl ComponentStore {
         self.delete_record(key).await
     }
 
+    /// Deletes the record of a Component that is an object, unless the user may not delete Secrets.
+    pub(crate) async fn drop_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
+        match self.delete_record(key).await {
+            Err(error) if error.code() == Some(403) => Ok(()),
+            deleted => deleted,
+        }
+    }
+
     async fn delete_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
-        let name = record_name(key);
-        if let Some(found) = self.server.get(&self.secrets, &key.namespace, &name).await? {
+        if let Some(found) = self.record(key).await? {
             let only = ObjectRevision::of(&found);
-            self.server.delete(&self.secrets, &key.namespace, &name, Some(&only)).await?;
+            self.server.delete(&self.secrets, &key.namespace, found.name(), Some(&only)).await?;
         }
         Ok(())
     }
@@ -464,6 +555,22 @@ fn read_record(secret: &Object) -> Result<Component, UnreadableComponent> {
     serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("Secret `{name}` is invalid: {error}")))
 }
 
+/// True if no step or run of a Component has stored a status.
+fn is_new(component: &Component) -> bool {
+    component.is_object()
+        && component.status.observed_generation <= 0
+        && component.status.inventory.is_empty()
+}
+
+/// Gives a new Component the status of a record. Another Component keeps its own.
+fn take_over(component: &mut Component, record: &Object) -> Result<(), UnreadableComponent> {
+    if is_new(component) {
+        // The generations of the record were those of another object.
+        component.status = ComponentStatus { observed_generation: 0, ..read_record(record)?.status };
+    }
+    Ok(())
+}
+
 /// Returns the key of the Component that a Secret records.
 fn key_of_record(secret: &Object) -> ComponentKey {
     let name = secret.name();
@@ -504,6 +611,7 @@ fn record_name(key: &ComponentKey) -> String {
 /// Returns the Component of a file with the status of its record. A changed spec has a new generation.
 fn renewed(object: &Object, former: Option<&Component>) -> Component {
     let mut component = check_component(object).map(|checked| checked.component).unwrap_or_default();
+    component.metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
     let generation = component.generation_after(former);
     if let Some(former) = former {
         component.status.clone_from(&former.status);

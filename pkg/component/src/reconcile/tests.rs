@@ -366,7 +366,8 @@ slow gone
 
 #[tokio::test]
 async fn a_step_sends_few_requests() {
-    let lab = Lab::start().await;
+    let mut lab = Lab::start().await;
+    lab.store = lab.store.without_absent_records().await.unwrap();
     lab.apply("one", "values: {maps: [a, b, c, d, e]}").await;
     let (mut component, mut counts) = (lab.get("one").await, Vec::new());
     for _ in 0..3 {
@@ -404,4 +405,30 @@ async fn events_name_the_revision_and_the_digest() {
     assert_eq!((event.is_warning, &*event.reason), (false, "Ready"));
     assert_eq!(event.annotations["core.cs.sap.com/revision"], "main@sha1:1");
     assert_eq!(event.annotations["core.cs.sap.com/token"], component.status.processing_digest);
+}
+
+#[tokio::test]
+async fn a_new_component_takes_over_the_objects_of_its_record() {
+    let mut lab = Lab::start().await;
+    lab.apply("one", "values: {maps: [a, b]}").await;
+    lab.settle("one").await;
+    let mut component = lab.get("one").await;
+    let mut record = component.clone();
+    record.metadata.remove("uid");
+    component.status = crate::ComponentStatus::default();
+    lab.store.save_status(&component).await.unwrap();
+    lab.store.save_status(&record).await.unwrap();
+    lab.apply("one", "values: {maps: [a]}").await;
+    lab.settle("one").await;
+    let maps = async |lab: &Lab| {
+        let maps = lab.fixture.list(support::kind::CONFIG_MAP).await;
+        maps.iter().filter(|map| !map["data"]["revision"].is_null()).count()
+    };
+    assert_eq!((maps(&lab).await, lab.fixture.list(support::kind::SECRET).await.len()), (1, 0));
+    // A record that is left causes no step, and goes with its Component.
+    lab.store.save_status(&record).await.unwrap();
+    assert!(lab.reconciler().step(record, 0, Timestamp::UNIX_EPOCH).await.unwrap().is_none());
+    lab.delete("one").await;
+    lab.settle("one").await;
+    assert_eq!((maps(&lab).await, lab.store.list().await.unwrap().keys().len()), (0, 0));
 }

@@ -42,10 +42,31 @@ impl Lab {
 
     async fn with_definition() -> Self {
         let lab = Self::start().await;
-        lab.fixture.apply(&manifest::write_stream(&[definition()])).await;
-        lab.fixture.wait_until_idle().await;
-        lab.server.forget_kinds();
+        lab.define().await;
         lab
+    }
+
+    async fn define(&self) {
+        self.fixture.apply(&manifest::write_stream(&[definition()])).await;
+        self.fixture.wait_until_idle().await;
+        self.server.forget_kinds();
+    }
+
+    /// Creates the Component `shop/web` as kubectl does.
+    async fn create(&self, spec: &str) {
+        self.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").await;
+        let kind = self.server.kind(&apply::GroupKind::new(crate::GROUP, crate::KIND)).await.unwrap();
+        let text = format!(
+            "{{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {{name: web, namespace: shop}}, spec: {{sourceRef: {{fluxBucket: {{name: s}}}}{spec}}}}}"
+        );
+        let object = &read(&text)[0];
+        self.server.create(&kind, object, "kubectl-client-side-apply", apply::WriteMode::Real).await.unwrap();
+    }
+
+    /// Returns the names of the Secrets that record Components.
+    async fn records(&self) -> Vec<String> {
+        let secrets = self.fixture.list(support::kind::SECRET).await;
+        secrets.iter().map(|secret| secret["metadata"]["name"].as_str().unwrap().to_owned()).collect()
     }
 
     async fn store(&self) -> ComponentStore {
@@ -413,11 +434,30 @@ async fn a_server_refuses_what_the_command_line_refuses() {
 async fn a_record_becomes_a_status_once_the_kind_is_served() {
     let lab = Lab::start().await;
     lab.apply("", &maps(&["a"])).await.unwrap();
-    lab.fixture.apply(&manifest::write_stream(&[definition()])).await;
-    lab.fixture.wait_until_idle().await;
-    lab.server.forget_kinds();
+    lab.define().await;
     let component = lab.apply("", &maps(&["b"])).await.unwrap();
     assert_eq!(lab.maps("shop").await, ["b"]);
     assert_eq!(component.metadata.get("finalizers"), Some(&Value::from(vec![crate::RECONCILER])));
     assert_eq!(lab.list().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_component_has_the_objects_of_its_record() {
+    let lab = Lab::start().await;
+    lab.apply("", &maps(&["a"])).await.unwrap();
+    lab.define().await;
+    lab.create("").await;
+    let component = lab.list().await.remove(0);
+    assert_eq!((component.status.observed_generation, component.status.inventory.len()), (0, 1));
+    lab.apply("", &maps(&["b"])).await.unwrap();
+    assert_eq!((lab.maps("shop").await, lab.records().await), (vec!["b".to_owned()], Vec::new()));
+}
+
+#[tokio::test]
+async fn a_record_can_be_deleted_once_the_kind_is_served() {
+    let lab = Lab::start().await;
+    lab.apply("", &maps(&["a"])).await.unwrap();
+    lab.define().await;
+    lab.delete().await.unwrap();
+    assert_eq!((lab.maps("shop").await, lab.records().await), (Vec::new(), Vec::new()));
 }

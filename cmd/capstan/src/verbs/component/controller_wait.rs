@@ -58,14 +58,18 @@ pub(super) async fn wait_until_ready(
     Ok(ended.await?.is_some())
 }
 
-/// Lets the controller delete a Component. Returns false if no controller works any more.
+/// Lets the controller delete a Component. Returns false if no controller works any more, or if only a Secret records the
+/// Component, which no controller reads.
 /// # Errors
 /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
 pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -> Result<bool, Failure> {
+    if !plan.component.is_object() {
+        return Ok(false);
+    }
     hub.runs().check_deletable(plan, &[]).await?;
     hub.store.begin_deletion(&plan.key).await?;
     let (started_at, mut controller) = (Instant::now(), ControllerWatch::new(hub));
-    while let Some(live) = hub.store.get(&plan.key).await? {
+    while let Some(live) = hub.store.get(&plan.key).await?.filter(Component::is_object) {
         if started_at.elapsed() >= timeout {
             let (component, after) = (plan.key.clone(), started_at.elapsed());
             return Err(RunError::NotDeleted { component, after, blockers: blockers(&live) }.into());
@@ -75,6 +79,8 @@ pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -
         }
         sleep(INTERVAL).await;
     }
+    // A controller may lack the permission to delete the record of a Component.
+    hub.store.remove(&plan.key).await?;
     Ok(true)
 }
 
