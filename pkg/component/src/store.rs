@@ -283,6 +283,9 @@ impl ComponentStore {
             metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
             metadata.insert("finalizers".to_owned(), json!([RECONCILER]));
         }
+        if former.is_some_and(Component::is_object) {
+            self.replace_spec(kind, &desired).await?;
+        }
         let stored = self.server.apply(kind, &desired, FIELD_MANAGER, ApplyRequest::default()).await?;
         let mut component = Component::from_server(stored)?;
         let has_status = !is_new(&component);
@@ -296,6 +299,16 @@ impl ComponentStore {
         }
         self.delete_record(&ComponentKey::of(&component)).await?;
         Ok(component)
+    }
+
+    /// Replaces the spec of an existing Component. Server-side apply alone keeps fields of other managers, such as kubectl.
+    async fn replace_spec(&self, kind: &ApiKind, desired: &Object) -> Result<(), ApiError> {
+        let patch = json!([{"op": "add", "path": "/spec", "value": desired.get(&["spec"])}]);
+        let (namespace, name) = (desired.namespace(), desired.name());
+        match self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Object).await {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Stores the status of a Component.

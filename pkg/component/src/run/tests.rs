@@ -461,3 +461,13 @@ async fn a_record_can_be_deleted_once_the_kind_is_served() {
     lab.delete().await.unwrap();
     assert_eq!((lab.maps("shop").await, lab.records().await), (Vec::new(), Vec::new()));
 }
+
+#[tokio::test]
+async fn a_stored_component_equals_its_file_after_kubectl() {
+    let lab = Lab::with_definition().await;
+    lab.create(", values: {x: 1, z: {y: 2}}, suspend: true, dependencies: [{name: db}]").await;
+    lab.apply(", values: {x: 1, z: {}}", &maps(&["a"])).await.unwrap();
+    let spec = lab.list().await.remove(0).spec;
+    assert_eq!(spec.values, Some(json!({"x": 1, "z": {}})));
+    assert_eq!((spec.suspend, spec.dependencies.len()), (false, 0));
+}
