@@ -77,6 +77,10 @@ impl Explain for RunError {
                 ErrorExplanation::texts(blockers.iter().map(apply::Blocker::describe))
                     .with_hint("re-run the same command to delete the remaining objects")
             }
+            Self::OtherFinalizers { .. } => ErrorExplanation::hint(
+                "re-run the same command once these programs have removed their finalizers",
+            )
+            .with_kind(ErrorKind::Conflict),
             Self::Target(error) => error.explain(),
             Self::Inventory(error) => error.explain(),
             Self::Api(error) => error.explain(),

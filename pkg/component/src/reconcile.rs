@@ -31,7 +31,9 @@ use crate::{
     Circumstances, Component, ComponentKey, ComponentRuns, InventoryError, ObjectReader, Outcome, RECONCILER,
     REFERENCE_RETRY, ReferenceError, References, RenderedComponent, SourceState, State, StoreError,
     TargetError, check_dependency, check_pins, component_digest, deletion_blocker, dependencies::blocked_by,
-    load_references, marks, options, record_outcome, run::begin, source::current_source,
+    load_references, marks, options, record_outcome,
+    run::{FOREIGN_FINALIZERS, begin},
+    source::current_source,
 };
 
 pub use event::ComponentEvent;
@@ -252,7 +254,7 @@ impl Reconciler<'_> {
             return Ok(Some(Outcome::DeletionBlocked { message: format!("deletion blocked: {first}") }));
         }
         if component.finalizers().any(|finalizer| finalizer != RECONCILER) {
-            let message = "deletion blocked due to existing foreign finalizers".to_owned();
+            let message = FOREIGN_FINALIZERS.to_owned();
             return Ok(Some(Outcome::DeletionBlocked { message }));
         }
         if component.status.state != Some(State::Deleting) {

@@ -15,6 +15,10 @@ use crate::{
     SourceState, SourceStatus, TargetError, Targets, marks, options, record_outcome,
 };
 
+/// The reason why nothing of a Component is deleted.
+/// Source: component-operator 0.3.
+pub(crate) const FOREIGN_FINALIZERS: &str = "deletion blocked due to existing foreign finalizers";
+
 /// The objects of a Component, with the facts that its status records.
 #[derive(Clone, Debug)]
 pub struct RenderedComponent {
@@ -71,6 +75,8 @@ pub enum RunError {
     NotReady { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
     #[error("the objects of Component `{component}` are not deleted after {after:?}")]
     NotDeleted { component: ComponentKey, after: Duration, blockers: Vec<Blocker> },
+    #[error("cannot delete Component `{component}`: it has finalizers of other programs: {}", finalizers.join(", "))]
+    OtherFinalizers { component: ComponentKey, finalizers: Vec<String> },
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
@@ -224,7 +230,8 @@ impl ComponentRuns<'_> {
 
     /// Deletes the objects of a Component, and then the Component.
     /// # Errors
-    /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
+    /// `NotDeleted` after the timeout. No object is deleted if objects of other owners use a definition, or if the Component
+    /// has finalizers of other programs.
     pub async fn delete(&self, plan: &mut ComponentPlan, timeout: Duration) -> Result<(), RunError> {
         let (key, mut component) = (plan.key.clone(), plan.component.clone());
         let started_at = Instant::now();
@@ -240,7 +247,12 @@ impl ComponentRuns<'_> {
             return Err(blocked);
         }
         // A controller that runs meanwhile must not create the objects again.
-        self.store.begin_deletion(&key).await?;
+        let finalizers = self.store.begin_deletion(&key).await?;
+        if !finalizers.is_empty() {
+            let message = FOREIGN_FINALIZERS.to_owned();
+            self.record(&mut component, &Outcome::DeletionBlocked { message }).await?;
+            return Err(RunError::OtherFinalizers { component: key, finalizers });
+        }
         self.record(&mut component, &Outcome::Deleting).await?;
         let inventory = InventoryStore::new(self.store, component);
         let run = RunOptions {
@@ -252,7 +264,13 @@ impl ComponentRuns<'_> {
         let engine = Engine { server: &plan.target, marks: &marks, options: &options };
         let ended = Box::pin(engine.delete(&mut plan.objects, run)).await;
         match ended {
-            Ok(EngineOutcome::Done) => Ok(self.store.remove(&key).await?),
+            Ok(EngineOutcome::Done) => {
+                let finalizers = self.store.remove(&key).await?;
+                if finalizers.is_empty() {
+                    return Ok(());
+                }
+                Err(RunError::OtherFinalizers { component: key, finalizers })
+            }
             Ok(EngineOutcome::Waiting(blockers)) => {
                 Err(RunError::NotDeleted { component: key, after: started_at.elapsed(), blockers })
             }

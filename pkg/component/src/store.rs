@@ -401,13 +401,15 @@ impl ComponentStore {
         Ok(())
     }
 
-    /// Requests the deletion of a Component. Its finalizer keeps it until [`ComponentStore::remove`].
-    pub async fn begin_deletion(&self, key: &ComponentKey) -> Result<(), ApiError> {
-        let Some(kind) = &self.kind else { return Ok(()) };
+    /// Requests the deletion of a Component. Its finalizer keeps it until [`ComponentStore::remove`]. Returns the finalizers
+    /// of other programs.
+    pub async fn begin_deletion(&self, key: &ComponentKey) -> Result<Vec<String>, ApiError> {
+        let Some(kind) = &self.kind else { return Ok(Vec::new()) };
         let (namespace, name) = (&key.namespace, &key.name);
-        let Some(found) = self.server.get(kind, namespace, name).await? else { return Ok(()) };
+        let Some(found) = self.server.get(kind, namespace, name).await? else { return Ok(Vec::new()) };
+        let others = other_finalizers(&found);
         if found.get(&["metadata", "deletionTimestamp"]).is_some() {
-            return Ok(());
+            return Ok(others);
         }
         let finalizers = found.get(&["metadata", "finalizers"]).and_then(Value::as_array);
         let mut finalizers = finalizers.cloned().unwrap_or_default();
@@ -418,18 +420,17 @@ impl ComponentStore {
             self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
         }
         self.server.delete(kind, namespace, name, None).await?;
-        Ok(())
+        Ok(others)
     }
 
-    /// Removes a Component whose objects are gone.
-    pub async fn remove(&self, key: &ComponentKey) -> Result<(), ApiError> {
+    /// Removes a Component whose objects are gone. Returns the finalizers of other programs, which keep it.
+    pub async fn remove(&self, key: &ComponentKey) -> Result<Vec<String>, ApiError> {
+        let mut others = Vec::new();
         if let Some(kind) = &self.kind
             && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
         {
             self.server.delete(kind, &key.namespace, &key.name, None).await?;
-            let finalizers = found.get(&["metadata", "finalizers"]).and_then(Value::as_array);
-            let others: Vec<&Value> =
-                finalizers.into_iter().flatten().filter(|one| *one != RECONCILER).collect();
+            others = other_finalizers(&found);
             let patch = json!({"metadata": {"finalizers": others}});
             let released = self
                 .server
@@ -440,11 +441,12 @@ impl ComponentStore {
                 _ => {}
             }
         }
-        self.delete_record(key).await
+        self.delete_record(key).await?;
+        Ok(others)
     }
 
     /// Deletes the record of a Component that is an object, unless the user may not delete Secrets.
-    pub(crate) async fn drop_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
+    pub async fn drop_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
         match self.delete_record(key).await {
             Err(error) if error.code() == Some(403) => Ok(()),
             deleted => deleted,
@@ -582,6 +584,13 @@ fn take_over(component: &mut Component, record: &Object) -> Result<(), Unreadabl
         component.status = ComponentStatus { observed_generation: 0, ..read_record(record)?.status };
     }
     Ok(())
+}
+
+/// Returns the finalizers of a Component that other programs set.
+fn other_finalizers(component: &Object) -> Vec<String> {
+    let all = component.get(&["metadata", "finalizers"]).and_then(Value::as_array);
+    let names = all.into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| *name != RECONCILER).map(str::to_owned).collect()
 }
 
 /// Returns the key of the Component that a Secret records.

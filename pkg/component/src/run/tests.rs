@@ -471,3 +471,32 @@ async fn a_stored_component_equals_its_file_after_kubectl() {
     assert_eq!(spec.values, Some(json!({"x": 1, "z": {}})));
     assert_eq!((spec.suspend, spec.dependencies.len()), (false, 0));
 }
+
+#[tokio::test]
+async fn finalizers_of_other_programs_block_a_deletion() {
+    let lab = Lab::with_definition().await;
+    lab.apply("", &maps(&["a"])).await.unwrap();
+    let finalizers = async |names: &[&str]| {
+        let kind = Kind::new(crate::GROUP, "v1alpha1", crate::KIND, "components");
+        lab.fixture.merge(kind, "shop/web", &json!({"metadata": {"finalizers": names}})).await;
+    };
+    finalizers(&[crate::RECONCILER, "example.org/hold"]).await;
+    let error = api::error_chain(&lab.delete().await.unwrap_err());
+    assert_data_eq!(
+        [error.lines, error.hints].concat().join("\n"),
+        str![[r#"
+cannot delete Component `shop/web`: it has finalizers of other programs: example.org/hold
+re-run the same command once these programs have removed their finalizers
+"#]]
+    );
+    let component = lab.list().await.remove(0);
+    assert!(component.is_deleting());
+    assert_eq!(
+        component.status.ready().unwrap().message,
+        "Deletion blocked due to existing foreign finalizers"
+    );
+    assert_eq!(lab.maps("shop").await, ["a"]);
+    finalizers(&[crate::RECONCILER]).await;
+    lab.delete().await.unwrap();
+    assert_eq!((lab.maps("shop").await, lab.list().await), (Vec::new(), Vec::new()));
+}

@@ -80,7 +80,7 @@ pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -
         sleep(INTERVAL).await;
     }
     // A controller may lack the permission to delete the record of a Component.
-    hub.store.remove(&plan.key).await?;
+    hub.store.drop_record(&plan.key).await?;
     Ok(true)
 }
 
