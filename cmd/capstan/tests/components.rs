@@ -343,3 +343,33 @@ error: invalid Components: 3 problems
 "#]]
     );
 }
+
+#[test]
+fn a_namespace_that_is_no_text_is_refused() {
+    let world = crate::world();
+    world.write(
+        "web.yaml",
+        "apiVersion: v1
+kind: Secret
+metadata: {name: 5}
+---
+apiVersion: core.cs.sap.com/v1alpha1
+kind: Component
+metadata:
+  name: web
+  namespace: 2024
+spec: {sourceRef: {fluxBucket: {name: s}}}
+",
+    );
+    assert_data_eq!(
+        world.run(["component", "delete", "-f", "web.yaml", "-n", "shop"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid Components: 2 problems
+  cause: web.yaml:3: 5: metadata.name: Invalid value: a number: must be of type string
+  cause: web.yaml:9: web: metadata.namespace: Invalid value: a number: must be of type string
+
+"#]]
+    );
+}

@@ -44,7 +44,7 @@ impl fmt::Display for FieldProblem {
 /// All fields that do not fit. Rules about several fields are checked once all fields fit.
 pub fn check_component(object: &Object) -> Result<CheckedComponent, Vec<FieldProblem>> {
     let problem = |field: &str, problem: String| FieldProblem { field: field.to_owned(), problem };
-    let mut problems = Vec::new();
+    let mut problems = check_metadata(object);
     for (field, found, expected) in
         [("apiVersion", object.api_version(), API_VERSION), ("kind", object.kind(), KIND)]
     {
@@ -55,9 +55,11 @@ pub fn check_component(object: &Object) -> Result<CheckedComponent, Vec<FieldPro
             ));
         }
     }
-    if object.name().is_empty() {
+    if object.get(&["metadata", "name"]).is_none_or(|name| name.is_null() || name == "") {
         problems.push(problem("metadata.name", "Required value".to_owned()));
-    } else if let Err(error) = check_dns_subdomain(object.name()) {
+    } else if !object.name().is_empty()
+        && let Err(error) = check_dns_subdomain(object.name())
+    {
         problems.push(problem("metadata.name", format!("Invalid value: {error}")));
     }
     if !object.namespace().is_empty()
@@ -82,6 +84,27 @@ pub fn check_component(object: &Object) -> Result<CheckedComponent, Vec<FieldPro
     let component = Component::deserialize(object.clone().into_value())
         .map_err(|error| vec![problem("spec", format!("Invalid value: {error}"))])?;
     Ok(CheckedComponent { component, object, unknown_fields })
+}
+
+/// Checks that names, labels and annotations of an object are texts. YAML reads `2024` as a number and `no` as a boolean.
+pub fn check_metadata(object: &Object) -> Vec<FieldProblem> {
+    let metadata = |field: &str| object.get(&["metadata", field]);
+    let names = ["name", "namespace", "generateName"].into_iter();
+    let names = names.filter_map(|field| Some((field.to_owned(), metadata(field)?)));
+    let maps =
+        ["labels", "annotations"].into_iter().filter_map(|map| Some((map, metadata(map)?.as_object()?)));
+    let entries =
+        maps.flat_map(|(map, all)| all.iter().map(move |(key, value)| (format!("{map}.{key}"), value)));
+    let wrong = names.chain(entries).filter(|(_, value)| !value.is_string() && !value.is_null());
+    let problem = |(field, value): (String, &Value)| FieldProblem {
+        field: format!("metadata.{field}"),
+        problem: wrong_type(value, "string"),
+    };
+    wrong.map(problem).collect()
+}
+
+fn wrong_type(value: &Value, expected: &str) -> String {
+    format!("Invalid value: {}: must be of type {expected}", type_name(value))
 }
 
 /// Drops unknown fields and nulls.
@@ -125,8 +148,7 @@ fn validate(schema: &Value, value: &Value, field: &str, problems: &mut Vec<Field
     let mut add =
         |field: &str, problem: String| problems.push(FieldProblem { field: field.to_owned(), problem });
     if let Some(expected) = schema["type"].as_str().filter(|expected| !has_type(value, expected)) {
-        let found = type_name(value);
-        return add(field, format!("Invalid value: {found}: must be of type {expected}"));
+        return add(field, wrong_type(value, expected));
     }
     if let Some(choices) = schema["enum"].as_array().filter(|choices| !choices.contains(value)) {
         let known = choices.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");

@@ -49,7 +49,7 @@ mod transition;
 pub use batch::{
     BatchError, BatchPlan, ComponentBatch, ComponentInput, ComponentProblem, PlanPurpose, UnstoredObject,
 };
-pub use check::{CheckedComponent, FieldProblem, check_component};
+pub use check::{CheckedComponent, FieldProblem, check_component, check_metadata};
 pub use definition::{API_VERSION, BLUEPRINT_KIND, GROUP, KIND, definition, definitions};
 pub use dependencies::{ComponentKey, DependencyCycle, check_dependency, deletion_blocker, dependency_order};
 pub use lookup::{ClusterLookups, ServerLookup, server_capabilities};

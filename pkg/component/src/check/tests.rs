@@ -146,3 +146,21 @@ metadata.namespace: Invalid value: `a.b` is not a valid DNS-1123 label: lower ca
 "#]]
     );
 }
+
+#[test]
+fn names_labels_and_annotations_are_texts() {
+    let mut object = component("{sourceRef: {fluxBucket: {name: s}}}").into_value();
+    object["metadata"] = serde_json::json!({
+        "name": 123, "namespace": false, "labels": {"a": 1, "b": "2"}, "annotations": {"c": ["d"]},
+    });
+    let problems = check_component(&Object::try_from(object).unwrap()).unwrap_err();
+    assert_data_eq!(
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        str![[r#"
+metadata.name: Invalid value: a number: must be of type string
+metadata.namespace: Invalid value: a boolean: must be of type string
+metadata.labels.a: Invalid value: a number: must be of type string
+metadata.annotations.c: Invalid value: a list: must be of type string
+"#]]
+    );
+}

@@ -2,8 +2,10 @@
 
 use std::{fs, path::Path};
 
-use component::{CheckedComponent, ComponentKey, KIND, LocalObjects, check_component};
-use manifest::{Object, YamlLimits, read_stream, yaml};
+use component::{
+    CheckedComponent, ComponentKey, FieldProblem, KIND, LocalObjects, check_component, check_metadata,
+};
+use manifest::{Object, YamlLimits, read_stream, value_text, yaml};
 use transport::disk::read_limited;
 
 use crate::{Failure, session::Session};
@@ -75,14 +77,17 @@ pub(super) fn read_components(
             }
         };
         for (mut object, line) in stream.objects.into_iter().zip(stream.lines) {
+            let position = |field: &str| format!("{name}:{}", line_of(&text, line, field));
+            let shown = object.get(&["metadata", "name"]).map(value_text).unwrap_or_default();
+            let problem = |one: &FieldProblem| format!("{}: {shown}: {one}", position(&one.field));
             if object.kind() != KIND || object.group() != component::GROUP {
+                problems.extend(check_metadata(&object).iter().map(problem));
                 found.others.push(object);
                 continue;
             }
-            if object.namespace().is_empty() {
+            if object.get(&["metadata", "namespace"]).is_none_or(|own| own.is_null() || own == "") {
                 object.set_namespace(namespace);
             }
-            let position = |field: &str| format!("{name}:{}", line_of(&text, line, field));
             match check_component(&object) {
                 Ok(checked) => {
                     for field in &checked.unknown_fields {
@@ -96,9 +101,7 @@ pub(super) fn read_components(
                     }
                     found.components.push(checked);
                 }
-                Err(rejected) => problems.extend(
-                    rejected.iter().map(|one| format!("{}: {}: {one}", position(&one.field), object.name())),
-                ),
+                Err(rejected) => problems.extend(rejected.iter().map(problem)),
             }
         }
     }
@@ -121,6 +124,9 @@ pub(super) fn read_objects(places: &[String], session: &mut Session) -> Result<V
         let stream = read_stream(text.as_bytes(), &YamlLimits::default());
         let stream = stream
             .map_err(|error| Failure::user(format!("cannot read `{name}`")).cause(error.to_string()))?;
+        if let Some(problem) = stream.objects.iter().flat_map(check_metadata).next() {
+            return Err(Failure::user(format!("cannot read `{name}`")).cause(problem.to_string()));
+        }
         objects.extend(stream.objects);
     }
     Ok(objects)
