@@ -136,6 +136,8 @@ error: not ready: 1 Component
 "#]]
     );
     assert_eq!(lab.run("component status db -n shop --exit-status").status, 0);
+    assert_eq!(lab.run("component status -n other --exit-status").status, 0);
+    assert_eq!(lab.run("component status -n shop --exit-status").status, 3);
     assert_data_eq!(
         lab.run("component status db").to_string(),
         str![[r#"
@@ -152,6 +154,7 @@ hint: the cluster has `shop/db` or `shop/web`
 async fn a_wait_ends_with_the_reason_of_each_component() {
     let lab = lab().await;
     assert_eq!(lab.run("component wait shop/db --timeout 0s").status, 0);
+    assert_eq!(lab.run("component wait -n other --timeout 0s").status, 0);
     let late = lab.run("component wait --timeout 0s");
     assert_eq!(late.status, 3, "{late}");
     assert!(late.stderr.contains("shop/web: Reconcilation of dependent resources timed out"), "{late}");
@@ -339,6 +342,31 @@ error: invalid Components: 3 problems
   cause: web.yaml:7: web: spec.adoptionPolicy: Unsupported value: "never": supported values: "Never", "IfUnowned", "Always"
   cause: web.yaml:6: web: spec.sourceRef.fluxGitRepository.name: Invalid value: a number: must be of type string
   cause: web.yaml:12: db: spec.sourceRef: Invalid value: Exactly one of 'blueprint' or 'httpRepository' or 'fluxGitRepository' or 'fluxOciRepository' or 'fluxBucket' or 'fluxHelmChart' must be provided
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_component_is_shown_without_permission_for_others_and_secrets() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.apply(&lab.run("component definition").stdout).await;
+    lab.fixture.wait_until_idle().await;
+    let web = "{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: web, namespace: default}, spec: {sourceRef: {fluxBucket: {name: s}}}}";
+    lab.fixture.apply(web).await;
+    for denied in ["resource=secrets", "resource=namespaces"] {
+        lab.fixture.inject_fault(&format!("403,{denied}"));
+    }
+    assert_eq!(lab.run("component list -n default").status, 0);
+    lab.fixture.inject_fault("403,verb=list,resource=core.cs.sap.com/components");
+    let shown = lab.run("component status web");
+    assert_eq!(shown.to_string(), "exit 0\n--- stdout\ndefault/web: not run yet\n");
+    assert_data_eq!(
+        lab.run("component status gone").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot find Component `default/gone`
 
 "#]]
     );

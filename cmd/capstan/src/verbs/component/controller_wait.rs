@@ -8,7 +8,7 @@ use controller::working_controller;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    hub::Hub,
+    hub::{Hub, Selection},
     listing::blockers,
     wait::{INTERVAL, wait},
 };
@@ -35,10 +35,10 @@ pub(super) async fn wait_until_ready(
     stored: &[Component],
     messages: &Messages,
 ) -> Result<bool, Failure> {
-    let keys: Vec<ComponentKey> = stored.iter().map(ComponentKey::of).collect();
-    if keys.is_empty() {
+    if stored.is_empty() {
         return Ok(true);
     }
+    let keys = Selection::Named(stored.iter().map(ComponentKey::of).collect());
     let timeout = stored.iter().map(|one| Intervals::of(&one.spec).timeout).sum();
     let (mut controller, mut reported) = (ControllerWatch::new(hub), BTreeSet::new());
     let ended = wait(hub, &keys, timeout, async |waiting| {

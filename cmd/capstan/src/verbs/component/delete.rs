@@ -7,7 +7,7 @@ use management::DiffDetail;
 use super::{
     controller_wait,
     files::read_components,
-    hub::{Hub, component_keys},
+    hub::{Hub, Selection, component_keys},
     report::{print, report},
 };
 use crate::{
@@ -125,7 +125,7 @@ impl Delete {
         session.block_on(async {
             let hub = Hub::open(cluster).await?;
             if self.files.is_empty() {
-                return plan(&hub, hub.select(keys).await?).await;
+                return plan(&hub, hub.select(&Selection::Named(keys.to_vec())).await?).await;
             }
             let found = hub.select_existing(keys).await?;
             let known = found.keys();

@@ -1,5 +1,5 @@
 use super::{
-    hub::Hub,
+    hub::{Hub, Selection},
     listing::{list_text, listed},
 };
 use crate::{
@@ -30,13 +30,9 @@ pub(crate) struct List {
 pub(super) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let mut components = session.block_on(async {
-        let hub = Hub::open(&cluster).await?;
-        hub.select(&[]).await
+    let components = session.block_on(async {
+        let hub = Hub::open_for_reading(&cluster).await?;
+        hub.select(&Selection::In(args.namespace.clone())).await
     })?;
-    if let Some(namespace) = &args.namespace {
-        components.components.retain(|component| component.namespace() == namespace);
-        components.unreadable.retain(|one| one.component.namespace == *namespace);
-    }
     session.print(format, &listed(&components, false), list_text)
 }

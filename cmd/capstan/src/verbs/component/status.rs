@@ -1,5 +1,5 @@
 use super::{
-    hub::{Hub, component_keys},
+    hub::{Hub, selection},
     listing::{listed, status_text},
 };
 use crate::{
@@ -20,11 +20,11 @@ use crate::{
   # In a script: exit status 3 if a Component is not ready
   {bin} component status --exit-status -o json")]
 pub(crate) struct Status {
-    /// Names of Components, with or without NAMESPACE/ [default: all Components]
+    /// Names of Components, with or without NAMESPACE/ [default: all Components, or those of `--namespace`]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Namespace of the Components [default: that of the context]
+    /// Namespace of the Components [default: that of the context for names, or else all namespaces]
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
 
@@ -41,12 +41,12 @@ pub(crate) struct Status {
 
 pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let keys =
-        component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
+    let selection =
+        selection(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let components = session.block_on(async {
-        let hub = Hub::open(&cluster).await?;
-        hub.select(&keys).await
+        let hub = Hub::open_for_reading(&cluster).await?;
+        hub.select(&selection).await
     })?;
     let list = listed(&components, true);
     session.print(format, &list, status_text)?;

@@ -5,7 +5,7 @@ use component::{Component, ComponentKey, StoredComponents};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    hub::{Hub, component_keys},
+    hub::{Hub, Selection, selection},
     listing::{blockers, list_text, listed},
 };
 use crate::{
@@ -29,11 +29,11 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
   {bin} component wait
   {bin} component wait shop/web shop/db --timeout 5m")]
 pub(crate) struct Wait {
-    /// Names of Components, with or without NAMESPACE/ [default: all Components]
+    /// Names of Components, with or without NAMESPACE/ [default: all Components, or those of `--namespace`]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Namespace of the Components [default: that of the context]
+    /// Namespace of the Components [default: that of the context for names, or else all namespaces]
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
 
@@ -51,12 +51,12 @@ pub(crate) struct Wait {
 pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let timeout = args.timeout.as_deref().map(parse_duration).transpose()?.unwrap_or(DEFAULT_TIMEOUT);
-    let keys =
-        component_keys(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
+    let selection =
+        selection(&args.names, args.namespace.as_deref(), &args.server.kube, session.environment())?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let components = session.block_on(async {
-        let hub = Hub::open(&cluster).await?;
-        wait(&hub, &keys, timeout, async |_| Ok(false)).await
+        let hub = Hub::open_for_reading(&cluster).await?;
+        wait(&hub, &selection, timeout, async |_| Ok(false)).await
     })?;
     let components =
         StoredComponents { components: components.unwrap_or_default(), ..StoredComponents::default() };
@@ -67,14 +67,14 @@ pub(super) fn run(args: &Wait, session: &mut Session) -> Result<(), Failure> {
 /// once `gives_up` returns true for the Components that are not ready.
 pub(super) async fn wait(
     hub: &Hub,
-    keys: &[ComponentKey],
+    selection: &Selection,
     timeout: Duration,
     mut gives_up: impl AsyncFnMut(&[&Component]) -> Result<bool, Failure>,
 ) -> Result<Option<Vec<Component>>, Failure> {
     let deadline = Instant::now() + timeout;
     let mut reported: Vec<Blocker> = Vec::new();
     loop {
-        let components = hub.select(keys).await?.readable()?;
+        let components = hub.select(selection).await?.readable()?;
         let waiting: Vec<&Component> =
             components.iter().filter(|one| !one.status.is_ready(one.generation())).collect();
         if waiting.is_empty() {
