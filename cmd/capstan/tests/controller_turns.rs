@@ -166,6 +166,25 @@ hint: apply these objects with `kubectl apply -f [CWD]/web.yaml` and try again, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_blocked_deletion_names_the_reason_of_the_controller() {
+    let (lab, _controller) = start().await;
+    let (_, web) = WEB.split_once("---").unwrap();
+    lab.fixture.apply(&format!("{web}  dependencies: [{{name: web}}]\n")).await;
+    assert_data_eq!(
+        lab.run("component delete web -n shop --timeout 3s").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+waiting for the controller: `controller` on [..] (process [..], since [..])
+Component `shop/web` waits: Deletion blocked by depending component shop/web
+error: the objects of Component `shop/web` are not deleted after 3[..]s
+  cause: Deletion blocked by depending component shop/web
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_component_of_a_record_is_deleted_beside_a_controller() {
     let lab = Management::start(Fixture::builder()).await;
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}";

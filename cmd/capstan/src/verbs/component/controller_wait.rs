@@ -58,21 +58,40 @@ pub(super) async fn wait_until_ready(
     Ok(ended.await?.is_some())
 }
 
-/// Lets the controller delete a Component. Returns false if no controller works any more, or if only a Secret records the
-/// Component, which no controller reads.
+/// Lets the controller delete a Component. Reports what blocks the deletion. Returns false if no controller works any more, or
+/// if only a Secret records the Component, which no controller reads.
 /// # Errors
 /// `NotDeleted` after the timeout. Nothing is deleted if objects of other owners use a definition.
-pub(super) async fn delete(hub: &Hub, plan: &ComponentPlan, timeout: Duration) -> Result<bool, Failure> {
+pub(super) async fn delete(
+    hub: &Hub,
+    plan: &ComponentPlan,
+    timeout: Duration,
+    messages: &Messages,
+) -> Result<bool, Failure> {
     if !plan.component.is_object() {
         return Ok(false);
     }
     hub.runs().check_deletable(plan, &[]).await?;
     hub.store.begin_deletion(&plan.key).await?;
     let (started_at, mut controller) = (Instant::now(), ControllerWatch::new(hub));
+    let mut reported = String::new();
     while let Some(live) = hub.store.get(&plan.key).await?.filter(Component::is_object) {
+        let ready = live.status.ready().cloned().unwrap_or_default();
+        let is_blocked = ["DeletionBlocked", "DeletionRetrying"].contains(&&*ready.reason);
+        if is_blocked && ready.message != reported {
+            messages.status(format!("Component `{}` waits: {}", plan.key, ready.message));
+            reported.clone_from(&ready.message);
+        }
         if started_at.elapsed() >= timeout {
             let (component, after) = (plan.key.clone(), started_at.elapsed());
-            return Err(RunError::NotDeleted { component, after, blockers: blockers(&live) }.into());
+            let error = RunError::NotDeleted { component, after, blockers: blockers(&live) };
+            return Err(if is_blocked {
+                Failure::new(Kind::Conflict, error.to_string()).cause(ready.message)
+            } else if ready.reason == "Error" {
+                Failure::from(error).cause(ready.message)
+            } else {
+                error.into()
+            });
         }
         if controller.is_gone().await? {
             return Ok(false);

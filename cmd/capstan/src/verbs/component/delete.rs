@@ -81,7 +81,8 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
             for plan in &mut plans {
                 let timeout =
                     timeout.unwrap_or_else(|| component::Intervals::of(&plan.component.spec).timeout);
-                if controller.is_none() || !controller_wait::delete(&hub, plan, timeout).await? {
+                let messages = session.messages();
+                if controller.is_none() || !controller_wait::delete(&hub, plan, timeout, messages).await? {
                     hub.runs().delete(plan, timeout).await?;
                 }
             }
