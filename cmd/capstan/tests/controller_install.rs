@@ -219,7 +219,7 @@ exit 0
   delete ClusterRole component-operator
     - permission to create events
     - permission to delete, get leases.coordination.k8s.io named capstan
-    - permission to get namespaces named kube-system
+    - permission to get namespaces
     - permission to get, list secrets
     - permission to get, list, patch, watch components.core.cs.sap.com
     - permission to get, list, watch blueprints.core.cs.sap.com

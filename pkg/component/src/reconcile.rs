@@ -16,7 +16,8 @@ mod renderer;
 use std::time::Duration;
 
 use apply::{
-    ApiError, ApplySet, Engine, EngineOutcome, InUseCheck, ItemPhase, ReadByName, RunOptions, Server,
+    ApiError, ApplySet, ApplySetItem, Engine, EngineError, EngineOutcome, InUseCheck, ItemPhase, ObjectKey,
+    ReadByName, RunOptions, Server, WriteError,
 };
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -30,7 +31,8 @@ use self::{
 use crate::{
     Circumstances, Component, ComponentKey, ComponentRuns, InventoryError, ObjectReader, Outcome, RECONCILER,
     REFERENCE_RETRY, ReferenceError, References, RenderedComponent, SourceState, State, StoreError,
-    TargetError, check_dependency, check_pins, component_digest, deletion_blocker, dependencies::blocked_by,
+    TargetError, check_dependency, check_pins, component_digest, deletion_blocker,
+    dependencies::blocked_by,
     load_references, marks, options, record_outcome,
     run::{FOREIGN_FINALIZERS, begin},
     source::current_source,
@@ -262,20 +264,43 @@ impl Reconciler<'_> {
             self.runs.store.replace_status(component).await?;
         }
         let engine = Engine { server: &target, marks: &marks, options: &options };
-        let planned = engine.plan_deletion(set).await;
-        let mut planned = planned.map_err(|error| failed(api::with_causes(&error)))?;
+        match self.delete_objects(component, engine, set).await {
+            Ok(EngineOutcome::Waiting(_)) => return Ok(Some(Outcome::Deleting)),
+            Err(error) if !(is_forbidden(&error) && self.is_left_to_namespace(component).await?) => {
+                return Err(failed(api::with_causes(&error)).into());
+            }
+            Ok(EngineOutcome::Done) | Err(_) => {}
+        }
+        self.runs.store.remove_finalizer(component).await?;
+        Ok(None)
+    }
+
+    async fn delete_objects(
+        &self,
+        component: &mut Component,
+        engine: Engine<'_>,
+        set: ApplySet,
+    ) -> Result<EngineOutcome, EngineError> {
+        let mut planned = engine.plan_deletion(set).await?;
         let inventory = StepInventory::of_recorded(self.runs.store, component.clone(), &planned.set);
         let run = RunOptions { in_use_check: InUseCheck::AlreadyDone, ..RunOptions::new(&inventory) };
         let ended = Box::pin(engine.delete(&mut planned, run)).await;
         inventory.update(component);
-        match ended {
-            Ok(EngineOutcome::Done) => {
-                self.runs.store.remove_finalizer(component).await?;
-                Ok(None)
-            }
-            Ok(EngineOutcome::Waiting(_)) => Ok(Some(Outcome::Deleting)),
-            Err(error) => Err(failed(api::with_causes(&error)).into()),
+        ended
+    }
+
+    /// True if the namespace of a Component is being deleted, and all objects of the Component with it. Then its service
+    /// account may already have lost its permissions.
+    async fn is_left_to_namespace(&self, component: &Component) -> Result<bool, Stop> {
+        let namespace = component.namespace();
+        let is_left =
+            |item: &ApplySetItem| item.key.namespace == namespace || item.delete_policy.orphans_on_delete();
+        if component.spec.kube_config.is_some() || !component.applied()?.items.iter().all(is_left) {
+            return Ok(false);
         }
+        let live = self.runs.targets.hub().read(&ObjectKey::of_namespace(namespace)).await;
+        let is_terminating = |live: Object| live.get(&["metadata", "deletionTimestamp"]).is_some();
+        Ok(live.ok().flatten().is_some_and(is_terminating))
     }
 }
 
@@ -357,6 +382,17 @@ impl From<TargetError> for Stop {
             TargetError::Reference { source, .. } => Self::reference(&source),
             other => failed(api::with_causes(&other)).into(),
         }
+    }
+}
+
+/// True if the server refused a request for lack of permissions.
+fn is_forbidden(error: &EngineError) -> bool {
+    match error {
+        EngineError::Api(error) => error.code() == Some(403),
+        EngineError::Writes { failed } => failed
+            .iter()
+            .any(|(_, error)| matches!(error, WriteError::Api(error) if error.code() == Some(403))),
+        _ => false,
     }
 }
 

@@ -432,3 +432,23 @@ async fn a_new_component_takes_over_the_objects_of_its_record() {
     lab.settle("one").await;
     assert_eq!((maps(&lab).await, lab.store.list().await.unwrap().keys().len()), (0, 0));
 }
+
+// Row: D-570
+#[tokio::test]
+async fn a_component_goes_with_its_namespace_without_permissions() {
+    for (other_namespace, is_gone) in [("ns", true), ("other", false)] {
+        let mut lab = Lab::start().await;
+        lab.fixture.apply("{apiVersion: v1, kind: Namespace, metadata: {name: other}}").await;
+        lab.apply("one", &format!("namespace: {other_namespace}, values: {{maps: [a]}}")).await;
+        lab.settle("one").await;
+        lab.fixture.delete(support::kind::NAMESPACE, "ns").await;
+        lab.delete("one").await;
+        lab.fixture.inject_fault("403,resource=configmaps");
+        lab.settle("one").await;
+        let left = lab.store.list().await.unwrap().components;
+        assert_eq!(left.is_empty(), is_gone, "{other_namespace}: {left:?}");
+        for component in left {
+            assert_eq!(component.status.state, Some(State::Error));
+        }
+    }
+}
