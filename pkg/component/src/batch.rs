@@ -150,7 +150,7 @@ struct ClusterSteps {
     rendered: Vec<RenderedStep>,
 }
 
-/// The Components of the cluster, and those of the batch.
+/// The Components of the cluster, and those that the batch applies.
 #[derive(Clone, Copy)]
 struct KnownComponents<'a> {
     stored: &'a BTreeMap<ComponentKey, Component>,
@@ -313,8 +313,9 @@ impl ComponentBatch<'_> {
         let stored = self.runs.store.list().await?.readable()?;
         let mut stored: BTreeMap<ComponentKey, Component> =
             stored.into_iter().map(|one| (ComponentKey::of(&one), one)).collect();
-        let of_batch: BTreeSet<ComponentKey> =
-            self.inputs.iter().map(|input| ComponentKey::of(&input.checked.component)).collect();
+        let applied =
+            self.inputs.iter().map(|input| &input.checked.component).filter(|one| !one.spec.suspend);
+        let of_batch: BTreeSet<ComponentKey> = applied.map(ComponentKey::of).collect();
         let mut clusters: BTreeMap<ClusterKey, ClusterSteps> = BTreeMap::new();
         let (mut actions, mut problems) = (BTreeMap::new(), Vec::new());
         for at in order {
@@ -327,6 +328,7 @@ impl ComponentBatch<'_> {
                 && component.is_object() == self.runs.store.has_definition();
             drop(former);
             if component.spec.suspend {
+                stored.insert(ComponentKey::of(&component), component.clone());
                 let action = BatchAction::Suspend(Box::new(component));
                 actions.insert(*at, BatchStep { input: *at, is_stored, action });
                 continue;

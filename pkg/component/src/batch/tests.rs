@@ -256,3 +256,20 @@ complete the deletion with `capstan component delete db -n shop`, then apply aga
 "#]]
     );
 }
+
+#[tokio::test]
+async fn a_component_does_not_start_before_a_suspended_dependency() {
+    let lab = Lab::start().await;
+    let files = [("/db/a.yaml", DB), ("/web/a.yaml", "")];
+    lab.apply(&[component("db", "")], &files).await.unwrap();
+    let texts = [component("web", ", dependencies: [{name: db}]"), component("db", ", suspend: true")];
+    assert_data_eq!(
+        lab.apply(&texts, &files).await.unwrap_err(),
+        str![[r#"
+cannot apply 1 Component
+Component `shop/web` waits for other Components
+dependent component db not ready
+apply the dependencies with the same command, or wait with `capstan component wait`
+"#]]
+    );
+}
