@@ -10,7 +10,7 @@
 
 mod event;
 mod inventory;
-mod problem;
+pub(crate) mod problem;
 mod renderer;
 
 use std::time::Duration;

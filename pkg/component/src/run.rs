@@ -12,7 +12,9 @@ use manifest::Object;
 
 use crate::{
     Circumstances, Component, ComponentKey, ComponentStore, InventoryError, InventoryStore, Outcome,
-    SourceState, SourceStatus, TargetError, Targets, marks, options, record_outcome,
+    SourceState, SourceStatus, TargetError, Targets, marks, options,
+    reconcile::problem::{failed, write_problem},
+    record_outcome,
 };
 
 /// The reason why nothing of a Component is deleted.
@@ -185,9 +187,11 @@ impl ComponentRuns<'_> {
                 Err(RunError::NotReady { component: key, after: started_at.elapsed(), blockers })
             }
             Err(source) => {
-                let message = format!("error reconciling dependent resources: {}", api::with_causes(&source));
+                let desired = plan.objects.desired.objects.iter();
+                let versions =
+                    desired.map(|one| (one.key.clone(), one.object.api_version().to_owned())).collect();
                 // The first error matters most.
-                drop(self.record(&mut component, &Outcome::Failed { message }).await);
+                drop(self.record(&mut component, &failed(write_problem(&source, &versions))).await);
                 Err(RunError::Engine { component: key, source: Box::new(source) })
             }
         }

@@ -8,10 +8,10 @@ use manifest::Object;
 use crate::{Outcome, RunError};
 
 /// The `apiVersion` of each object.
-pub(super) type ApiVersions = BTreeMap<ObjectKey, String>;
+pub(crate) type ApiVersions = BTreeMap<ObjectKey, String>;
 
 /// Returns the outcome of a step that failed.
-pub(super) fn failed(problem: impl AsRef<str>) -> Outcome {
+pub(crate) fn failed(problem: impl AsRef<str>) -> Outcome {
     Outcome::Failed { message: format!("error reconciling dependent resources: {}", problem.as_ref()) }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn plan_problem(error: &RunError, versions: &ApiVersions) -> String {
 }
 
 /// Returns the first problem of the writes.
-pub(super) fn write_problem(error: &EngineError, versions: &ApiVersions) -> String {
+pub(crate) fn write_problem(error: &EngineError, versions: &ApiVersions) -> String {
     let EngineError::Writes { failed } = error else { return api::with_causes(error) };
     match failed.first() {
         Some((_, WriteError::Plan(refused))) => refusal(refused, versions),

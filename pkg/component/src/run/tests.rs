@@ -500,3 +500,17 @@ re-run the same command once these programs have removed their finalizers
     lab.delete().await.unwrap();
     assert_eq!((lab.maps("shop").await, lab.list().await), (Vec::new(), Vec::new()));
 }
+
+#[tokio::test]
+async fn a_failed_write_is_the_message_of_the_status() {
+    let lab = Lab::start().await;
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {/: x}}";
+    assert!(matches!(lab.apply("", map).await, Err(RunError::Engine { .. })));
+    let status = lab.list().await.remove(0).status;
+    assert_data_eq!(
+        &status.ready().unwrap().message,
+        str![
+            "Error reconciling dependent resources: cannot apply ConfigMap shop/a: data[/]: Invalid value: [..]"
+        ]
+    );
+}
