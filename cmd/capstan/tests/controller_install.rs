@@ -382,8 +382,16 @@ done in [..]: installed the controller; 2 objects created, 4 deleted
         .apply("{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: web, namespace: shop}, spec: {sourceRef: {blueprint: {name: web}}}}")
         .await;
     assert_data_eq!(
-        world.screens(["controller uninstall"]),
+        world.screens(["controller uninstall --dry-run", "controller uninstall"]),
         str![[r#"
+$ capstan controller uninstall --dry-run
+exit 1
+--- stderr
+error: cannot remove the controller from namespace `component-operator-system`
+  cause: cannot delete definitions: objects of other owners use them
+  cause: CustomResourceDefinition components.core.cs.sap.com is still in use: Component shop/web
+hint: delete the objects first; list them with `kubectl get components.core.cs.sap.com -A`
+
 $ capstan controller uninstall
 exit 1
 --- stderr

@@ -176,6 +176,14 @@ impl RecordedSet {
         Ok(Some(self.engine().plan_deletion(recorded).await?))
     }
 
+    /// Checks that no object of another owner uses a definition of the set.
+    /// # Errors
+    /// `Engine` with the definitions in use.
+    pub async fn check_removable(&self, plan: &PlannedSet) -> Result<(), RecordedSetError> {
+        let definitions = self.server.in_use(&plan.set, &self.marks, &self.options).await?;
+        if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }.into()) }
+    }
+
     /// Executes the plan of a deletion.
     /// # Errors
     /// Nothing is deleted while objects of other owners use definitions of the set. `NotDeleted` after the timeout.

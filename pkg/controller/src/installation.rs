@@ -78,9 +78,16 @@ impl Installation {
 
     /// Plans the removal of all installed objects. None if nothing is recorded.
     /// # Errors
-    /// The record cannot be read.
+    /// The record cannot be read, or Components exist.
     pub async fn plan_removal(&self) -> Result<Option<PlannedSet>, InstallationError> {
-        self.set.plan_removal().await.map_err(|error| self.error(error, Operation::Remove))
+        let planned = async {
+            let plan = self.set.plan_removal().await?;
+            if let Some(plan) = &plan {
+                self.set.check_removable(plan).await?;
+            }
+            Ok(plan)
+        };
+        planned.await.map_err(|error| self.error(error, Operation::Remove))
     }
 
     /// Executes a plan of a removal.
