@@ -154,8 +154,11 @@ fn network_hint(why: &NetworkError) -> &'static str {
     }
 }
 
-/// Returns the next step after a refusal by a webhook or by the authorizer.
+/// Returns the next step after a refusal by a webhook, by the authorizer, or because of a terminating namespace.
 fn forbidden_hint(message: &str) -> String {
+    if message.ends_with("because it is being terminated") {
+        return "wait until the namespace is deleted, then re-run the same command".to_owned();
+    }
     let webhook = message.strip_prefix("admission webhook \"").and_then(|rest| rest.split_once("\" denied "));
     match webhook {
         Some((webhook, _)) => format!(
@@ -205,6 +208,7 @@ mod tests {
         let hints = [
             r#"deployments.apps is forbidden: User "me" cannot patch resource "deployments" in API group "apps" in the namespace "ns""#,
             r#"namespaces is forbidden: User "me" cannot list resource "namespaces" in API group "" at the cluster scope"#,
+            r#"configmaps "m" is forbidden: unable to create new content in namespace ns because it is being terminated"#,
             "no",
         ]
         .map(|message| error_chain(&status(403, message)).hints.join("
@@ -217,6 +221,7 @@ mod tests {
             str![[r#"
 request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`
 request this permission; check it with `kubectl auth can-i list namespaces`
+wait until the namespace is deleted, then re-run the same command
 request this permission, or name another context with `--kubeconfig-context`
 "#]]
         );

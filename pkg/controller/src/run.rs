@@ -223,6 +223,9 @@ impl Controller<'_> {
                 Err(StepsError::ReconcilerFailed(StepError::LeaseLost(error), _)) => {
                     return Err(ControllerError::LeaseLost { source: Box::new(error) });
                 }
+                Err(StepsError::QueueError(error)) if status_code(&error) == Some(404) => {
+                    return Err(ControllerError::NoDefinition);
+                }
                 Err(StepsError::QueueError(error)) if is_permanent(&error) => {
                     return Err(ControllerError::Watch { source: Box::new(error) });
                 }
@@ -251,7 +254,7 @@ async fn stop_timeout(stopped: oneshot::Receiver<()>, components: &Store<Watched
 
 /// True if a watch of Components cannot continue without a change of the cluster or its permissions.
 fn is_permanent(error: &watcher::Error) -> bool {
-    matches!(status_code(error), Some(401 | 403 | 404))
+    matches!(status_code(error), Some(401 | 403))
 }
 
 #[cfg(test)]

@@ -368,3 +368,14 @@ async fn a_controller_that_is_killed_at_any_request_loses_nothing() {
     }
     assert_eq!(lab.maps().await.len(), 0);
 }
+
+#[tokio::test]
+async fn a_controller_ends_with_a_hint_once_its_definition_is_deleted() {
+    let lab = Lab::start().await;
+    let stop = async {
+        lab.fixture.delete(support::kind::CUSTOM_RESOURCE_DEFINITION, "components.core.cs.sap.com").await;
+        pending().await
+    };
+    let ended = timeout(Duration::from_secs(30), lab.controller().run(stop)).await.expect("an end");
+    assert!(matches!(ended, Err(ControllerError::NoDefinition)), "{ended:?}");
+}
