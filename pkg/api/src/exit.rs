@@ -9,7 +9,7 @@ pub enum ExitStatus {
     Success = 0,
     /// The command failed; stderr shows the failed step, the reason and the next step.
     Failure = 1,
-    /// The inspected objects are unhealthy; only with `--exit-status`.
+    /// The inspected objects are unhealthy.
     Unhealthy = 3,
     /// A defect of capstan itself; the user cannot fix it.
     Bug = 70,
@@ -27,7 +27,7 @@ impl ExitStatus {
             ExitStatus::Failure,
             "the command failed; stderr shows the failed step, the reason and the next step",
         ),
-        (ExitStatus::Unhealthy, "the inspected objects are unhealthy; only with `--exit-status`"),
+        (ExitStatus::Unhealthy, "the inspected objects are unhealthy"),
         (ExitStatus::Bug, "a bug in capstan"),
         (ExitStatus::Interrupted, "interrupted by Ctrl-C"),
         (ExitStatus::Terminated, "interrupted by SIGTERM, in the same way as by Ctrl-C"),

@@ -16,13 +16,15 @@ pub(super) fn exit_codes() -> Page {
     }
     text.push_str(
         "\nA plugin exits with its own code.\n\n\
-         | Command | Status 3 with `--exit-status` |\n|---|---|\n\
+         | Command | Status 3, with `--exit-status` unless noted |\n|---|---|\n\
          | `status` | no providers are installed, a provider is not ready, an object has drifted, an `init`, upgrade, move, save \
          or restore is unfinished, or an object cannot be read |\n\
          | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read completely |\n\
          | `kustomize lint` | there are warnings |\n\
          | `component status` | a Component is not ready |\n\
          | `component diff` | a Component differs from the cluster |\n\
+         | `component wait` | without the flag: a Component is not ready in time |\n\
+         | `component apply` | without the flag: the controller of the cluster cannot apply a Component, or not in time |\n\
          | `catalog plan` | the catalog differs from its last version |\n",
     );
     (format!("{REFERENCE}/exit-codes.md"), text)

@@ -15,8 +15,9 @@ use crate::{
 
 /// Show the differences between Components in files and the cluster
 ///
-/// Renders Components and compares their objects with those of the cluster, as the API server would store them. Values of
-/// Secrets are masked. Nothing is written.
+/// Renders Components and shows what `component apply` would change, as the API server would store it. Manual changes of an
+/// object are shown once the object is due to be written again, after `spec.reapplyInterval`. Values of Secrets are masked. Nothing
+/// is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component diff components/

@@ -23,7 +23,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Wait until Components are ready
 ///
-/// Waits until a controller, or another run, has made all objects of Components ready. Nothing is written.
+/// Waits until a controller, or another run, has made all objects of Components ready. If a Component is not ready in time, the
+/// exit status is 3. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} component wait
