@@ -2,7 +2,10 @@
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{Credential, Digest, UntrustedCertificate, cache::Miss, http::PROXY_REFUSED};
+use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
+
+/// The status with which a proxy refuses a request.
+pub(crate) const PROXY_REFUSED: u16 = 407;
 
 /// A failure to reach a host or to use the cache. Cheap to clone, because concurrent readers share one error.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use api::{ErrorExplanation, Explain};
 
 use crate::{
     CertificateFacts, CertificateProblem, Error, Quota, RequestError, RequestFailure, UntrustedCertificate,
-    http::PROXY_REFUSED,
+    error::PROXY_REFUSED,
 };
 
 impl Explain for Error {

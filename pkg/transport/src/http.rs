@@ -17,7 +17,6 @@ pub use cached::{
     CachePolicy, FetchedResponse, RequestSender, fetch_cached, fetch_cached_as, fetch_cached_with,
     remove_cached,
 };
-pub(crate) use classify::PROXY_REFUSED;
 pub use request::{Request, RequestBody, ResponseHead, digest_of, parse_address};
 pub(crate) use send::retry_reason;
 pub use send::{receive_into, send};

@@ -374,7 +374,7 @@ async fn a_controller_ends_with_a_hint_once_its_definition_is_deleted() {
     let lab = Lab::start().await;
     let stop = async {
         lab.fixture.delete(support::kind::CUSTOM_RESOURCE_DEFINITION, "components.core.cs.sap.com").await;
-        pending().await
+        pending::<()>().await;
     };
     let ended = timeout(Duration::from_secs(30), lab.controller().run(stop)).await.expect("an end");
     assert!(matches!(ended, Err(ControllerError::NoDefinition)), "{ended:?}");

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use url::Url;
 
-use crate::{Quota, RequestFailure, Timeouts, UntrustedCertificate, tls::untrusted_in};
+use crate::{Quota, RequestFailure, Timeouts, UntrustedCertificate, error::PROXY_REFUSED, tls::untrusted_in};
 
 /// Reads the remaining quota from the headers of GitHub (`x-ratelimit-…`) and GitLab (`ratelimit-…`).
 pub(super) fn quota(headers: &HeaderMap) -> Option<Quota> {
@@ -90,9 +90,6 @@ fn message(body: &[u8]) -> Option<String> {
     let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
     (!line.is_empty() && !line.starts_with('<') && !line.starts_with('{')).then_some(line)
 }
-
-/// The status with which a proxy refuses a request.
-pub(crate) const PROXY_REFUSED: u16 = 407;
 
 /// Classifies a failure below HTTP. Only the innermost cause is kept, because the other causes contain addresses.
 pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: Timeouts) -> RequestFailure {
