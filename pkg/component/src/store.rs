@@ -12,6 +12,7 @@ use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
+use tokio::sync::OnceCell;
 
 use crate::{
     API_VERSION, Component, ComponentKey, ComponentStatus, GROUP, InventoryItem, KIND, RECONCILER,
@@ -106,6 +107,8 @@ pub struct ComponentStore {
     secrets: ApiKind,
     namespaces: ApiKind,
     records: RecordAccess,
+    /// True once it is known that there is no record. `None` if the storage looks each time.
+    is_without_records: Option<OnceCell<bool>>,
 }
 
 /// The use of records on a cluster that serves the kind. They are from the time before its definition.
@@ -115,8 +118,6 @@ enum RecordAccess {
     Required,
     /// Records that the user may not read are missing.
     IfPermitted,
-    /// There is no record.
-    Absent,
 }
 
 impl fmt::Debug for ComponentStore {
@@ -138,6 +139,7 @@ impl ComponentStore {
             secrets: server.kind(&secrets).await?,
             namespaces: server.kind(&namespaces).await?,
             records: RecordAccess::Required,
+            is_without_records: None,
             server: server.clone(),
         })
     }
@@ -148,12 +150,11 @@ impl ComponentStore {
         Self { records: RecordAccess::IfPermitted, ..self }
     }
 
-    /// Looks for records once. Without any, the storage never looks again, because no new ones are written beside the kind.
-    /// # Errors
-    /// The failure of the server.
-    pub async fn without_absent_records(self) -> Result<Self, ApiError> {
-        let records = if self.has_records().await? { self.records } else { RecordAccess::Absent };
-        Ok(Self { records, ..self })
+    /// Looks for records when one is first needed. Without any, the storage never looks again, because no new ones are written
+    /// beside the kind.
+    #[must_use]
+    pub fn looking_once_for_records(self) -> Self {
+        Self { is_without_records: Some(OnceCell::new()), ..self }
     }
 
     /// True if the cluster serves the kind Component.
@@ -190,14 +191,25 @@ impl ComponentStore {
     }
 
     async fn records(&self, query: &ListQuery) -> Result<Vec<Object>, ApiError> {
-        if self.records == RecordAccess::Absent {
+        if self.is_without_records().await? {
             return Ok(Vec::new());
         }
         self.permitted(self.server.list(&self.secrets, query).await)
     }
 
+    async fn is_without_records(&self) -> Result<bool, ApiError> {
+        let Some(known) = &self.is_without_records else { return Ok(false) };
+        known.get_or_try_init(async || Ok(!self.find_records().await?)).await.copied()
+    }
+
+    async fn find_records(&self) -> Result<bool, ApiError> {
+        let labels = RECORD_LABEL.to_owned();
+        let first = ListQuery { labels, limit: Some(1), metadata_only: true, ..ListQuery::default() };
+        Ok(!self.permitted(self.server.list(&self.secrets, &first).await)?.is_empty())
+    }
+
     async fn record(&self, key: &ComponentKey) -> Result<Option<Object>, ApiError> {
-        if self.records == RecordAccess::Absent {
+        if self.is_without_records().await? {
             return Ok(None);
         }
         self.permitted(self.server.get(&self.secrets, &key.namespace, &record_name(key)).await)
@@ -213,9 +225,7 @@ impl ComponentStore {
 
     /// True if Secrets record Components, such as those that were applied before the kind was installed.
     pub(crate) async fn has_records(&self) -> Result<bool, ApiError> {
-        let labels = RECORD_LABEL.to_owned();
-        let first = ListQuery { labels, limit: Some(1), metadata_only: true, ..ListQuery::default() };
-        Ok(!self.records(&first).await?.is_empty())
+        Ok(!self.is_without_records().await? && self.find_records().await?)
     }
 
     /// Returns one Component.

@@ -99,7 +99,7 @@ impl Controller<'_> {
         if !store.has_definition() {
             return Err(ControllerError::NoDefinition);
         }
-        let store = store.without_absent_records().await?;
+        let store = store.looking_once_for_records();
         let targets = Targets::new(self.hub.clone())
             .with_default_service_account(self.options.default_service_account.clone());
         let (sources, new_kinds) = SourceCopy::new(self.hub.clone(), Arc::clone(&self.readiness));

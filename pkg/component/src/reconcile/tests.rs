@@ -367,7 +367,7 @@ slow gone
 #[tokio::test]
 async fn a_step_sends_few_requests() {
     let mut lab = Lab::start().await;
-    lab.store = lab.store.without_absent_records().await.unwrap();
+    lab.store = lab.store.looking_once_for_records();
     lab.apply("one", "values: {maps: [a, b, c, d, e]}").await;
     let (mut component, mut counts) = (lab.get("one").await, Vec::new());
     for _ in 0..3 {
