@@ -50,7 +50,9 @@ impl Registry {
                 Err(error) => error,
                 pushed => return pushed,
             };
-            let failed = error.request().filter(|failed| failed.failure.is_temporary());
+            // Other requests than the upload itself were retried already.
+            let failed =
+                error.request().filter(|failed| failed.attempts == 1 && failed.failure.is_temporary());
             let (Some(failed), Some(wait)) = (failed, waits.next()) else { return Err(error) };
             let (url, reason) = (failed.url.clone(), retry_reason(&failed.failure));
             self.context.emit(&Event::Retrying { url, reason, after: *wait });
