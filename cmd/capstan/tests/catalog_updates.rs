@@ -210,3 +210,16 @@ theirs
 "#]]
     );
 }
+
+#[test]
+fn an_update_adds_and_removes_patterns_of_dependencies() {
+    let (_forge, world) = template_lab_without_hook();
+    world.run_expecting_success(
+        "catalog component new my-thing --output-dir . --add-automerge-patch-block-pattern ^a --add-automerge-patch-block-depname b",
+    );
+    assert!(world.read("my-thing/notes").ends_with(" ^a;^b$\n"));
+    world.run_expecting_success(
+        "catalog component update my-thing --no-commit --add-automerge-patch-block-depname c --remove-automerge-patch-block-pattern ^a",
+    );
+    assert!(world.read("my-thing/notes").ends_with(" ^b$;^c$\n"));
+}

@@ -1,123 +1,72 @@
 //! The flags for automatic merges of updates of dependencies. Help has no room for them; the description of the verbs names
 //! them.
 
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+
 use crate::verbs::catalog::template_flags::CommandVariables;
 
-/// The variables of templates with lists of patterns.
-const BLOCKED: &str = "automerge_patch_regexp_blocklist";
-const ALLOWED_V0: &str = "automerge_patch_v0_regexp_allowlist";
-const ALLOWED_MINOR: &str = "automerge_minor_regexp_allowlist";
+/// The variables of templates with lists of patterns, each with the middle of the names of its flags.
+const LISTS: [(&str, &str); 3] = [
+    ("automerge_patch_regexp_blocklist", "patch-block"),
+    ("automerge_patch_v0_regexp_allowlist", "patch-v0-allow"),
+    ("automerge_minor_regexp_allowlist", "minor-allow"),
+];
 
-/// The dependencies whose updates are merged, or not merged, by name or by regular expression.
-#[derive(clap::Args)]
-pub(super) struct AutomergeFlags {
-    #[arg(long = "add-automerge-patch-block-depname", value_name = "NAME", hide = true)]
-    patch_block_depname: Vec<String>,
+/// The dependencies to add to the lists of a template.
+pub(super) type AddedDependencies = DependencyFlags<false>;
+/// The dependencies to remove from the lists of a template.
+pub(super) type RemovedDependencies = DependencyFlags<true>;
 
-    #[arg(long = "add-automerge-patch-block-pattern", value_name = "PATTERN", hide = true)]
-    patch_block_pattern: Vec<String>,
+/// The values of the flags that select dependencies by name or by regular expression, by the name of the flag.
+pub(super) struct DependencyFlags<const IS_REMOVAL: bool>(BTreeMap<String, Vec<String>>);
 
-    #[arg(long = "add-automerge-patch-v0-allow-depname", value_name = "NAME", hide = true)]
-    patch_v0_allow_depname: Vec<String>,
-
-    #[arg(long = "add-automerge-patch-v0-allow-pattern", value_name = "PATTERN", hide = true)]
-    patch_v0_allow_pattern: Vec<String>,
-
-    #[arg(long = "add-automerge-minor-allow-depname", value_name = "NAME", hide = true)]
-    minor_allow_depname: Vec<String>,
-
-    #[arg(long = "add-automerge-minor-allow-pattern", value_name = "PATTERN", hide = true)]
-    minor_allow_pattern: Vec<String>,
-}
-
-/// The dependencies that no longer are such.
-#[derive(clap::Args)]
-pub(super) struct RemovedAutomergeFlags {
-    #[arg(
-        id = "removed_patch_block_depname",
-        long = "remove-automerge-patch-block-depname",
-        value_name = "NAME",
-        hide = true
-    )]
-    patch_block_depname: Vec<String>,
-
-    #[arg(
-        id = "removed_patch_block_pattern",
-        long = "remove-automerge-patch-block-pattern",
-        value_name = "PATTERN",
-        hide = true
-    )]
-    patch_block_pattern: Vec<String>,
-
-    #[arg(
-        id = "removed_patch_v0_allow_depname",
-        long = "remove-automerge-patch-v0-allow-depname",
-        value_name = "NAME",
-        hide = true
-    )]
-    patch_v0_allow_depname: Vec<String>,
-
-    #[arg(
-        id = "removed_patch_v0_allow_pattern",
-        long = "remove-automerge-patch-v0-allow-pattern",
-        value_name = "PATTERN",
-        hide = true
-    )]
-    patch_v0_allow_pattern: Vec<String>,
-
-    #[arg(
-        id = "removed_minor_allow_depname",
-        long = "remove-automerge-minor-allow-depname",
-        value_name = "NAME",
-        hide = true
-    )]
-    minor_allow_depname: Vec<String>,
-
-    #[arg(
-        id = "removed_minor_allow_pattern",
-        long = "remove-automerge-minor-allow-pattern",
-        value_name = "PATTERN",
-        hide = true
-    )]
-    minor_allow_pattern: Vec<String>,
-}
-
-/// A variable of the template, the start of the names of environment variables, names, and patterns.
-type PatternSource<'a> = (&'static str, &'static str, &'a [String], &'a [String]);
-
-/// Returns the patterns of each variable of the template. A name becomes a pattern that matches only the name.
-fn all_patterns(
-    sources: [PatternSource<'_>; 3],
-    prefix: &str,
-    variables: &CommandVariables<'_>,
-) -> [(&'static str, Vec<String>); 3] {
-    sources.map(|(name, variable, names, patterns)| {
-        let names = variables.list(names, &format!("{prefix}_AUTOMERGE_{variable}_DEPNAME"));
-        let patterns = variables.list(patterns, &format!("{prefix}_AUTOMERGE_{variable}_PATTERN"));
-        (name, names.iter().map(|name| format!("^{name}$")).chain(patterns).collect())
-    })
-}
-
-impl AutomergeFlags {
-    /// Returns the patterns of each variable of the template.
+impl<const IS_REMOVAL: bool> DependencyFlags<IS_REMOVAL> {
+    /// Returns the patterns of each variable of the template. A name becomes a pattern that matches only the name.
     pub(super) fn patterns(&self, variables: &CommandVariables<'_>) -> [(&'static str, Vec<String>); 3] {
-        let sources = [
-            (BLOCKED, "PATCH_BLOCK", &*self.patch_block_depname, &*self.patch_block_pattern),
-            (ALLOWED_V0, "PATCH_V0_ALLOW", &*self.patch_v0_allow_depname, &*self.patch_v0_allow_pattern),
-            (ALLOWED_MINOR, "MINOR_ALLOW", &*self.minor_allow_depname, &*self.minor_allow_pattern),
-        ];
-        all_patterns(sources, "ADD", variables)
+        LISTS.map(|(variable, list)| {
+            let values = |value| {
+                let flag = Self::flag(list, value);
+                let variable = flag.to_ascii_uppercase().replace('-', "_");
+                variables.list(self.0.get(&flag).map_or(&[], Vec::as_slice), &variable)
+            };
+            let names = values("depname").into_iter().map(|name| format!("^{name}$"));
+            (variable, names.chain(values("pattern")).collect())
+        })
+    }
+
+    fn flag(list: &str, value: &str) -> String {
+        format!("{}-automerge-{list}-{value}", if IS_REMOVAL { "remove" } else { "add" })
+    }
+
+    /// Returns the names of the flags, each with the name of its value.
+    fn flags() -> impl Iterator<Item = (String, &'static str)> {
+        let values = [("depname", "NAME"), ("pattern", "PATTERN")];
+        LISTS.into_iter().flat_map(move |(_, list)| values.map(|(end, value)| (Self::flag(list, end), value)))
     }
 }
 
-impl RemovedAutomergeFlags {
-    /// Returns the patterns of each variable of the template.
-    pub(super) fn patterns(&self, variables: &CommandVariables<'_>) -> [(&'static str, Vec<String>); 3] {
-        let sources = [
-            (BLOCKED, "PATCH_BLOCK", &*self.patch_block_depname, &*self.patch_block_pattern),
-            (ALLOWED_V0, "PATCH_V0_ALLOW", &*self.patch_v0_allow_depname, &*self.patch_v0_allow_pattern),
-            (ALLOWED_MINOR, "MINOR_ALLOW", &*self.minor_allow_depname, &*self.minor_allow_pattern),
-        ];
-        all_patterns(sources, "REMOVE", variables)
+impl<const IS_REMOVAL: bool> Args for DependencyFlags<IS_REMOVAL> {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::flags().map(|(flag, value)| {
+            Arg::new(flag.clone()).long(flag).value_name(value).action(ArgAction::Append).hide(true)
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const IS_REMOVAL: bool> FromArgMatches for DependencyFlags<IS_REMOVAL> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let values = |flag: &str| matches.get_many(flag).into_iter().flatten().cloned().collect();
+        Ok(Self(Self::flags().map(|(flag, _)| (flag.clone(), values(&flag))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

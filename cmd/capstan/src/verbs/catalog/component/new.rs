@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::scaffold::DependencyKind;
 
-use super::automerge::AutomergeFlags;
+use super::automerge::AddedDependencies;
 use super::features::{AUTOMERGE_PATCH_V0, FeatureFlags};
 use crate::verbs::catalog::template_flags::{CommandVariables, TemplateFlags, letter, prefix};
 use crate::{Failure, session::Session};
@@ -49,7 +49,7 @@ pub(crate) struct New {
     autorelease: bool,
 
     #[command(flatten)]
-    patterns: AutomergeFlags,
+    patterns: AddedDependencies,
 }
 
 pub(super) fn run(args: &New, session: &mut Session) -> Result<(), Failure> {

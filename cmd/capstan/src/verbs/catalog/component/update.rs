@@ -1,6 +1,6 @@
 use catalog::scaffold::{DependencyKind, ListChange, ValueChanges};
 
-use super::automerge::{AutomergeFlags, RemovedAutomergeFlags};
+use super::automerge::{AddedDependencies, RemovedDependencies};
 use super::features::{AUTOMERGE_PATCH_V0, FeatureFlags};
 use crate::verbs::catalog::template_flags::{CommandVariables, letter};
 use crate::verbs::catalog::update_flags::UpdateFlags;
@@ -44,10 +44,10 @@ pub(crate) struct Update {
     no_autorelease: bool,
 
     #[command(flatten)]
-    added: AutomergeFlags,
+    added: AddedDependencies,
 
     #[command(flatten)]
-    removed: RemovedAutomergeFlags,
+    removed: RemovedDependencies,
 }
 
 pub(super) fn run(args: &Update, session: &mut Session) -> Result<(), Failure> {
