@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::File,
-    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -32,9 +31,6 @@ const EMPTY_BYTES: &[u8] = b"{}";
 const EMPTY_BASE64: &str = "e30=";
 
 const CREATED_ANNOTATION: &str = "org.opencontainers.image.created";
-
-/// The number of bytes that are read from a file at once.
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// A file to publish.
 #[derive(Clone, Debug)]
@@ -267,17 +263,9 @@ fn layer_of(file: &PackageFile) -> Result<Descriptor, BundleError> {
 }
 
 fn describe_file(path: &Path) -> Result<Descriptor, BundleError> {
-    let failed = |source| read_error(path, source);
-    let mut file = File::open(path).map_err(failed)?;
-    let (mut digester, mut size, mut piece) = (Digester::default(), 0, vec![0; PIECE_BYTES]);
-    loop {
-        let read = file.read(&mut piece).map_err(failed)?;
-        if read == 0 {
-            return Ok(Descriptor::new(FILE_MEDIA_TYPE, digester.finish(), size));
-        }
-        digester.update(&piece[..read]);
-        size += read as u64;
-    }
+    let (digest, size) =
+        File::open(path).and_then(Digester::read).map_err(|source| read_error(path, source))?;
+    Ok(Descriptor::new(FILE_MEDIA_TYPE, digest, size))
 }
 
 fn manifest_of(

@@ -24,6 +24,7 @@ use crate::{
     index::{self, MAX_INDEX_BYTES},
     layout::{INDEX_FILE, LAYOUT_FILE},
     scan::{ArchiveRange, scan},
+    writer::StoppableReader,
 };
 
 const MAX_LAYOUT_BYTES: u64 = 4096;
@@ -273,20 +274,18 @@ impl Bundle {
 
     /// Returns the digest of a file outside of the bundle.
     pub(super) fn digest_of_file(&self, path: &Path) -> Result<Digest, BundleError> {
-        let failed = |source| BundleError::Read { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
-        let (mut digester, mut piece) = (Digester::default(), vec![0; PIECE_BYTES]);
-        loop {
-            self.check_stop()?;
-            match file.read(&mut piece).map_err(failed)? {
-                0 => return Ok(digester.finish()),
-                read => digester.update(&piece[..read]),
+        let failed = |source| {
+            let is_stopped = self.stop.load(Ordering::Relaxed);
+            if is_stopped {
+                BundleError::Stopped
+            } else {
+                BundleError::Read { path: path.to_owned(), source }
             }
-        }
-    }
-
-    fn check_stop(&self) -> Result<(), BundleError> {
-        if self.stop.load(Ordering::Relaxed) { Err(BundleError::Stopped) } else { Ok(()) }
+        };
+        let file = File::open(path).map_err(failed)?;
+        let (digest, _) =
+            Digester::read(StoppableReader { input: file, stop: &self.stop }).map_err(failed)?;
+        Ok(digest)
     }
 
     fn read_pieces(
@@ -298,7 +297,9 @@ impl Bundle {
         let (mut offset, end) = (range.offset, range.offset + range.size_bytes);
         let mut piece = vec![0; PIECE_BYTES];
         while offset < end {
-            self.check_stop()?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(BundleError::Stopped);
+            }
             let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
             self.file.read_at(offset, &mut piece[..wanted]).map_err(failed)?;
             take(&piece[..wanted])?;

@@ -204,9 +204,10 @@ fn write_archive(file: &File, index: &[u8], spool: &Spool, stop: &AtomicBool) ->
     builder.into_inner()?.flush()
 }
 
-struct StoppableReader<'s> {
-    input: File,
-    stop: &'s AtomicBool,
+/// A file whose reads fail once the flag is true.
+pub(super) struct StoppableReader<'s> {
+    pub(super) input: File,
+    pub(super) stop: &'s AtomicBool,
 }
 
 impl Read for StoppableReader<'_> {

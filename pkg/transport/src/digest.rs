@@ -1,7 +1,14 @@
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    io::{self, Read},
+    str::FromStr,
+};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
+
+/// The number of bytes that are read at once.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// A SHA-256 digest, written as in OCI: `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +42,22 @@ impl Digester {
     /// Adds the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
+    }
+
+    /// Returns the digest of a stream and its size in bytes.
+    /// # Errors
+    /// Fails if the stream cannot be read.
+    pub fn read(mut stream: impl Read) -> io::Result<(Digest, u64)> {
+        let (mut digester, mut size, mut piece) = (Self::default(), 0, vec![0; PIECE_BYTES]);
+        loop {
+            match stream.read(&mut piece)? {
+                0 => return Ok((digester.finish(), size)),
+                read => {
+                    digester.update(&piece[..read]);
+                    size += read as u64;
+                }
+            }
+        }
     }
 
     /// Returns the digest of all pieces.

@@ -1,6 +1,6 @@
 //! Counts and verifies the content of the store.
 
-use std::{collections::BTreeMap, fs, io, io::Read as _, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use url::Url;
 
@@ -11,9 +11,6 @@ use super::{
     store_error,
 };
 use crate::{Digest, Digester, Error};
-
-/// The number of bytes that are read from a blob at once.
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// Size of the content of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,19 +127,10 @@ fn host_of(key: &str) -> String {
 /// Returns digest and size of a file. None if the file does not exist.
 fn digest_of_file(path: &Path) -> Result<Option<(Digest, u64)>, Error> {
     let failed = |error| store_error(path, error);
-    let mut file = match fs::File::open(path) {
+    let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    let (mut digester, mut read_bytes, mut piece) = (Digester::default(), 0, vec![0; PIECE_BYTES]);
-    loop {
-        match file.read(&mut piece).map_err(failed)? {
-            0 => return Ok(Some((digester.finish(), read_bytes))),
-            read => {
-                digester.update(&piece[..read]);
-                read_bytes += read as u64;
-            }
-        }
-    }
+    Digester::read(file).map(Some).map_err(failed)
 }
