@@ -18,7 +18,7 @@ pub use cached::{
     remove_cached,
 };
 pub use request::{Request, RequestBody, ResponseHead, digest_of, parse_address};
-pub(crate) use send::retry_reason;
+pub(crate) use send::wait_for_retry;
 pub use send::{receive_into, send};
 pub use sink::{BodySink, MemorySink};
 pub use verify::fetch_cached_verified;

@@ -1,6 +1,6 @@
 //! Sends requests, with retries after temporary failures.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, slice, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{
@@ -85,8 +85,7 @@ async fn send_with_retries(
         return Err(Error::Credential { credential: credential.clone() });
     }
     context.client(&request.url, request.keeps_encoding)?;
-    let policy = &context.settings().retry;
-    let mut waits = policy.waits.iter();
+    let mut waits = context.settings().retry.waits.iter();
     let mut attempts = 1;
     loop {
         context.emit(&Event::RequestStarted { url: url.clone() });
@@ -97,8 +96,8 @@ async fn send_with_retries(
             Err(AttemptError::Sink(error)) => return Err(error),
             Err(AttemptError::Failed(failed)) => *failed,
         };
-        let wait = waits.next().filter(|_| failure.is_temporary() && !request.is_single_use);
-        let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
+        let may_retry = !request.is_single_use && wait_for_retry(context, &url, &failure, &mut waits).await;
+        if !may_retry {
             let proxy = context.proxy(&answered).map(|proxy| redact_url(&proxy));
             let is_other = answered.origin() != request.url.origin();
             return Err(Error::Request(Arc::new(RequestError {
@@ -111,11 +110,24 @@ async fn send_with_retries(
                 challenge,
                 attempts,
             })));
-        };
-        context.emit(&Event::Retrying { url: url.clone(), reason: retry_reason(&failure), after });
-        tokio::time::sleep(after).await;
+        }
         attempts += 1;
     }
+}
+
+/// Waits before the next attempt. False if the failure is not temporary, or no attempt is left.
+pub(crate) async fn wait_for_retry(
+    context: &Context,
+    url: &str,
+    failure: &RequestFailure,
+    waits: &mut slice::Iter<'_, Duration>,
+) -> bool {
+    let wait = waits.next().filter(|_| failure.is_temporary());
+    let max_retry_after = context.settings().retry.max_retry_after;
+    let Some(after) = wait.and_then(|wait| delay(failure, *wait, max_retry_after)) else { return false };
+    context.emit(&Event::Retrying { url: url.to_owned(), reason: retry_reason(failure), after });
+    tokio::time::sleep(after).await;
+    true
 }
 
 /// Returns the wait time before a retry. None if the host requests a longer wait than the limit.
@@ -128,7 +140,7 @@ fn delay(failure: &RequestFailure, wait: Duration, max_retry_after: Duration) ->
     }
 }
 
-pub(crate) fn retry_reason(failure: &RequestFailure) -> RetryReason {
+fn retry_reason(failure: &RequestFailure) -> RetryReason {
     match failure {
         RequestFailure::Status { status, .. } | RequestFailure::RateLimited { status, .. } => {
             RetryReason::Status(*status)

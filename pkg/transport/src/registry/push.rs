@@ -9,8 +9,8 @@ use url::Url;
 
 use super::{Reference, Registry, authorization::RepositoryAccess};
 use crate::{
-    Digest, Error, Event, RequestFailure,
-    http::{MemorySink, Request, RequestBody, ResponseHead, digest_of, retry_reason},
+    Digest, Error, RequestFailure,
+    http::{MemorySink, Request, RequestBody, ResponseHead, digest_of, wait_for_retry},
 };
 
 /// The maximum size of a response to an upload.
@@ -51,12 +51,12 @@ impl Registry {
                 pushed => return pushed,
             };
             // Other requests than the upload itself were retried already.
-            let failed =
-                error.request().filter(|failed| failed.attempts == 1 && failed.failure.is_temporary());
-            let (Some(failed), Some(wait)) = (failed, waits.next()) else { return Err(error) };
-            let (url, reason) = (failed.url.clone(), retry_reason(&failed.failure));
-            self.context.emit(&Event::Retrying { url, reason, after: *wait });
-            tokio::time::sleep(*wait).await;
+            let Some(failed) = error.request().filter(|failed| failed.attempts == 1) else {
+                return Err(error);
+            };
+            if !wait_for_retry(&self.context, &failed.url, &failed.failure, &mut waits).await {
+                return Err(error);
+            }
         }
     }
 
