@@ -292,7 +292,7 @@ impl Engine<'_> {
         Ok(all.into_iter().next().unwrap_or_default())
     }
 
-    async fn check_in_use(&self, set: &ApplySet, guard: InUseCheck) -> Result<(), EngineError> {
+    pub(crate) async fn check_in_use(&self, set: &ApplySet, guard: InUseCheck) -> Result<(), EngineError> {
         if guard == InUseCheck::AlreadyDone {
             return Ok(());
         }

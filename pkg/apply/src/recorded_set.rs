@@ -13,8 +13,8 @@ use serde_json::json;
 
 use crate::{
     ApiError, ApiKind, ApplyOptions, ApplyRequest, ApplySet, ApplySetStore, Blocker, DeletePolicy, Engine,
-    EngineError, EngineOutcome, GroupKind, ListQuery, ObjectKey, OwnershipMarks, PlannedSet, PruneTiming,
-    ReadByName, RunOptions, SaveAt, Server,
+    EngineError, EngineOutcome, GroupKind, InUseCheck, ListQuery, ObjectKey, OwnershipMarks, PlannedSet,
+    PruneTiming, ReadByName, RunOptions, SaveAt, Server,
 };
 
 /// The keys of the set in its ConfigMap, as JSON and as compressed JSON.
@@ -180,8 +180,7 @@ impl RecordedSet {
     /// # Errors
     /// `Engine` with the definitions in use.
     pub async fn check_removable(&self, plan: &PlannedSet) -> Result<(), RecordedSetError> {
-        let definitions = self.server.in_use(&plan.set, &self.marks, &self.options).await?;
-        if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }.into()) }
+        Ok(self.engine().check_in_use(&plan.set, InUseCheck::Perform).await?)
     }
 
     /// Executes the plan of a deletion.

@@ -36,7 +36,8 @@ impl ParsedText {
         if defines || matches!(text.to_str(), Cow::Owned(_)) {
             return Self::parse(name, text, functions);
         }
-        Ok(Self(vec![Arc::new(Tree::deferred(Source { name: name.into(), text: text.clone() }))]))
+        let source = Source { name: name.into(), text: text.clone() };
+        Ok(Self(vec![Arc::new(Tree::deferred(Arc::new(source)))]))
     }
 
     /// True if the text is not parsed yet.
@@ -105,8 +106,7 @@ impl Templates {
         let Some(tree) = scope.get(name) else { return Err(scope.no_template(name)) };
         let parsed_for_this_render;
         let tree = if tree.is_deferred() {
-            let Source { name, text } = &*tree.source;
-            parsed_for_this_render = Tree::deferred(Source { name: name.clone(), text: text.clone() });
+            parsed_for_this_render = Tree::deferred(tree.source.clone());
             &parsed_for_this_render
         } else {
             tree

@@ -94,8 +94,8 @@ impl Tree {
     }
 
     /// Creates the template of a text without definitions that is parsed when it is used.
-    pub(crate) fn deferred(source: Source) -> Self {
-        Self { name: source.name.clone(), source: Arc::new(source), body: OnceLock::new() }
+    pub(crate) fn deferred(source: Arc<Source>) -> Self {
+        Self { name: source.name.clone(), source, body: OnceLock::new() }
     }
 
     /// True if the text is not parsed yet.
