@@ -150,6 +150,11 @@ impl ApiError {
         matches!(self, Self::Status { code: 404, .. } | Self::UnknownKind { .. })
     }
 
+    /// True if the user lacks a permission, or an admission rule refused the request.
+    pub fn is_forbidden(&self) -> bool {
+        self.code() == Some(403)
+    }
+
     /// True if a newer version of the object exists, or managers conflict.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Status { code: 409, reason, .. } if reason != "AlreadyExists")

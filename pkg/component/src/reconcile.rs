@@ -388,10 +388,10 @@ impl From<TargetError> for Stop {
 /// True if the server refused a request for lack of permissions.
 fn is_forbidden(error: &EngineError) -> bool {
     match error {
-        EngineError::Api(error) => error.code() == Some(403),
-        EngineError::Writes { failed } => failed
-            .iter()
-            .any(|(_, error)| matches!(error, WriteError::Api(error) if error.code() == Some(403))),
+        EngineError::Api(error) => error.is_forbidden(),
+        EngineError::Writes { failed } => {
+            failed.iter().any(|(_, error)| matches!(error, WriteError::Api(error) if error.is_forbidden()))
+        }
         _ => false,
     }
 }

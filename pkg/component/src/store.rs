@@ -1,34 +1,26 @@
 //! The storage of Components on a cluster: objects of their kind, or Secrets if the cluster has no such kind.
 
+mod records;
+
 use std::{collections::BTreeSet, fmt};
 
 use api::labels::FIELD_MANAGER;
 use apply::{
     ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Event, GroupKind, ListQuery,
-    ObjectRevision, PatchTarget, Server, Written, key_of,
+    PatchTarget, Server, Written, key_of,
 };
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
-use tokio::sync::OnceCell;
 
+use self::records::Records;
 use crate::{
-    API_VERSION, Component, ComponentKey, ComponentStatus, GROUP, InventoryItem, KIND, RECONCILER,
-    check_component,
+    Component, ComponentKey, ComponentStatus, GROUP, InventoryItem, KIND, RECONCILER, check_component,
 };
 
-/// The label of Secrets that record Components.
-const RECORD_LABEL: &str = "capstan.dev/component";
 /// The annotation with the time of a requested step, as Flux names it.
 const STEP_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
-/// The most bytes of the value of a label.
-const MAX_LABEL_BYTES: usize = 63;
-/// The start of the name of a record.
-const RECORD_PREFIX: &str = "capstan.component.";
-/// The key of the Component in its record.
-const RECORD_KEY: &str = "component.json";
 /// The number of Components in one request for all.
 const PAGE: usize = 250;
 /// The size above which a record keeps digests of the applied fields instead of the fields.
@@ -104,20 +96,9 @@ pub struct ComponentStore {
     server: Server,
     /// The kind Component. `None` if the cluster does not serve it; then Secrets record Components.
     kind: Option<ApiKind>,
-    secrets: ApiKind,
+    /// On a cluster that serves the kind, they are from the time before its definition.
+    records: Records,
     namespaces: ApiKind,
-    records: RecordAccess,
-    /// True once it is known that there is no record. `None` if the storage looks each time.
-    is_without_records: Option<OnceCell<bool>>,
-}
-
-/// The use of records on a cluster that serves the kind. They are from the time before its definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RecordAccess {
-    /// Records must be readable.
-    Required,
-    /// Records that the user may not read are missing.
-    IfPermitted,
 }
 
 impl fmt::Debug for ComponentStore {
@@ -133,13 +114,10 @@ impl ComponentStore {
     pub async fn open(server: &Server) -> Result<Self, ApiError> {
         let kinds = server.kinds().await?;
         let kind = kinds.preferred(&GroupKind::new(GROUP, KIND)).cloned();
-        let (secrets, namespaces) = (GroupKind::new("", "Secret"), GroupKind::new("", "Namespace"));
         Ok(Self {
             kind,
-            secrets: server.kind(&secrets).await?,
-            namespaces: server.kind(&namespaces).await?,
-            records: RecordAccess::Required,
-            is_without_records: None,
+            records: Records::open(server).await?,
+            namespaces: server.kind(&GroupKind::new("", "Namespace")).await?,
             server: server.clone(),
         })
     }
@@ -147,14 +125,14 @@ impl ComponentStore {
     /// Returns the storage for commands that only show Components. With the kind, they need no permission for Secrets.
     #[must_use]
     pub fn for_reading(self) -> Self {
-        Self { records: RecordAccess::IfPermitted, ..self }
+        if self.has_definition() { Self { records: self.records.if_permitted(), ..self } } else { self }
     }
 
     /// Looks for records when one is first needed. Without any, the storage never looks again, because no new ones are written
     /// beside the kind.
     #[must_use]
     pub fn looking_once_for_records(self) -> Self {
-        Self { is_without_records: Some(OnceCell::new()), ..self }
+        Self { records: self.records.looking_once(), ..self }
     }
 
     /// True if the cluster serves the kind Component.
@@ -178,10 +156,10 @@ impl ComponentStore {
         };
         // Components that were applied before the kind was installed.
         let known = stored.keys();
-        for record in self.records(&ListQuery { labels: RECORD_LABEL.to_owned(), ..all }).await? {
-            let key = key_of_record(&record);
+        for record in self.records.list(namespace).await? {
+            let key = records::key_of(&record);
             if !known.contains(&key) {
-                stored.add(read_record(&record));
+                stored.add(records::read(&record));
             } else if let Some(new) = stored.components.iter_mut().find(|one| ComponentKey::of(one) == key) {
                 stored.unreadable.extend(take_over(new, &record).err());
             }
@@ -190,42 +168,9 @@ impl ComponentStore {
         Ok(stored)
     }
 
-    async fn records(&self, query: &ListQuery) -> Result<Vec<Object>, ApiError> {
-        if self.is_without_records().await? {
-            return Ok(Vec::new());
-        }
-        self.permitted(self.server.list(&self.secrets, query).await)
-    }
-
-    async fn is_without_records(&self) -> Result<bool, ApiError> {
-        let Some(known) = &self.is_without_records else { return Ok(false) };
-        known.get_or_try_init(async || Ok(!self.find_records().await?)).await.copied()
-    }
-
-    async fn find_records(&self) -> Result<bool, ApiError> {
-        let labels = RECORD_LABEL.to_owned();
-        let first = ListQuery { labels, limit: Some(1), metadata_only: true, ..ListQuery::default() };
-        Ok(!self.permitted(self.server.list(&self.secrets, &first).await)?.is_empty())
-    }
-
-    async fn record(&self, key: &ComponentKey) -> Result<Option<Object>, ApiError> {
-        if self.is_without_records().await? {
-            return Ok(None);
-        }
-        self.permitted(self.server.get(&self.secrets, &key.namespace, &record_name(key)).await)
-    }
-
-    fn permitted<T: Default>(&self, read: Result<T, ApiError>) -> Result<T, ApiError> {
-        let is_optional = self.has_definition() && self.records == RecordAccess::IfPermitted;
-        if is_optional && matches!(&read, Err(error) if error.code() == Some(403)) {
-            return Ok(T::default());
-        }
-        read
-    }
-
     /// True if Secrets record Components, such as those that were applied before the kind was installed.
     pub(crate) async fn has_records(&self) -> Result<bool, ApiError> {
-        Ok(!self.is_without_records().await? && self.find_records().await?)
+        self.records.exist().await
     }
 
     /// Returns one Component.
@@ -239,7 +184,7 @@ impl ComponentStore {
             self.take_over_record(&mut component).await?;
             return Ok(Some(component));
         }
-        Ok(self.record(key).await?.as_ref().map(read_record).transpose()?)
+        Ok(self.records.get(key).await?.as_ref().map(records::read).transpose()?)
     }
 
     /// Gives a new Component the status of its record, which is from before the kind was installed.
@@ -247,7 +192,7 @@ impl ComponentStore {
     /// `Unreadable` if the record cannot be read, or the failure of the server.
     pub(crate) async fn take_over_record(&self, component: &mut Component) -> Result<(), StoreError> {
         if is_new(component)
-            && let Some(record) = self.record(&ComponentKey::of(component)).await?
+            && let Some(record) = self.records.get(&ComponentKey::of(component)).await?
         {
             take_over(component, &record)?;
         }
@@ -307,7 +252,7 @@ impl ComponentStore {
                 replaced => replaced?,
             }
         }
-        self.delete_record(&ComponentKey::of(&component)).await?;
+        self.records.delete(&ComponentKey::of(&component)).await?;
         Ok(component)
     }
 
@@ -330,8 +275,7 @@ impl ComponentStore {
             self.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Status).await?;
             return Ok(());
         }
-        self.server.apply(&self.secrets, &record(component), FIELD_MANAGER, ApplyRequest::default()).await?;
-        Ok(())
+        self.records.save(component).await
     }
 
     /// Returns the kind of a Component. `None` if a Secret records the Component.
@@ -451,24 +395,16 @@ impl ComponentStore {
                 _ => {}
             }
         }
-        self.delete_record(key).await?;
+        self.records.delete(key).await?;
         Ok(others)
     }
 
     /// Deletes the record of a Component that is an object, unless the user may not delete Secrets.
     pub async fn drop_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
-        match self.delete_record(key).await {
-            Err(error) if error.code() == Some(403) => Ok(()),
+        match self.records.delete(key).await {
+            Err(error) if error.is_forbidden() => Ok(()),
             deleted => deleted,
         }
-    }
-
-    async fn delete_record(&self, key: &ComponentKey) -> Result<(), ApiError> {
-        if let Some(found) = self.record(key).await? {
-            let only = ObjectRevision::of(&found);
-            self.server.delete(&self.secrets, &key.namespace, found.name(), Some(&only)).await?;
-        }
-        Ok(())
     }
 
     async fn create_namespace(&self, name: &str) -> Result<(), ApiError> {
@@ -570,16 +506,6 @@ pub(crate) fn inventory(set: &ApplySet) -> Vec<InventoryItem> {
     if bytes > MAX_BYTES_WITH_FIELDS { items(&set.without_fields()) } else { whole }
 }
 
-fn read_record(secret: &Object) -> Result<Component, UnreadableComponent> {
-    let unreadable = |problem: String| UnreadableComponent { component: key_of_record(secret), problem };
-    let name = secret.name();
-    let text = secret.get(&["data", RECORD_KEY]).and_then(Value::as_str);
-    let text = text.ok_or_else(|| unreadable(format!("Secret `{name}` has no key `{RECORD_KEY}`")))?;
-    let bytes = BASE64_STANDARD.decode(text);
-    let bytes = bytes.map_err(|error| unreadable(format!("Secret `{name}` is invalid: {error}")))?;
-    serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("Secret `{name}` is invalid: {error}")))
-}
-
 /// True if no step or run of a Component has stored a status.
 fn is_new(component: &Component) -> bool {
     component.is_object()
@@ -591,7 +517,7 @@ fn is_new(component: &Component) -> bool {
 fn take_over(component: &mut Component, record: &Object) -> Result<(), UnreadableComponent> {
     if is_new(component) {
         // The generations of the record were those of another object.
-        component.status = ComponentStatus { observed_generation: 0, ..read_record(record)?.status };
+        component.status = ComponentStatus { observed_generation: 0, ..records::read(record)?.status };
     }
     Ok(())
 }
@@ -601,43 +527,6 @@ fn other_finalizers(component: &Object) -> Vec<String> {
     let all = component.get(&["metadata", "finalizers"]).and_then(Value::as_array);
     let names = all.into_iter().flatten().filter_map(Value::as_str);
     names.filter(|name| *name != RECONCILER).map(str::to_owned).collect()
-}
-
-/// Returns the key of the Component that a Secret records.
-fn key_of_record(secret: &Object) -> ComponentKey {
-    let name = secret.name();
-    ComponentKey {
-        namespace: secret.namespace().to_owned(),
-        name: name.strip_prefix(RECORD_PREFIX).unwrap_or(name).to_owned(),
-    }
-}
-
-fn record(component: &Component) -> Object {
-    let key = ComponentKey::of(component);
-    let mut content = serde_json::to_value(component).unwrap_or_default();
-    content["apiVersion"] = API_VERSION.into();
-    content["kind"] = KIND.into();
-    let whole = json!({
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "type": "capstan.dev/component",
-        "metadata": {
-            "name": record_name(&key),
-            "namespace": key.namespace,
-            "labels": {RECORD_LABEL: label_value(&key.name)},
-        },
-        "data": {RECORD_KEY: BASE64_STANDARD.encode(content.to_string())},
-    });
-    Object::try_from(whole).expect("invariant: the literal above is a mapping")
-}
-
-/// Returns the start of a name that fits into a label.
-fn label_value(name: &str) -> &str {
-    name[..name.floor_char_boundary(MAX_LABEL_BYTES)].trim_end_matches(['-', '.'])
-}
-
-fn record_name(key: &ComponentKey) -> String {
-    format!("{RECORD_PREFIX}{}", key.name)
 }
 
 /// Returns the Component of a file with the status of its record. A changed spec has a new generation.

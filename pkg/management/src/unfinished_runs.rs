@@ -39,7 +39,7 @@ pub(crate) async fn check_unfinished(
                 runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.report())));
             }
             Err(error) => {
-                let is_forbidden = matches!(&error, LifecycleError::Api(error) if error.code() == Some(403));
+                let is_forbidden = matches!(&error, LifecycleError::Api(error) if error.is_forbidden());
                 warn_unreadable(cluster, "upgrade", is_forbidden, error)?;
             }
         }
@@ -67,7 +67,7 @@ fn warn_unreadable<E: std::error::Error + Into<LifecycleError>>(
 /// True if reading the journal is forbidden, or if the object is not a valid journal.
 fn is_unreadable(error: &JournalError) -> bool {
     match error {
-        JournalError::Api { source, .. } => source.code() == Some(403),
+        JournalError::Api { source, .. } => source.is_forbidden(),
         JournalError::Unusable { .. } => true,
         _ => false,
     }

@@ -29,7 +29,7 @@ impl<'a> Recorder<'a> {
     /// Records the set if it differs from the record. Ignores a record that disappears together with its Namespace.
     pub(super) async fn save_if_possible(&mut self) -> Result<(), ApiError> {
         match self.save().await {
-            Err(error) if error.is_not_found() || error.code() == Some(403) => Ok(()),
+            Err(error) if error.is_not_found() || error.is_forbidden() => Ok(()),
             kept => kept,
         }
     }

@@ -28,7 +28,7 @@ impl MoveContext<'_> {
                 (known_kind("", "v1", "Namespace", "namespaces", false), namespace_object(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
-                Err(error) if error.is_already_exists() || error.code() == Some(403) => Ok(()),
+                Err(error) if error.is_already_exists() || error.is_forbidden() => Ok(()),
                 Err(error) => Err((key_of(&namespace), error)),
             }
         })

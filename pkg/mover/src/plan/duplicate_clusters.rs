@@ -75,7 +75,7 @@ pub(super) async fn check_duplicate_clusters(
     };
     let running_here = match read_fingerprints(target).await {
         Ok(here) => here,
-        Err(error) if error.code() == Some(403) => {
+        Err(error) if error.is_forbidden() => {
             findings.warnings.push(problem(
                 format!(
                     "cannot check whether the Clusters already run on this cluster: {}",

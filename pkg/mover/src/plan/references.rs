@@ -41,7 +41,7 @@ impl MovePlan {
             referred.keys().map(|key| (key, target_key(key, &request.namespace_map))).collect();
         let found = match TargetView::read_keys(target, &there.values().collect()).await {
             // Without permission to read the objects, there is no warning.
-            Err(error) if error.code() == Some(403) => return Ok(Vec::new()),
+            Err(error) if error.is_forbidden() => return Ok(Vec::new()),
             found => found.map_err(api_error(MoveSide::Target))?.objects,
         };
         let lacking = there.iter().filter(|(_, key)| !found.contains_key(*key));

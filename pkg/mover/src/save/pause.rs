@@ -110,7 +110,7 @@ pub async fn find_unfinished_saves(
             Ok(marked) => marked.into_iter().for_each(|(key, run)| {
                 by_run.entry(run).or_default().insert(key);
             }),
-            Err(error) if error.code() == Some(403) => unreadable_kinds.push(api::with_causes(&error)),
+            Err(error) if error.is_forbidden() => unreadable_kinds.push(api::with_causes(&error)),
             Err(error) => return Err(api_error(MoveSide::Source)(error)),
         }
     }
