@@ -104,6 +104,9 @@ impl Cache {
     pub(crate) fn templates(&self, jobs: &Jobs) -> Result<Templates, ChartError> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut templates = Templates::new(SET, FUNCTIONS.clone());
+        // Subcharts often have equal copies of a library chart. The templates of the last copy replace those of the others.
+        let partials = jobs.iter().filter(|job| job.is_partial());
+        let last: BTreeMap<_, &Job> = partials.map(|job| ((job.text().len(), job.text()), job)).collect();
         for job in jobs.iter() {
             let key = (Arc::as_ptr(&job.chart).addr(), job.name.clone());
             let known = cache.get(&key);
@@ -111,9 +114,13 @@ impl Cache {
                 templates.add(parsed);
                 continue;
             }
-            let may_defer = known.is_none() && !job.is_partial() && !templates.contains(&job.name);
-            let parsed =
-                if may_defer { job.parse(ParsedText::deferred) } else { job.parse(ParsedText::parse) };
+            let is_first = known.is_none() && !templates.contains(&job.name);
+            let is_last = || last.get(&(job.text().len(), job.text())).is_some_and(|it| it.name == job.name);
+            let parsed = match (is_first, job.is_partial()) {
+                (true, false) => job.parse(ParsedText::deferred),
+                (true, true) if !is_last() => job.parse(ParsedText::without_definitions),
+                _ => job.parse(ParsedText::parse),
+            };
             let parsed = Arc::new(parsed?);
             templates.add(&parsed);
             cache.insert(key, parsed);

@@ -100,10 +100,14 @@ impl Instance {
                 }
             }
         }
-        // Tables that were imported may have changed those of the subcharts.
-        let values = deep_copy(&values)?;
-        coalescing.tables(&values, &imported, "", Nulls::Keep);
-        self.values = values;
+        self.values = if imported.is_empty() {
+            values
+        } else {
+            // Tables that were imported may have changed those of the subcharts.
+            let values = deep_copy(&values)?;
+            coalescing.tables(&values, &imported, "", Nulls::Keep);
+            values
+        };
         self.dependencies = Some(dependencies);
         Ok(())
     }

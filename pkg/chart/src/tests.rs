@@ -53,6 +53,28 @@ fn a_chart_is_shared_between_threads_and_rendered_many_times() {
 }
 
 #[test]
+fn equal_copies_of_a_library_are_one_library() {
+    let library = "{{ define \"x\" }}{{ .Chart.Name }}{{ end }}body";
+    let files = [
+        ("charts/a/Chart.yaml", "{apiVersion: v2, name: a, version: 1.0.0}"),
+        ("charts/b/Chart.yaml", "{apiVersion: v2, name: b, version: 1.0.0}"),
+        ("charts/a/templates/_library.tpl", library),
+        ("charts/b/templates/_library.tpl", library),
+        // Parsed between both.
+        ("charts/a/templates/_own.tpl", "{{ define \"x\" }}own{{ end }}"),
+        (
+            "templates/a.yaml",
+            "a: {{ include \"x\" . }}-{{ include \"web/charts/b/templates/_library.tpl\" . }}",
+        ),
+    ];
+    let chart = chart(&files).expect("a chart");
+    for _ in 0..3 {
+        let rendered = chart.render(&Values::default(), &options()).expect("a rendered chart");
+        assert_eq!(rendered.manifests[0].content, "a: web-body");
+    }
+}
+
+#[test]
 fn crds_notes_and_tests_are_apart_from_manifests() {
     let files = [
         ("crds/b.yaml", "crd: b\n"),

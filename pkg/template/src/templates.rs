@@ -31,9 +31,20 @@ impl ParsedText {
     /// # Errors
     /// As [`ParsedText::parse`]. Errors of a deferred text occur in its execution, as the cause of a `RenderError`.
     pub fn deferred(name: &str, text: &Str, functions: &Functions) -> Result<Self, Error> {
-        let defines =
-            ["define", "block"].iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some());
-        if defines || matches!(text.to_str(), Cow::Owned(_)) {
+        let defines = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
+        if ["define", "block"].into_iter().any(defines) {
+            return Self::parse(name, text, functions);
+        }
+        Self::without_definitions(name, text, functions)
+    }
+
+    /// Takes a text as [`ParsedText::deferred`] does, even if it defines templates. They are left out, because an equal text
+    /// that is added later replaces them.
+    ///
+    /// # Errors
+    /// As [`ParsedText::deferred`].
+    pub fn without_definitions(name: &str, text: &Str, functions: &Functions) -> Result<Self, Error> {
+        if matches!(text.to_str(), Cow::Owned(_)) {
             return Self::parse(name, text, functions);
         }
         let source = Source { name: name.into(), text: text.clone() };

@@ -195,6 +195,10 @@ fn the_first_file_that_cannot_be_parsed_is_the_error_of_a_chart() {
     assert_eq!(position(&[definition]), ("web/templates/a.yaml".to_owned(), 1));
     // A file that is never rendered.
     assert_eq!(position(&[("templates/_a.tpl", "{{ x }}")]), ("web/templates/_a.tpl".to_owned(), 1));
+    // Of two equal files, the one that is parsed first.
+    let subchart = ("charts/a/Chart.yaml", "{apiVersion: v2, name: a, version: 1.0.0}");
+    let (first, second) = (("charts/a/templates/_a.tpl", "{{ x }}"), ("templates/_a.tpl", "{{ x }}"));
+    assert_eq!(position(&[subchart, first, second]), ("web/charts/a/templates/_a.tpl".to_owned(), 1));
     // A file that is only included before it is rendered.
     let includes = ("templates/z.yaml", "a: {{ include \"web/templates/b.yaml\" . }}");
     assert_eq!(position(&[includes, broken]), ("web/templates/b.yaml".to_owned(), 2));
