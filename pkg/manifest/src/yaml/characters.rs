@@ -40,9 +40,10 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, YamlError> {
 /// Source: YAML 1.1, `c-printable`; go.yaml.in/yaml/v2 2.4.3 readerc.go, which also rejects DEL.
 pub(super) fn check(text: &str) -> Result<(), Fault> {
     let bytes = text.as_bytes();
-    for (index, block) in bytes.chunks(BLOCK).enumerate() {
-        // The compiler can vectorize this loop, because it has no early exit.
-        if !block.iter().fold(false, |any, byte| any | is_suspicious(*byte)) {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let blocks = blocks.iter().map(|block| (block.as_slice(), is_suspicious(block)));
+    for (index, (block, is_suspicious)) in blocks.chain([(rest, true)]).enumerate() {
+        if !is_suspicious {
             continue;
         }
         let start = index * BLOCK;
@@ -63,9 +64,13 @@ pub(super) fn is_printable(text: &str) -> bool {
     !text.chars().any(is_rejected)
 }
 
-/// True if a forbidden character may start with this byte.
-fn is_suspicious(byte: u8) -> bool {
-    byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r') || matches!(byte, 0x7F | 0xC2 | 0xEF)
+/// True if a forbidden character may start in a block.
+#[expect(clippy::needless_bitwise_bool, reason = "the compiler vectorizes a loop without branches")]
+fn is_suspicious(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(false, |any, &byte| {
+        let is_control = (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+        any | is_control | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF)
+    })
 }
 
 /// Returns the code of the character at the start, if it is forbidden.
