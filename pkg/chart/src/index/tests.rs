@@ -144,7 +144,7 @@ check that the URL belongs to a chart repository
 cannot read the versions of chart `web` in the index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go struct field ChartVersion.version of type string
 check that the URL belongs to a chart repository
 
-cannot parse the index: line 5, column 1: invalid indentation in multiline quoted scalar
+cannot parse the index: line 4, column 14: found the end of the text inside quotes
 check that the URL belongs to a chart repository
 
 cannot parse the index: line 1, column 33: found a closing bracket that does not match

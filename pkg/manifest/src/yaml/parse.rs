@@ -52,6 +52,7 @@ impl Document<'_> {
         let mut options = options! {
             emit_unresolved_aliases: true,
             emit_anchor_events: true,
+            block_scalar_eof_without_line_feed: true,
             simple_key_max_lookahead: MAX_KEY_CHARACTERS,
             flow_nesting_limit: depth,
             block_nesting_limit: depth,
@@ -152,21 +153,13 @@ impl Document<'_> {
         if !matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
             return text;
         }
-        let whole = &self.view.text;
         // In Go, a block scalar as the whole document must be indented, or it is empty. The parser places it by its
         // content.
-        if self.builder.is_empty() && !range.is_empty() && whole[..range.start].ends_with('\n') {
+        if self.builder.is_empty() && !range.is_empty() && self.view.text[..range.start].ends_with('\n') {
             self.end = Some(range.start);
             return Cow::Borrowed("");
         }
-        // The parser adds a line feed that the text does not have.
-        if range.end < whole.len() || whole.ends_with(['\n', '\r']) {
-            return text;
-        }
-        match text.strip_suffix('\n') {
-            Some(shorter) => Cow::Owned(shorter.to_owned()),
-            None => text,
-        }
+        text
     }
 
     fn finish(mut self) -> Result<ParsedDocument, Fault> {

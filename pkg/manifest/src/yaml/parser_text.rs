@@ -8,15 +8,13 @@
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
 //! | tabs at the start of a line, for Go | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::reject::TabCheck) |
-//! | a break in quotes, the next line indented too little | a stand-in | text may continue at any column |
 //! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span};
-use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr2};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span};
+use memchr::{memchr2, memmem};
 
 use super::line_and_column;
 
@@ -29,20 +27,10 @@ const PARAGRAPH_STAND_IN: char = '\u{7FC}';
 /// The stand-in for an escaped single quote.
 const QUOTE_STAND_IN: char = '\u{7BF}';
 
-/// The stand-ins for a break between two lines in quotes, and for one and two empty lines. Padding gives them the length
-/// of the breaks and blanks that they replace.
-const BREAK_STAND_IN: char = '\u{7B2}';
-const EMPTY_LINE_STAND_IN: char = '\u{7B3}';
-const TWO_EMPTY_LINES_STAND_IN: char = '\u{7B4}';
-const PADDING: char = '\u{7B5}';
-const BREAK_STAND_INS: [char; 4] = [BREAK_STAND_IN, EMPTY_LINE_STAND_IN, TWO_EMPTY_LINES_STAND_IN, PADDING];
-
 /// The number of repairs for a text of any size. Each repair needs another parse.
 const MIN_REPAIRS: usize = 32;
 /// The maximum number of bytes that further repairs parse again.
 const MAX_REPARSED_BYTES: usize = 2 << 20;
-/// The maximum number of bytes between the start of a text in quotes and a line to join.
-const MAX_QUOTE_DISTANCE: usize = 4 << 10;
 
 /// Reads a text as libyaml does: calls `handle` with a state, each event, and the line of the event from 1.
 ///
@@ -58,6 +46,8 @@ pub fn read_events<S: Default, E>(
     handle: impl Fn(&mut S, Event<'_>, usize) -> Result<(), E>,
     refuse: impl FnOnce(&ScanError, usize, usize) -> E,
 ) -> Result<S, E> {
+    let mut options = options.clone();
+    options.block_scalar_eof_without_line_feed = true;
     let read = ParserText::for_libyaml(text).parse(|view| {
         let mut state = S::default();
         for next in Parser::new_from_str_with_options(&view.text, options.clone()) {
@@ -65,7 +55,7 @@ pub fn read_events<S: Default, E>(
             if let Event::Scalar(text, style, ..) = &mut event {
                 *text = view.scalar(std::mem::take(text), *style, &span);
             }
-            handle(&mut state, event, view.line(&span.start))?;
+            handle(&mut state, event, span.start.line())?;
         }
         Ok(state)
     });
@@ -87,9 +77,6 @@ pub(super) struct ParserText<'a> {
     is_go: bool,
     has_stand_ins: bool,
     has_quote_stand_ins: bool,
-    has_break_stand_ins: bool,
-    /// The offsets of the breaks without a line in the form for the parser, sorted.
-    hidden_breaks: Vec<usize>,
     repairs: usize,
 }
 
@@ -112,12 +99,10 @@ impl<'a> ParserText<'a> {
             is_go: false,
             has_stand_ins: false,
             has_quote_stand_ins: false,
-            has_break_stand_ins: false,
-            hidden_breaks: Vec::new(),
             repairs: 0,
         };
         view.replace(NEXT_LINE, "\r\n");
-        if !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
+        if ![LINE_STAND_IN, PARAGRAPH_STAND_IN].iter().any(|it| view.contains(it.encode_utf8(&mut [0; 2]))) {
             let line = view.replace(LINE_SEPARATOR, &format!("{LINE_STAND_IN}\n"));
             let paragraph = view.replace(PARAGRAPH_SEPARATOR, &format!("{PARAGRAPH_STAND_IN}\n"));
             view.has_stand_ins = line || paragraph;
@@ -152,33 +137,25 @@ impl<'a> ParserText<'a> {
         }
     }
 
-    /// Returns the line of a place in the original text, from 1.
-    fn line(&self, place: &Marker) -> usize {
-        let offset = place.byte_offset().unwrap_or_default();
-        place.line() + self.hidden_breaks.partition_point(|at| *at < offset)
-    }
-
     /// Returns the text of a scalar as libyaml reads it.
     fn scalar<'t>(&self, text: Cow<'t, str>, style: ScalarStyle, span: &Span) -> Cow<'t, str> {
-        let range = span.byte_range();
-        if style == ScalarStyle::Plain && range.as_ref().is_some_and(Range::is_empty) {
+        if style == ScalarStyle::Plain && span.byte_range().is_some_and(|range| range.is_empty()) {
             return Cow::Borrowed("");
         }
-        let mut text = self.restore(text, style);
-        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let ends_text = range.is_some_and(|range| range.end >= self.text.len());
-        if is_block && ends_text && !self.text.ends_with('\n') && text.ends_with('\n') {
-            text.to_mut().pop();
-        }
-        text
+        self.restore(text, style)
     }
 
     fn replace(&mut self, from: &str, to: &str) -> bool {
-        let is_there = memmem::find(self.text.as_bytes(), from.as_bytes()).is_some();
+        let is_there = self.contains(from);
         if is_there {
             self.text = Cow::Owned(self.text.replace(from, to));
         }
         is_there
+    }
+
+    /// True if the text contains another one. Quicker than the search of the standard library.
+    fn contains(&self, part: &str) -> bool {
+        memmem::find(self.text.as_bytes(), part.as_bytes()).is_some()
     }
 
     fn show_tabs_as_spaces(&mut self) {
@@ -204,7 +181,6 @@ impl<'a> ParserText<'a> {
         self.repairs += 1;
         match refused {
             ErrorKind::CommentNotSeparated => self.hide_comment(at),
-            ErrorKind::InvalidQuotedScalarIndent => self.join_lines(at),
             ErrorKind::UnknownQuotedScalarEscape if self.is_go => self.hide_escaped_quotes(at),
             _ => false,
         }
@@ -239,57 +215,8 @@ impl<'a> ParserText<'a> {
         is_hidden
     }
 
-    /// Joins the lines of a text in quotes. `start` is the first character of one of its lines that is not blank.
-    ///
-    /// If the start of the text is known, the lines of following texts are joined too: the same mistake mostly occurs
-    /// again. If not, lines are joined up to the next quote.
-    fn join_lines(&mut self, start: usize) -> bool {
-        if !self.has_break_stand_ins && self.text.contains(BREAK_STAND_INS) {
-            return false;
-        }
-        let text = self.text.as_bytes();
-        let is_joined = if let Some(mut end) = closing_quote_around(text, start) {
-            let is_joined = self.join_until(start, end);
-            while let Some((start, next_end)) = next_quoted_lines(self.text.as_bytes(), end) {
-                self.join_until(start, next_end);
-                end = next_end;
-            }
-            is_joined
-        } else {
-            let length = memchr2(b'"', b'\'', &text[start..]).unwrap_or(text.len() - start);
-            self.join_until(start, start + length)
-        };
-        self.has_break_stand_ins |= is_joined;
-        self.hidden_breaks.sort_unstable();
-        is_joined
-    }
-
-    /// Joins a line with the line before, and with the following lines that start before an offset.
-    fn join_until(&mut self, mut start: usize, end: usize) -> bool {
-        let mut is_joined = false;
-        while let Some((range, breaks)) = breaks_before(self.text.as_bytes(), start) {
-            let stand_in = break_stand_in(breaks, range.len());
-            let offsets = memchr_iter(b'\n', &self.text.as_bytes()[range.clone()]);
-            self.hidden_breaks.extend(offsets.map(|at| range.start + at));
-            self.text.to_mut().replace_range(range, &stand_in);
-            is_joined = true;
-            let rest = &self.text.as_bytes()[start..end];
-            let Some(length) = memchr(b'\n', rest) else { break };
-            start += length + rest[length..].iter().take_while(|byte| is_space(**byte)).count();
-        }
-        is_joined
-    }
-
-    /// Restores breaks, separators and escaped quotes in the text of a scalar, and removes the breaks made by stand-ins.
+    /// Restores separators and escaped quotes in the text of a scalar, and removes the breaks made by stand-ins.
     pub(super) fn restore<'t>(&self, text: Cow<'t, str>, style: ScalarStyle) -> Cow<'t, str> {
-        let text = match style {
-            ScalarStyle::DoubleQuoted | ScalarStyle::SingleQuoted
-                if self.has_break_stand_ins && text.contains(BREAK_STAND_INS) =>
-            {
-                Cow::Owned(restore_breaks(&text))
-            }
-            _ => text,
-        };
         let text = match style {
             ScalarStyle::DoubleQuoted if self.has_quote_stand_ins && text.contains(QUOTE_STAND_IN) => {
                 Cow::Owned(text.replace(QUOTE_STAND_IN, "'"))
@@ -322,114 +249,4 @@ impl<'a> ParserText<'a> {
         }
         Cow::Owned(out)
     }
-}
-
-/// Returns the end of the text in quotes around an offset, if the text starts behind a key or a dash.
-fn closing_quote_around(text: &[u8], at: usize) -> Option<usize> {
-    let first = at.saturating_sub(MAX_QUOTE_DISTANCE);
-    let mut before = at;
-    loop {
-        before = first + memrchr2(b'"', b'\'', &text[first..before])?;
-        if is_behind_indicator(&text[..before])
-            && let Some(end) = closing_quote(text, before).filter(|end| *end > at)
-        {
-            return Some(end);
-        }
-    }
-}
-
-/// Returns the next text in quotes with several lines: the first character of its second line that is not blank, and its
-/// end. The search ends where a block of text, in which quotes have no meaning, may start.
-fn next_quoted_lines(text: &[u8], mut from: usize) -> Option<(usize, usize)> {
-    loop {
-        let start = from + memchr(b'\n', &text[from..])? + 1;
-        let line_end = start + memchr(b'\n', &text[start..])?;
-        let line = &text[start..line_end];
-        if memchr3(b'|', b'>', b'#', line).is_some() {
-            return None;
-        }
-        from = line_end;
-        let Some(quote) = memchr2(b'"', b'\'', line).filter(|at| is_behind_indicator(&line[..*at])) else {
-            continue;
-        };
-        let end = closing_quote(text, start + quote)?;
-        if end > line_end {
-            let blanks = text[line_end..end].iter().take_while(|byte| is_space(**byte)).count();
-            return Some((line_end + blanks, end));
-        }
-    }
-}
-
-fn is_behind_indicator(before: &[u8]) -> bool {
-    before.ends_with(b": ") || before.ends_with(b"- ")
-}
-
-/// Returns the closing quote of a text in quotes.
-fn closing_quote(text: &[u8], start: usize) -> Option<usize> {
-    let quote = text[start];
-    let mut at = start + 1;
-    loop {
-        at += memchr2(quote, b'\\', &text[at..])?;
-        let escape = if quote == b'"' { b'\\' } else { b'\'' };
-        match (text[at] == escape, text.get(at + 1)) {
-            (true, Some(next)) if quote == b'"' || *next == quote => at += 2,
-            _ if text[at] == quote => return Some(at),
-            _ => at += 1,
-        }
-    }
-}
-
-/// Returns the breaks and blanks between a line in quotes and the line before, and the number of breaks.
-fn breaks_before(text: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
-    let (before, line) = text.split_at(start);
-    let is_at_margin = before.ends_with(b"\n");
-    let is_marker = is_at_margin && (line.starts_with(b"---") || line.starts_with(b"..."));
-    let blanks = before.iter().rev().take_while(|byte| is_space(**byte)).count();
-    let range = start - blanks..start;
-    let breaks = memchr_iter(b'\n', &text[range.clone()]).count();
-    // A backslash escapes the break.
-    let is_escaped = before[..range.start].ends_with(b"\\");
-    (breaks > 0 && !line.is_empty() && !is_marker && !is_escaped).then_some((range, breaks))
-}
-
-/// Returns the stand-in for a number of breaks, with the length of the text that it replaces.
-fn break_stand_in(breaks: usize, length: usize) -> String {
-    if length == 1 {
-        return " ".to_owned();
-    }
-    let mut out = String::with_capacity(length);
-    let empty_lines = breaks - 1;
-    if empty_lines == 0 {
-        out.push(BREAK_STAND_IN);
-    }
-    out.extend(std::iter::repeat_n(TWO_EMPTY_LINES_STAND_IN, empty_lines / 2));
-    out.extend(std::iter::repeat_n(EMPTY_LINE_STAND_IN, empty_lines % 2));
-    let padding = length - out.len();
-    out.extend(std::iter::repeat_n(PADDING, padding / 2));
-    out.extend(std::iter::repeat_n(' ', padding % 2));
-    out
-}
-
-/// Replaces stand-ins for breaks by the text that they mean. A blank right after one of them is padding.
-fn restore_breaks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            BREAK_STAND_IN => out.push(' '),
-            EMPTY_LINE_STAND_IN => out.push('\n'),
-            TWO_EMPTY_LINES_STAND_IN => out.push_str("\n\n"),
-            PADDING => {}
-            other => {
-                out.push(other);
-                continue;
-            }
-        }
-        characters.next_if_eq(&' ');
-    }
-    out
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
