@@ -164,8 +164,9 @@ impl Document<'_> {
 
     fn finish(mut self) -> Result<ParsedDocument, Fault> {
         let text = &self.view.text;
-        let rest = rest_after(text, self.end.unwrap_or(text.len()));
-        self.tabs.check_up_to(rest.unwrap_or(text.len()), text.len())?;
+        let end = self.end.unwrap_or(text.len());
+        self.tabs.check_up_to(end, text.len())?;
+        let rest = rest_after(text, end);
         Ok(ParsedDocument { tree: self.builder.finish(), text_after_end: rest.map(position) })
     }
 }

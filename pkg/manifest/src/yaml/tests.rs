@@ -80,6 +80,12 @@ fn a_missing_last_line_break_is_preserved() {
 }
 
 #[test]
+fn tabs_behind_the_end_of_a_document_are_ignored() {
+    assert_eq!(read("a: 1\n...\n\tb\n")["a"], 1);
+    assert_eq!(problem("a: 1\n\tb: 1\n...\n").1, 2);
+}
+
+#[test]
 fn an_error_names_its_line_and_column_and_no_value() {
     let error = read_value("user: admin\npassword: s3cret: x\n", &YamlLimits::default()).unwrap_err();
     assert_eq!((error.line, error.column), (2, 17));
