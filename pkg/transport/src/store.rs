@@ -37,7 +37,7 @@ use std::{
 
 use bytes::Bytes;
 
-pub use clones::{is_clone, lock_file};
+pub use clones::{CREATION_PREFIX, hold_clone, is_clone, lock_file};
 pub(crate) use entry::Entry;
 pub use lock::KeyLock;
 pub use prune::{PrunePolicy, PruneReport};
@@ -133,8 +133,7 @@ impl Store {
 
     /// Returns a private folder for a reader that stores more than files, and creates it if it is missing.
     ///
-    /// [`Store::survey`] counts the folder. Pruning everything removes the folder; other pruning removes only its least
-    /// recently used clones.
+    /// [`Store::survey`] counts the folder. Pruning removes only its clones.
     /// # Errors
     /// Fails if the folder cannot be created.
     pub fn folder(&self, name: &str) -> Result<PathBuf, Error> {

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsString, fs, path::Path};
 
-use transport::{AddressOrigin, disk, store::is_clone};
+use transport::{
+    AddressOrigin, disk,
+    store::{CREATION_PREFIX, is_clone},
+};
 
 use super::{
     CloneStore, GitAuthor, GitRemote, RemoteUrl, failure::GitFailure, program::GitCommand,
@@ -45,7 +48,7 @@ impl GitRemote {
         if is_clone(&self.clone) {
             self.remove_unused_clone().await?;
         }
-        let temporary = sibling_path(&self.clone, ".new-");
+        let temporary = sibling_path(&self.clone, CREATION_PREFIX);
         self.remove(&temporary)?;
         self.initialize(&temporary, &temporary, &["init", "--bare"], commit).await?;
         disk::rename(&temporary, &self.clone)

@@ -7,7 +7,7 @@ use std::{
 
 use transport::{
     AddressOrigin, Event, NetworkAccess, Refresh, RetryReason, disk,
-    store::{KeyLock, is_clone, lock_file, record_use},
+    store::{CREATION_PREFIX, KeyLock, is_clone, lock_file},
 };
 
 use super::{
@@ -176,14 +176,13 @@ impl GitRemote {
     async fn ensure_clone(&self, fetched: &mut bool) -> Result<(), Error> {
         let session = self.context.session::<GitSession>();
         session.check_program(&self.context.release_settings().git).await.map_err(Error::GitProgram)?;
-        if is_clone(&self.clone) {
-            record_use(&self.clone.join("HEAD"));
+        if self.cache.hold(&self.clone) {
             return Ok(());
         }
         self.check_network("")?;
         let _lock = self.lock().await?;
         if !is_clone(&self.clone) {
-            let temporary = sibling_path(&self.clone, ".new-");
+            let temporary = sibling_path(&self.clone, CREATION_PREFIX);
             // The process that left this folder is gone, because this process holds the lock.
             self.remove(&temporary)?;
             self.clone_into(&temporary).await?;
@@ -191,6 +190,7 @@ impl GitRemote {
             disk::rename(&made, &self.clone).map_err(|error| self.disk_error("clone", &self.clone, error))?;
             self.remove(&temporary)?;
         }
+        self.cache.hold(&self.clone);
         *fetched = true;
         Ok(())
     }

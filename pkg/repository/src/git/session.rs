@@ -1,12 +1,13 @@
 use std::{
     collections::HashMap,
+    fs::File,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
-use transport::store::store_error;
+use transport::store::{hold_clone, is_clone, store_error};
 
 use super::{
     GitCommit,
@@ -33,6 +34,8 @@ pub(super) struct RemoteCache {
     /// True if this process has fetched the clone. Locked during a fetch.
     pub(super) is_fetched: tokio::sync::Mutex<bool>,
     commits: Mutex<HashMap<String, GitCommit>>,
+    /// Protects the clone against pruning by other processes.
+    held: OnceLock<File>,
 }
 
 impl RemoteCache {
@@ -42,6 +45,13 @@ impl RemoteCache {
 
     pub(super) fn add_commit(&self, tree_ish: &str, commit: &GitCommit) {
         lock(&self.commits).insert(tree_ish.to_owned(), commit.clone());
+    }
+
+    /// Holds the clone until the process ends. False if it does not exist.
+    pub(super) fn hold(&self, clone: &Path) -> bool {
+        is_clone(clone)
+            && (self.held.get().is_some()
+                || hold_clone(clone).is_some_and(|head| self.held.set(head).is_ok()))
     }
 }
 

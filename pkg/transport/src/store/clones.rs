@@ -1,13 +1,18 @@
 //! Clones of Git repositories: folders that are stored and removed as a whole.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use super::{
-    Store, USE_RECORD_INTERVAL, inventory::size_of_tree, lock::try_lock_file, prune::remove, store_error,
+    Store,
+    inventory::size_of_tree,
+    lock::{is_removed, try_lock_file},
+    prune::remove,
+    record_use, store_error,
 };
 use crate::Error;
 
@@ -17,9 +22,8 @@ pub(super) const CLONES: &str = "git";
 /// The name prefix of a clone that is being removed.
 const REMOVAL_PREFIX: &str = ".old-";
 
-/// The time during which a used clone counts as active. Readers of a clone hold no lock, and uses are recorded only at
-/// intervals.
-const ACTIVE_PERIOD: Duration = USE_RECORD_INTERVAL.saturating_mul(2);
+/// The name prefix of a clone that is being created under the lock of its final name.
+pub const CREATION_PREFIX: &str = ".new-";
 
 /// A clone that is not in use.
 pub(super) struct StoredClone {
@@ -30,41 +34,47 @@ pub(super) struct StoredClone {
 }
 
 impl Store {
-    /// Returns the clones that may be removed: clones without recent use and without working copies.
+    /// Returns the clones that no process uses.
     pub(super) fn idle_clones(&self) -> Vec<StoredClone> {
-        let now = SystemTime::now();
-        let kept = |path: PathBuf| {
-            let used = fs::metadata(path.join("HEAD")).and_then(|head| head.modified()).ok()?;
-            let is_idle = now.duration_since(used).is_ok_and(|unused| unused >= ACTIVE_PERIOD);
-            let has_copies =
-                fs::read_dir(path.join("worktrees")).is_ok_and(|mut copies| copies.next().is_some());
-            (is_idle && !has_copies).then(|| StoredClone {
-                size_bytes: size_of_tree(&path),
-                path,
-                last_used: used,
-            })
-        };
         let mut found = Vec::new();
-        find(&self.settings().folder.join(CLONES), &is_clone, &mut found);
-        found.into_iter().filter_map(kept).collect()
+        find(
+            &self.settings().folder.join(CLONES),
+            &|path| is_clone(path) && !is_incomplete(path),
+            &mut found,
+        );
+        let idle = |path: PathBuf| {
+            let head = lock_idle(&path)?;
+            let last_used = head.metadata().and_then(|head| head.modified()).ok()?;
+            Some(StoredClone { size_bytes: size_of_tree(&path), path, last_used })
+        };
+        found.into_iter().filter_map(idle).collect()
     }
 
-    /// Removes the remains of clones whose removal was interrupted.
+    /// Removes the remains of interrupted removals and creations of clones.
     pub(super) fn sweep_clones(&self) -> Result<(), Error> {
-        let is_leaving = |path: &Path| {
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(REMOVAL_PREFIX))
-        };
         let mut found = Vec::new();
-        find(&self.settings().folder.join(CLONES), &is_leaving, &mut found);
-        found.iter().try_for_each(|path| remove_folder(path))
+        find(&self.settings().folder.join(CLONES), &is_incomplete, &mut found);
+        for path in found {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let lock = name.strip_prefix(CREATION_PREFIX).map(|name| lock_file(&path.with_file_name(name)));
+            let held = lock.as_deref().map(try_lock_file).transpose()?;
+            if !matches!(held, Some(None)) {
+                remove_folder(&path)?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Removes a clone, unless another process fetches into it. The clone is renamed first, so its removal is atomic for
-/// readers.
+/// Removes a clone, unless another process uses it or fetches into it. The clone is renamed first, so its removal is
+/// atomic for readers.
 pub(super) fn drop_clone(clone: &StoredClone) -> Result<bool, Error> {
     let lock = lock_file(&clone.path);
-    let Some(_held) = try_lock_file(&lock)? else { return Ok(false) };
+    let (Some(_held), Some(head)) = (try_lock_file(&lock)?, lock_idle(&clone.path)) else { return Ok(false) };
+    if cfg!(windows) {
+        // Windows renames no folder with an open file.
+        drop(head);
+    }
     let name = clone.path.file_name().unwrap_or_default().to_string_lossy();
     let leaving = clone.path.with_file_name(format!("{REMOVAL_PREFIX}{name}"));
     remove_folder(&leaving)?;
@@ -74,6 +84,22 @@ pub(super) fn drop_clone(clone: &StoredClone) -> Result<bool, Error> {
         remove(&lock)?;
     }
     Ok(true)
+}
+
+/// Protects a clone against pruning while the returned file is open. None if the clone does not exist.
+pub fn hold_clone(clone: &Path) -> Option<File> {
+    let path = clone.join("HEAD");
+    let head = File::open(&path).ok()?;
+    // Some file systems have no locks.
+    let _ = head.lock_shared();
+    record_use(&path);
+    (is_clone(clone) && !is_removed(&head)).then_some(head)
+}
+
+/// Locks a clone that no process holds.
+fn lock_idle(clone: &Path) -> Option<File> {
+    let head = File::options().append(true).open(clone.join("HEAD")).ok()?;
+    head.try_lock().is_ok().then_some(head)
 }
 
 /// True if a folder is a complete clone. Incomplete clones have another name.
@@ -87,13 +113,21 @@ pub fn lock_file(clone: &Path) -> PathBuf {
     clone.with_file_name(format!(".{name}.lock"))
 }
 
-/// Finds matching folders at any depth. Folders inside a matching folder or a clone are ignored.
+/// True if a clone is being created or removed.
+fn is_incomplete(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    [REMOVAL_PREFIX, CREATION_PREFIX].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Finds matching folders at any depth. Folders inside a clone, complete or not, are ignored.
 fn find(folder: &Path, matches: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && matches(&path) => found.push(path),
-            Ok(kind) if kind.is_dir() && !is_clone(&path) => find(&path, matches, found),
+            Ok(kind) if kind.is_dir() && !is_clone(&path) && !is_incomplete(&path) => {
+                find(&path, matches, found)
+            }
             _ => {}
         }
     }

@@ -96,13 +96,13 @@ pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
 }
 
 #[cfg(unix)]
-fn is_removed(file: &File) -> bool {
+pub(super) fn is_removed(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }
 
 /// On other systems, an open file keeps its name.
 #[cfg(not(unix))]
-fn is_removed(_: &File) -> bool {
+pub(super) fn is_removed(_: &File) -> bool {
     false
 }

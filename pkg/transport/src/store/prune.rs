@@ -9,7 +9,7 @@ use std::{
 use super::{
     Store,
     clones::{CLONES, StoredClone, drop_clone},
-    inventory::{StoreInventory, StoredBlob, files, size_of_tree},
+    inventory::{StoreInventory, StoredBlob, files},
     store_error,
 };
 use crate::Error;
@@ -29,7 +29,7 @@ pub enum PrunePolicy {
     ToLimit,
     /// Content above the size limit, and content that was unused for this time.
     Unused(Duration),
-    /// All content, including the folders of readers.
+    /// All content, without clones in use.
     Everything,
 }
 
@@ -113,24 +113,8 @@ impl Store {
                 _ => {}
             }
         }
-        if policy == PrunePolicy::Everything {
-            self.remove_readers(&mut pruned)?;
-        }
         self.remove_locks(policy)?;
         Ok(pruned)
-    }
-
-    fn remove_readers(&self, pruned: &mut PruneReport) -> Result<(), Error> {
-        for reader in READER_FOLDERS {
-            let folder = self.settings().folder.join(reader);
-            let size_bytes = size_of_tree(&folder);
-            match fs::remove_dir_all(&folder) {
-                Ok(()) => pruned.freed_bytes += size_bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(store_error(&folder, error)),
-            }
-        }
-        Ok(())
     }
 
     /// Removes unused lock files. A process that opened a removed file creates a new one.

@@ -183,12 +183,11 @@ async fn pruning_everything_leaves_a_usable_store() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     put(&store, "a", "content");
-    let git = store.folder("git").unwrap();
-    fs::write(git.join("pack"), "objects").unwrap();
+    let clone = put_clone(&store, "a.git", 0);
     drop(store.lock("a").await.unwrap());
-    assert_eq!(store.survey().unwrap().readers["git"], 7);
+    assert_eq!(store.survey().unwrap().readers["git"], 10);
     let pruned = store.prune(PrunePolicy::Everything).await.unwrap();
-    assert_eq!((pruned.freed_bytes, git.exists()), (14, false));
+    assert_eq!((pruned.freed_bytes, clone.exists()), (17, false));
     // Only the lock of the pruning itself remains.
     assert_eq!(fs::read_dir(store.locks()).unwrap().count(), 1);
     put(&store, "a", "content");
@@ -210,6 +209,7 @@ async fn clones_count_towards_the_limit_and_are_evicted() {
     let (large, store) = (store(&folder, 1000), store(&folder, 20));
     let [oldest, older, used] =
         [("a.git", 5), ("b.git", 3), ("c.git", 0)].map(|(name, days)| put_clone(&large, name, days));
+    let _held = hold_clone(&used).unwrap();
     put_aged(&large, "old", 4);
     let pruned = store.prune(PrunePolicy::ToLimit).await.unwrap();
     assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.remaining_bytes), (1, 0, 10, 20));
@@ -217,28 +217,33 @@ async fn clones_count_towards_the_limit_and_are_evicted() {
     // Another write also makes room.
     put(&store, "now", "ten bytes!");
     assert_eq!((keys(&large), older.exists()), (vec!["now".to_owned()], true));
-    let pruned = large.prune(PrunePolicy::Unused(Duration::ZERO)).await.unwrap();
-    assert_eq!((pruned.clones, pruned.entries), (1, 1));
-    // A recently used clone may have readers.
+    let pruned = large.prune(PrunePolicy::Unused(Duration::from_hours(24))).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries), (1, 0));
     assert!(!older.exists() && used.exists());
-    assert_eq!(store.prune(PrunePolicy::Everything).await.unwrap().freed_bytes, 10);
-    assert!(!used.exists());
 }
 
 #[tokio::test]
 async fn a_clone_in_use_is_not_evicted() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 0);
-    let [copied, fetched] = ["a.git", "b.git"].map(|name| put_clone(&store, name, 9));
-    fs::create_dir_all(copied.join("worktrees/copy")).unwrap();
-    let lock = fs::File::create(lock_file(&fetched)).unwrap();
-    lock.lock().unwrap();
-    let left = copied.with_file_name(".old-gone.git");
-    fs::create_dir(&left).unwrap();
-    assert_eq!(store.prune(PrunePolicy::ToLimit).await.unwrap().clones, 0);
-    assert!(copied.exists() && fetched.exists() && !left.exists());
-    drop(lock);
-    assert_eq!(store.prune(PrunePolicy::ToLimit).await.unwrap().clones, 1);
+    let [read, fetched] = ["a.git", "b.git"].map(|name| put_clone(&store, name, 9));
+    let held = hold_clone(&read).unwrap();
+    let fetch = fs::File::create(lock_file(&fetched)).unwrap();
+    fetch.lock().unwrap();
+    let [removed, half, created] = [".old-a.git", ".new-a.git", ".new-b.git"].map(|name| {
+        let folder = read.with_file_name(name);
+        // The clone is in a subfolder until it is complete.
+        fs::create_dir_all(folder.join(".git")).unwrap();
+        fs::write(folder.join(".git/HEAD"), "").unwrap();
+        folder
+    });
+    for policy in [PrunePolicy::ToLimit, PrunePolicy::Everything] {
+        assert_eq!(store.prune(policy).await.unwrap().clones, 0);
+        assert!(read.exists() && fetched.exists() && created.exists() && !removed.exists() && !half.exists());
+    }
+    drop((held, fetch));
+    assert_eq!(store.prune(PrunePolicy::Everything).await.unwrap().clones, 2);
+    assert_eq!((hold_clone(&read).is_some(), created.exists()), (false, false));
 }
 
 #[tokio::test]
