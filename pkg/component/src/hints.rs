@@ -58,6 +58,10 @@ impl Explain for RunError {
         match self {
             Self::InvalidObjects { problems, .. } => ErrorExplanation::errors(problems),
             Self::Plan { problems, .. } => ErrorExplanation::errors(problems).with_hint(ADOPTION_HINT),
+            Self::TooManyObjects { .. } => {
+                ErrorExplanation::hint("divide the objects among several Components")
+                    .with_kind(ErrorKind::User)
+            }
             Self::Engine { source, .. } => {
                 let cause = ErrorExplanation::cause(&**source);
                 match &**source {

@@ -60,6 +60,7 @@ pub(crate) struct PlanDraft {
     marks: OwnershipMarks,
     options: ApplyOptions,
     set: ApplySet,
+    max_bytes: usize,
     pub(crate) desired: DesiredSet,
 }
 
@@ -71,6 +72,11 @@ pub enum RunError {
     InvalidObjects { component: ComponentKey, problems: Vec<InvalidObject> },
     #[error("cannot apply the objects of Component `{component}`")]
     Plan { component: ComponentKey, problems: Vec<PlanError> },
+    #[error(
+        "cannot apply Component `{component}`: the record of its {objects} objects has {bytes} bytes, and the cluster stores \
+         at most {max_bytes}"
+    )]
+    TooManyObjects { component: ComponentKey, objects: usize, bytes: usize, max_bytes: usize },
     #[error("cannot write the objects of Component `{component}`")]
     Engine { component: ComponentKey, source: Box<EngineError> },
     #[error("the objects of Component `{component}` are not ready after {after:?}")]
@@ -138,7 +144,8 @@ impl ComponentRuns<'_> {
         let desired = build_desired_set(objects, kinds, &marks, &options)
             .map_err(|problems| RunError::InvalidObjects { component: key.clone(), problems })?;
         let set = component.applied()?;
-        Ok(PlanDraft { key, component, source, digest, marks, options, set, desired })
+        let max_bytes = self.store.max_bytes();
+        Ok(PlanDraft { key, component, source, digest, marks, options, set, max_bytes, desired })
     }
 
     /// Validates the changes of a plan by a dry run of the server, and drops updates that change nothing.
@@ -299,11 +306,16 @@ impl PlanDraft {
     /// # Errors
     /// All problems of all objects.
     pub(crate) fn plan(self, target: Server, live: LiveObjects) -> Result<ComponentPlan, RunError> {
-        let Self { key, component, source, digest, marks, options, set, desired } = self;
+        let Self { key, component, source, digest, marks, options, set, max_bytes, desired } = self;
         let engine = Engine { server: &target, marks: &marks, options: &options };
         let objects = engine
             .plan(set, desired, live)
             .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
+        let bytes = objects.record_bytes() + component.spec_bytes();
+        if bytes > max_bytes && !objects.plan.is_empty() {
+            let objects = objects.desired.objects.len();
+            return Err(RunError::TooManyObjects { component: key, objects, bytes, max_bytes });
+        }
         Ok(ComponentPlan { key, component, source, digest, target, objects })
     }
 }

@@ -24,8 +24,11 @@ const STEP_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// The number of Components in one request for all.
 const PAGE: usize = 250;
 /// The size above which a record keeps digests of the applied fields instead of the fields.
-/// An object holds at most 1 MiB.
 const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
+/// The size of the data of a Secret that Kubernetes accepts.
+const MAX_SECRET_BYTES: usize = 1024 * 1024;
+/// The size of an object that etcd accepts, without 64 KiB for metadata.
+const MAX_OBJECT_BYTES: usize = (1536 - 64) * 1024;
 
 /// The fields of metadata that a server sets.
 pub(crate) const SERVER_FIELDS: [&str; 6] =
@@ -138,6 +141,11 @@ impl ComponentStore {
     /// True if the cluster serves the kind Component.
     pub fn has_definition(&self) -> bool {
         self.kind.is_some()
+    }
+
+    /// Returns the size of a Component that the cluster accepts.
+    pub(crate) fn max_bytes(&self) -> usize {
+        if self.has_definition() { MAX_OBJECT_BYTES } else { MAX_SECRET_BYTES }
     }
 
     /// Returns all Components.
@@ -478,6 +486,12 @@ impl Component {
             ComponentKey { namespace: object.namespace().to_owned(), name: object.name().to_owned() };
         serde_json::from_value(without_managed_fields(object).into_value())
             .map_err(|error| UnreadableComponent { component, problem: error.to_string() })
+    }
+
+    /// Returns the size of the Component without its status.
+    pub(crate) fn spec_bytes(&self) -> usize {
+        let bytes = |text: serde_json::Result<String>| text.map_or(0, |text| text.len());
+        bytes(serde_json::to_string(&self.metadata)) + bytes(serde_json::to_string(&self.spec))
     }
 
     /// Returns the applied objects.

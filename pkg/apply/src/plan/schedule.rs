@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, mem};
 
 use super::ApplyPlan;
 use crate::{
-    ApplySet, ApplySetItem, DesiredObject, DesiredSet, Health, ItemPhase, ObjectKey, Policies,
+    ApplySet, ApplySetItem, DesiredObject, DesiredSet, Health, ItemPhase, ObjectKey, PlannedSet, Policies,
     order::delete_priority,
 };
 
@@ -44,6 +44,14 @@ impl ApplySetItem {
     }
 }
 
+impl PlannedSet {
+    /// Returns the size of the smallest record of the set after its writes.
+    pub fn record_bytes(&self) -> usize {
+        let set = self.set.after_writes(&self.desired, &self.plan);
+        serde_json::to_string(&set).map_or(0, |text| text.len())
+    }
+}
+
 impl ApplySet {
     /// Notes the schedule of a plan. Writes are scheduled for application, removals for deletion. Policies and orders
     /// follow the manifests, and items are sorted in the order of deletion.
@@ -71,6 +79,17 @@ impl ApplySet {
         }
         self.items = items.into_values().collect();
         self.sort_for_deletion();
+    }
+
+    /// Returns the set after the writes of a plan, without the fields of its objects.
+    fn after_writes(&self, desired: &DesiredSet, plan: &ApplyPlan) -> Self {
+        let mut set = self.without_fields();
+        set.schedule(desired, plan);
+        for item in &mut set.items {
+            item.owned.clone_from(&item.digest);
+            item.last_applied_at = Some("0000-00-00T00:00:00Z".to_owned());
+        }
+        set
     }
 
     /// Schedules all items for deletion.

@@ -514,3 +514,22 @@ async fn a_failed_write_is_the_message_of_the_status() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_record_that_no_cluster_stores_is_an_error_of_the_plan() {
+    let lab = Lab::start().await;
+    let maps = |count: usize| -> String {
+        let name = "a".repeat(240);
+        let map = |at| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}-{at}, namespace: shop}}\n"
+            )
+        };
+        (0..count).map(map).collect()
+    };
+    let refused = lab.plan("", &maps(1600)).await.unwrap_err();
+    assert!(matches!(refused, RunError::TooManyObjects { objects: 1600, .. }), "{refused:?}");
+    lab.plan("", &maps(1200)).await.unwrap();
+    lab.define().await;
+    lab.plan("", &maps(1600)).await.unwrap();
+}
