@@ -94,6 +94,7 @@ fn flags_of_a_deployment_are_checked() {
         world.screens([
             "controller manifests",
             "controller manifests --image i --shards 0",
+            "controller install --image capstan:V1:2 --dry-run",
             "controller manifests --chart chart --image i",
             "controller --shard 2/2",
             "controller --zap-log-level loud",
@@ -111,6 +112,12 @@ exit 1
 --- stderr
 error: invalid value `0` for `--shards`
   cause: expected a number from 1 to 256
+
+$ capstan controller install --image capstan:V1:2 --dry-run
+exit 1
+--- stderr
+error: invalid value `capstan:V1:2` for `--image`
+  cause: `V1:2` is not a valid tag
 
 $ capstan controller manifests --chart chart --image i
 exit 1

@@ -2,6 +2,7 @@
 
 use api::check_dns_label;
 use controller::{DeploymentSettings, MAX_SHARDS};
+use manifest::images::{ImageReference, ImageReferenceError};
 
 use crate::Failure;
 
@@ -54,6 +55,14 @@ impl DeploymentFlags {
                 "name an image whose entry point is capstan, such as `--image registry.example/capstan:v1`",
             )
         })?;
+        match ImageReference::parse(&image) {
+            Ok(_) | Err(ImageReferenceError::NotCanonical { .. }) => {}
+            Err(error) => {
+                return Err(
+                    Failure::user(format!("invalid value `{image}` for `--image`")).cause(error.to_string())
+                );
+            }
+        }
         if !(1..=MAX_SHARDS).contains(&self.shards) {
             return Err(Failure::user(format!("invalid value `{}` for `--shards`", self.shards))
                 .cause(format!("expected a number from 1 to {MAX_SHARDS}")));
