@@ -113,9 +113,9 @@ pub fn record_outcome(status: &mut ComponentStatus, outcome: &Outcome, run: Circ
     let was_processing = status.state == Some(State::Processing);
     let delay = match outcome {
         Outcome::FirstSeen | Outcome::Restarting => AT_ONCE,
-        Outcome::Suspended | Outcome::Processing | Outcome::Deleting => waiting_delay(run.attempts),
+        Outcome::Processing | Outcome::Deleting => waiting_delay(run.attempts),
         Outcome::Ready if was_processing => AT_ONCE,
-        Outcome::Ready => intervals.requeue,
+        Outcome::Ready | Outcome::Suspended => intervals.requeue,
         Outcome::Retry { after, .. } => after.unwrap_or(intervals.retry),
         Outcome::Failed { .. } => error_delay(run.attempts),
         Outcome::DeletionBlocked { .. } => waiting_delay(run.attempts) + Duration::from_secs(1),

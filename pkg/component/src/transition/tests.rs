@@ -78,7 +78,7 @@ gen=1/1 state=Ready Ready=True reason=Ready msg=Dependent resources successfully
 gen=2/2 state=Processing Ready=Unknown reason=Restarting msg=Restarting processing due to component changes next=1ms
 gen=2/2 state=Pending Ready=Unknown reason=Retrying msg=Source revision (a) does not match specified revision (b) next=10s
 gen=2/2 state=Error Ready=False reason=Error msg=Error reconciling dependent resources: boom next=5ms
-gen=2/2 state=Pending Ready=Unknown reason=Suspended msg=Reconciliation is suspended next=50ms
+gen=2/2 state=Pending Ready=Unknown reason=Suspended msg=Reconciliation is suspended next=540s
 gen=2/2 state=DeletionPending Ready=Unknown reason=DeletionRetrying msg=Deletion blocked by depending component ns/dep next=540s
 gen=2/2 state=Deleting Ready=Unknown reason=DeletionBlocked msg=Deletion blocked: crd x is still in use next=1.05s
 gen=2/2 state=Deleting Ready=Unknown reason=DeletionProcessing msg=Deletion of dependent resources triggered; waiting until dependent resources are deleted next=50ms
