@@ -20,7 +20,7 @@ use crate::{
 
 /// Loads the releases, charts and images of a bundle into a folder.
 ///
-/// Before the first write, the whole bundle is verified and existing releases and charts are compared. A release or chart is
+/// Before the first write, the whole bundle is verified and existing releases, charts and image names are compared. A release or chart is
 /// never partially visible.
 /// # Errors
 /// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`]; [`BundleError::Stopped`].
@@ -48,7 +48,8 @@ pub fn load_into_folder(
         loaded.push((entry, path, state));
     }
     let conflicts = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
-    let paths: Vec<PathBuf> = conflicts.map(|(_, path, _)| path.clone()).collect();
+    let mut paths: Vec<PathBuf> = conflicts.map(|(_, path, _)| path.clone()).collect();
+    paths.extend(retagged_images(bundle, &folder.join(IMAGES_FOLDER))?);
     if existing == ExistingContent::Refuse && !paths.is_empty() {
         return Err(BundleError::Exists { paths });
     }
@@ -128,16 +129,29 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
     disk::rename(&new, path).map_err(failed(path))
 }
 
+/// Returns the paths of loaded images whose names belong to other images in a bundle.
+fn retagged_images(bundle: &Bundle, folder: &Path) -> Result<Vec<PathBuf>, BundleError> {
+    let known = read_loaded_images(folder)?;
+    let is_other = |entry: &&BundleEntry| {
+        let name = entry.item.name();
+        known.iter().any(|(item, before)| item.name() == name && before.digest != entry.digest)
+    };
+    Ok(images(bundle).filter(is_other).map(|entry| folder.join(entry.item.name())).collect())
+}
+
+fn images(bundle: &Bundle) -> impl Iterator<Item = &BundleEntry> {
+    bundle.entries().iter().filter(|it| matches!(it.item, BundleItem::Image { .. }))
+}
+
 /// Adds images to an OCI layout, which may contain images of other bundles.
 fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, BundleError> {
-    let images = || bundle.entries().iter().filter(|it| matches!(it.item, BundleItem::Image { .. }));
-    if images().next().is_none() {
+    if images(bundle).next().is_none() {
         return Ok(Vec::new());
     }
     let mut known = read_loaded_images(folder)?;
     make_folder(&folder.join(BLOBS_FOLDER))?;
     let mut loaded = Vec::new();
-    for entry in images() {
+    for entry in images(bundle) {
         let mut is_written = false;
         for blob in entry.blobs.iter().chain(&entry.manifests) {
             is_written |= write_blob(bundle, blob, &folder.join(BLOBS_FOLDER).join(blob.digest.hex()))?;

@@ -126,7 +126,7 @@ async fn signatures_in_a_bundle_are_valid_after_loading() {
     let bundle = Bundle::open(&path).unwrap();
     let names: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
     let [image_signature, release_signature] = [format!("{image}.sig"), format!("{label}:v2.9.0.sig")];
-    assert_eq!(names[1..], [format!("{label}:v2.9.0"), image, image_signature, release_signature]);
+    assert_eq!(names[1..], [format!("{label}:v2.9.0"), image.clone(), image_signature, release_signature]);
     let unpacked = folder();
     let load = || load_into_folder(&bundle, unpacked.path(), ExistingContent::Refuse).unwrap();
     load();
@@ -137,6 +137,16 @@ async fn signatures_in_a_bundle_are_valid_after_loading() {
     assert!(load().iter().any(|it| it.state == LoadedContentState::Replaced));
     assert_eq!(fs::read(&damaged).unwrap(), before);
     assert!(load().iter().all(|it| it.state == LoadedContentState::Unchanged));
+    let index = unpacked.path().join("images/index.json");
+    let (other, text) = ("0".repeat(64), fs::read_to_string(&index).unwrap());
+    let known = bundle.entries().iter().find(|entry| entry.item.name() == image).unwrap().digest;
+    fs::write(&index, text.replace(&known.hex(), &other)).unwrap();
+    let load = |existing| load_into_folder(&bundle, unpacked.path(), existing);
+    let refused = load(ExistingContent::Refuse).unwrap_err();
+    assert!(matches!(&refused, BundleError::Exists { paths } if paths.len() == 1), "{refused:?}");
+    assert!(fs::read_to_string(&index).unwrap().contains(&other));
+    load(ExistingContent::Replace).unwrap();
+    assert_eq!(fs::read_to_string(&index).unwrap(), text);
 
     let target = RegistryTarget::parse(&format!("oci://{}/capi", site.host())).unwrap();
     let inside = Context::new(Settings::default());
