@@ -1,6 +1,6 @@
 #![expect(missing_docs, reason = "the message of a variant names its fields")]
 
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
 use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
 
@@ -97,16 +97,19 @@ impl Error {
         }
     }
 
-    /// True if the host reported that the resource does not exist.
+    /// True if the host reported that the resource does not exist. False for a missing token server.
     pub fn is_missing(&self) -> bool {
         matches!(self.status(), Some(404 | 410))
+            && self.request().is_some_and(|request| request.action != RequestAction::Authorize)
     }
 }
 
 /// A failed request with all known facts.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot fetch `{url}`")]
+#[error("cannot {action} `{url}`")]
 pub struct RequestError {
+    /// The action of the request.
+    pub action: RequestAction,
     /// The address, without credentials.
     pub url: String,
     /// The failure of the last attempt.
@@ -124,6 +127,28 @@ pub struct RequestError {
     pub challenge: Option<String>,
     /// The number of attempts.
     pub attempts: u32,
+}
+
+/// What a request does for the user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestAction {
+    /// Reads content.
+    #[default]
+    Fetch,
+    /// Writes content, or asks whether it must be written.
+    Upload,
+    /// Reads a token that another request needs.
+    Authorize,
+}
+
+impl fmt::Display for RequestAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fetch => "fetch",
+            Self::Upload => "upload to",
+            Self::Authorize => "get a token from",
+        })
+    }
 }
 
 /// The request quota of a client at a host.

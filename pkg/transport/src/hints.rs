@@ -3,8 +3,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use api::{ErrorExplanation, Explain};
 
 use crate::{
-    CertificateFacts, CertificateProblem, Error, Quota, RequestError, RequestFailure, UntrustedCertificate,
-    error::PROXY_REFUSED,
+    CertificateFacts, CertificateProblem, Error, Quota, RequestAction, RequestError, RequestFailure,
+    UntrustedCertificate, error::PROXY_REFUSED,
 };
 
 impl Explain for Error {
@@ -88,7 +88,10 @@ fn request_hint(error: &RequestError) -> Option<String> {
             Some("check the user and password of the proxy".to_owned())
         }
         RequestFailure::Unauthorized { .. } => Some(match sent {
-            Some(sent) => format!("the request was sent {sent}; check that it grants read access"),
+            Some(sent) => {
+                let access = if error.action == RequestAction::Upload { "write" } else { "read" };
+                format!("the request was sent {sent}; check that it grants {access} access")
+            }
             None => format!("the request was sent without a token; {}", token_hint(answered_by)),
         }),
         RequestFailure::RateLimited { retry_after, .. } => {
@@ -232,6 +235,7 @@ mod tests {
 
     fn refused(failure: RequestFailure, credential: Option<Credential>, quota: Option<Quota>) -> Vec<String> {
         hints(&RequestError {
+            action: RequestAction::Fetch,
             url: "https://api.github.com/repos/a/b".to_owned(),
             failure,
             credential,
@@ -282,6 +286,7 @@ log in with `docker login` or `podman login`, or set `username` and `password` f
     fn behind_a_proxy_the_hint_is_to_check_the_proxy() {
         let reported = |proxy: Option<&str>| {
             hints(&RequestError {
+                action: RequestAction::Fetch,
                 url: "https://github.com/a/b".to_owned(),
                 failure: RequestFailure::Connect {
                     host: "github.com:443".to_owned(),

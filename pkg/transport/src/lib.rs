@@ -55,7 +55,7 @@ pub use cache::{Cache, Miss};
 pub use context::Context;
 pub use credential::{AddressOrigin, Credential, CredentialSources, RequestPurpose};
 pub use digest::{Digest, Digester, InvalidDigest};
-pub use error::{Error, Quota, RequestError, RequestFailure};
+pub use error::{Error, Quota, RequestAction, RequestError, RequestFailure};
 pub use event::{Event, EventSink, RetryReason};
 pub use hosts::{
     CaBundle, ClientCertificate, HostKind, HostSettings, Hosts, RegistryScheme, UnknownHostKind,

@@ -6,7 +6,7 @@ use support::{
     registry::{PROGRAM, Registry as RealRegistry, RegistryAccess, RegistryTransport},
     skip::TestRequirement,
 };
-use transport::{Credential, HostSettings, Hosts, RequestFailure, Secret, Settings};
+use transport::{Credential, HostSettings, Hosts, RequestAction, RequestFailure, Secret, Settings};
 
 use super::*;
 use crate::{BundleError, tests::settings};
@@ -152,7 +152,8 @@ async fn an_upload_to_another_host_omits_the_login() {
 async fn another_upload_host_never_receives_the_login() {
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
     let (host, outcome) = upload_with_reply("https://objects.githubusercontent.com/up", challenge).await;
-    assert_eq!(outcome.unwrap_err().status(), Some(401));
+    let error = outcome.unwrap_err();
+    assert_eq!((error.status(), error.request().unwrap().action), (Some(401), RequestAction::Upload));
     let received = host.received();
     let mut elsewhere = received.iter().filter(|request| request.host != HOST);
     assert!(elsewhere.all(|request| request.header("authorization").is_none()), "{received:?}");

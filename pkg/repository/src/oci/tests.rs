@@ -388,6 +388,17 @@ async fn a_token_is_used_for_all_requests_and_refreshed_once() {
 }
 
 #[tokio::test]
+async fn a_missing_token_server_is_no_missing_release() {
+    let host = FakeHost::internet();
+    host.on(at("manifests/v2.9.0"), refusing("https://files.example.org/token"));
+    host.on("files.example.org/token", Reply::status(404));
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    let Error::Transport(error) = error else { panic!("{error:?}") };
+    assert_eq!(error.request().unwrap().action, transport::RequestAction::Authorize);
+}
+
+#[tokio::test]
 async fn an_identity_token_is_exchanged_and_never_sent_to_the_registry() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");

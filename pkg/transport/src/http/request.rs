@@ -8,7 +8,7 @@ use reqwest::{
 use url::Url;
 
 use crate::{
-    Credential, Digest, Error, RequestError, RequestFailure,
+    Credential, Digest, Error, RequestAction, RequestError, RequestFailure,
     address::{redact_text, redact_url},
     disk::SharedFile,
 };
@@ -18,6 +18,8 @@ use crate::{
 pub struct Request {
     /// The HTTP method of the request.
     pub method: Method,
+    /// The action that errors name.
+    pub action: RequestAction,
     /// Address of the request.
     pub url: Url,
     /// Headers except the credential.
@@ -91,6 +93,7 @@ impl Request {
         let (headers, content) = (HeaderMap::new(), RequestBody::None);
         Self {
             method: Method::GET,
+            action: RequestAction::default(),
             url,
             headers,
             body: content,
@@ -133,6 +136,7 @@ impl Request {
     /// Returns the error for a failure in a complete response.
     pub fn to_error(&self, failure: RequestFailure) -> Error {
         Error::Request(Arc::new(RequestError {
+            action: self.action,
             url: redact_url(&self.url),
             failure,
             credential: self.credential.clone(),

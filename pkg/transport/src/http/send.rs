@@ -101,6 +101,7 @@ async fn send_with_retries(
             let proxy = context.proxy(&answered).map(|proxy| redact_url(&proxy));
             let is_other = answered.origin() != request.url.origin();
             return Err(Error::Request(Arc::new(RequestError {
+                action: request.action,
                 url,
                 failure,
                 credential,

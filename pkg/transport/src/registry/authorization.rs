@@ -16,7 +16,7 @@ use super::{
     challenge::{self, Challenge},
 };
 use crate::{
-    Credential, Error, RequestFailure, Secret,
+    Credential, Error, RequestAction, RequestFailure, Secret,
     cache::Cache,
     credential::RequestPurpose,
     http::{BodySink, MemorySink},
@@ -81,7 +81,11 @@ impl Registry {
             let is_own = self.is_registry_url(&request.url).await?;
             let registries = self.context.session::<RegistryState>();
             let known = registries.credentials.lock().await.get(&key).cloned();
-            let request = Request { keeps_encoding: true, ..request.clone() };
+            let action = match access {
+                RepositoryAccess::Pull => RequestAction::Fetch,
+                RepositoryAccess::Push => RequestAction::Upload,
+            };
+            let request = Request { action, keeps_encoding: true, ..request.clone() };
             let first = request.clone().with_credential(known.clone().filter(|_| is_own));
             let error = match receive_into(&self.context, &first, sink, limit_bytes).await {
                 Err(error) if error.status() == Some(401) && is_own => error,
@@ -154,6 +158,7 @@ impl Registry {
 
     async fn fetch_token(&self, request: Request) -> Result<Credential, Error> {
         let mut sink = MemorySink::default();
+        let request = Request { action: RequestAction::Authorize, ..request };
         receive_into(&self.context, &request, &mut sink, MAX_TOKEN_BYTES).await?;
         let unreadable =
             |source| request.to_error(RequestFailure::InvalidResponse { what: "a token", source });

@@ -26,7 +26,7 @@ impl Registry {
             .await
         {
             Ok(_) => Ok(true),
-            Err(error) if error.status() == Some(404) => Ok(false),
+            Err(error) if error.is_missing() => Ok(false),
             Err(error) => Err(error),
         }
     }
