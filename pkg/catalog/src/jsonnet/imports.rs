@@ -37,12 +37,19 @@ impl SourcePath {
 /// An import that cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ImportError {
-    #[error("no file `{name}` in the folder of the importing file, the libraries or the search paths")]
-    NotFound { name: String },
+    #[error(
+        "no file `{name}` in the folder of the importing file, the libraries or the search paths{}",
+        list(folders)
+    )]
+    NotFound { name: String, folders: Vec<PathBuf> },
     #[error("cannot read `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("`{name}` is not valid UTF-8")]
     NotText { name: String },
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| format!(" `{}`", folder.display())).collect::<Vec<_>>().join(",")
 }
 
 /// Finds an imported file: beside the importing file, in the embedded libraries, or in a search path.
@@ -68,7 +75,7 @@ pub(super) fn resolve(
         .map(SourcePath::File)
         .next()
         .or_else(|| libraries::embedded_name(name).map(SourcePath::Embedded))
-        .ok_or_else(|| ImportError::NotFound { name: name.to_owned() })
+        .ok_or_else(|| ImportError::NotFound { name: name.to_owned(), folders: search_paths.to_vec() })
 }
 
 /// Reads a source.

@@ -127,7 +127,7 @@ fn errors_name_their_position_and_the_open_calls() {
     assert_data_eq!(
         run(&[("main.jsonnet", "import 'absent.libsonnet'")]).unwrap_err(),
         str![
-            "[FOLDER]/main.jsonnet:1:1: no file `absent.libsonnet` in the folder of the importing file, the libraries or the search paths"
+            "[FOLDER]/main.jsonnet:1:1: no file `absent.libsonnet` in the folder of the importing file, the libraries or the search paths `[FOLDER]/vendor`"
         ]
     );
     assert_data_eq!(
