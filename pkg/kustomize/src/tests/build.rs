@@ -97,12 +97,15 @@ fn files_may_be_in_utf_16() {
 
 // Row: D-561
 #[test]
-fn keys_and_numbers_that_json_lacks_are_printed() {
-    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {8080: x, true: y, 1.5: z, null: n, i: .inf}\n";
+fn keys_that_json_lacks_are_printed() {
+    let text =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {8080: x, true: y, 1.5: z, null: n}\n";
     let files = [("/top/kustomization.yaml", "resources: [l.yaml]"), ("/top/l.yaml", text)];
     let output = run(&files, &FetchResults::new(), BuildOptions::default()).unwrap().text();
-    let data = "data:\n  \"\": \"n\"\n  \"1.5\": z\n  \"8080\": x\n  i: +Inf\n  \"true\": \"y\"\n";
+    let data = "data:\n  \"\": \"n\"\n  \"1.5\": z\n  \"8080\": x\n  \"true\": \"y\"\n";
     assert!(output.contains(data), "{output}");
+    let files = [files[0], ("/top/l.yaml", &text.replace("8080: x", "x: .inf"))];
+    assert!(run(&files, &FetchResults::new(), BuildOptions::default()).is_err());
 }
 
 // Row: D-562

@@ -105,7 +105,7 @@ fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Sca
 
 fn into_scalar(plain: Plain, text: Cow<'_, str>, dialect: Dialect) -> Scalar {
     match plain {
-        Plain::Float(number) if dialect.is_v3() && !number.is_finite() => {
+        Plain::Float(number) if dialect == Dialect::Settings && !number.is_finite() => {
             Scalar::Text(infinity_or_nan(number).to_owned())
         }
         Plain::Timestamp(time) if dialect == Dialect::Settings => Scalar::Text(time.to_string()),
