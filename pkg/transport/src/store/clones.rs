@@ -126,7 +126,7 @@ fn find(folder: &Path, matches: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && matches(&path) => found.push(path),
             Ok(kind) if kind.is_dir() && !is_clone(&path) && !is_incomplete(&path) => {
-                find(&path, matches, found)
+                find(&path, matches, found);
             }
             _ => {}
         }
