@@ -63,6 +63,8 @@ pub enum Event {
     WaitingForOtherTask {
         /// The wanted content, without credentials.
         wanted: String,
+        /// The process of that task, if known.
+        holder: Option<u32>,
     },
     /// Cached content was damaged and is fetched again.
     CacheDamaged {

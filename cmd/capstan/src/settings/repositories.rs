@@ -164,9 +164,8 @@ fn show_event(event: &Event, messages: &Messages) {
         Event::UsingCachedOffline { url, age } => {
             messages.status(format!("offline: using {url} from the cache, fetched {} ago", format_age(*age)));
         }
-        Event::WaitingForOtherTask { wanted } => {
-            progress.begin(&format!("waiting for another run to fetch {wanted}"));
-            messages.log(1, format!("waiting for another run to fetch {wanted}"));
+        Event::WaitingForOtherTask { wanted, holder } => {
+            messages.waiting_for_run(&format!("to fetch {wanted}"), *holder);
         }
         Event::TagMoved { remote, tag, from, to } => messages
             .warning(format!("the tag `{tag}` of {remote} has moved from {from} to {to}; capstan uses {to}")),

@@ -22,7 +22,7 @@ pub(crate) fn take_turn(
     // Another run may name the same path in another way.
     let place = format!("{place} `{}`", real_path(path).display());
     let messages = session.messages().clone();
-    let waits = || messages.status(format!("waiting for another run {place}"));
+    let waits = |holder| messages.waiting_for_run(&place, holder);
     session.block_on(async {
         let locked = store.lock_with(&place, waits).await;
         Ok::<_, Failure>(locked.map_err(|error| context.report_store_error(&error)).ok())

@@ -40,7 +40,7 @@ impl TokenCache {
     pub async fn save(&self, api_url: &str, tokens: &Tokens) -> Result<(), LoginError> {
         let folder = disk::folder_of(&self.path);
         fs::create_dir_all(folder).map_err(|error| self.error(error))?;
-        let lock = KeyLock::acquire(&folder.join(".token.lock"), || {}).await;
+        let lock = KeyLock::acquire(&folder.join(".token.lock"), |_| {}).await;
         let _lock =
             lock.map_err(|error| LoginError::Cache { path: self.path.clone(), source: Box::new(error) })?;
         let mut all = self.read();

@@ -280,8 +280,10 @@ impl GitRemote {
         let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|error| self.disk_error("clone", folder, error))?;
-        let reported = || self.context.emit(&Event::WaitingForOtherTask { wanted: self.display_url() });
-        Ok(KeyLock::acquire(&path, reported).await?)
+        let waiting = |holder| {
+            self.context.emit(&Event::WaitingForOtherTask { wanted: self.display_url(), holder });
+        };
+        Ok(KeyLock::acquire(&path, waiting).await?)
     }
 
     /// Fails if connections are forbidden, unless the remote is a folder on this machine.

@@ -1,9 +1,10 @@
 //! Locks of addresses. Only one task fetches an address at a time; tasks in this and other processes wait.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
+    io::Write as _,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{Store, store_error};
@@ -12,6 +13,9 @@ use crate::{Digest, Error, Event};
 /// Wait times between attempts. They are short at first, because most files are small, and then grow.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
+
+/// The wait after which it is reported.
+const REPORTED_AFTER: Duration = Duration::from_secs(1);
 
 /// The lock of an address during a fetch. Dropping the value or ending the process releases the lock.
 #[derive(Debug)]
@@ -26,17 +30,22 @@ impl KeyLock {
         self.waited
     }
 
-    /// Acquires the lock of a lock file. Calls `reported` once if another task holds the lock.
+    /// Acquires the lock of a lock file. After a second, calls `on_wait` once with the process that holds the lock, if known.
+    /// The wait ends with the lock, because the holder may be slow or stopped.
     /// # Errors
     /// [`Error::Store`] if the file cannot be created or locked.
-    pub async fn acquire(path: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
-        let (mut wait, mut reported) = (FIRST_WAIT, Some(on_wait));
+    pub async fn acquire(path: &Path, on_wait: impl FnOnce(Option<u32>)) -> Result<Self, Error> {
+        let (mut wait, mut on_wait, started) = (FIRST_WAIT, Some(on_wait), Instant::now());
+        let mut waited = false;
         loop {
             if let Some(file) = try_lock_file(path)? {
-                return Ok(Self { _file: file, waited: reported.is_none() });
+                return Ok(Self { _file: file, waited });
             }
-            if let Some(reported) = reported.take() {
-                reported();
+            waited = true;
+            if started.elapsed() > REPORTED_AFTER
+                && let Some(on_wait) = on_wait.take()
+            {
+                on_wait(fs::read_to_string(path).ok().and_then(|process| process.parse().ok()));
             }
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -45,17 +54,18 @@ impl KeyLock {
 }
 
 impl Store {
-    /// Acquires the lock of a key. While another task holds the lock, an event shows the key to the user.
+    /// Acquires the lock of a key. During a longer wait, an event shows the key and the holder to the user.
     /// # Errors
     /// [`Error::Store`] if the lock file cannot be created or locked.
     pub async fn lock(&self, key: &str) -> Result<KeyLock, Error> {
-        self.lock_with(key, || self.emit(&Event::WaitingForOtherTask { wanted: key.to_owned() })).await
+        let waiting = |holder| self.emit(&Event::WaitingForOtherTask { wanted: key.to_owned(), holder });
+        self.lock_with(key, waiting).await
     }
 
-    /// Acquires the lock of a key. Calls `on_wait` once if another task holds the lock.
+    /// Acquires the lock of a key, as [`KeyLock::acquire`].
     /// # Errors
     /// As [`Store::lock`].
-    pub async fn lock_with(&self, key: &str, on_wait: impl FnOnce()) -> Result<KeyLock, Error> {
+    pub async fn lock_with(&self, key: &str, on_wait: impl FnOnce(Option<u32>)) -> Result<KeyLock, Error> {
         self.prepare()?;
         KeyLock::acquire(&self.lock_path(key), on_wait).await
     }
@@ -88,7 +98,12 @@ pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
         match file.try_lock() {
             // Another process may have removed the file after it was opened. Other tasks would then lock a new file.
             Ok(()) if is_removed(&file) => {}
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) => {
+                // Others show the process while they wait. The lock also works without it.
+                let process = fs::read_link("/proc/self").unwrap_or_default();
+                let _ = file.set_len(0).and_then(|()| write!(&file, "{}", process.display()));
+                return Ok(Some(file));
+            }
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(store_error(path, error)),
         }
