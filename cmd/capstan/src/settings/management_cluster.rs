@@ -41,11 +41,12 @@ impl PaceFlags {
         let max_in_flight = match self.max_in_flight {
             None => ServerOptions::default().max_in_flight,
             Some(number) => {
-                let number = usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| {
+                let valid =
+                    usize::try_from(number).ok().filter(|number| (1..=MAX_IN_FLIGHT).contains(number));
+                valid.ok_or_else(|| {
                     Failure::user(format!("invalid value `{number}` for `--max-in-flight`"))
                         .cause(format!("expected a number from 1 to {MAX_IN_FLIGHT}"))
-                })?;
-                number.min(MAX_IN_FLIGHT)
+                })?
             }
         };
         Ok(ServerOptions { max_in_flight, ..ServerOptions::default() })
