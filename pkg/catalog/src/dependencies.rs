@@ -30,7 +30,7 @@ pub(crate) use links::{link, link_instance, link_package};
 pub(crate) use specs::{ComponentSpecs, DependencySpec, read_components, read_packages};
 
 /// A checked-out component, instance or package.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependency {
     /// The name of the component, instance or package.
     pub name: String,

@@ -10,7 +10,7 @@ use crate::lookup::ObjectLookup;
 use crate::release::Release;
 
 /// The settings of one render.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
     /// The release to render.
     pub release: Release,
@@ -35,16 +35,6 @@ pub struct RenderOptions {
 impl RenderOptions {
     /// Creates the settings of Helm for a release, at the start of 1970 in UTC.
     pub fn new(release: Release) -> Self {
-        Self {
-            release,
-            capabilities: Capabilities::default(),
-            lookup: None,
-            skips_schema: false,
-            lint: false,
-            enable_dns: false,
-            trace: Trace::Off,
-            seed: None,
-            now: Timestamp::UNIX_EPOCH,
-        }
+        Self { release, ..Self::default() }
     }
 }

@@ -9,7 +9,7 @@ use template::{Functions, Session, Settings, Templates, Value};
 const MAX_NAME_BYTES: usize = 53;
 
 /// The installation that a chart is rendered for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Release {
     /// The name of the release.
     pub name: String,

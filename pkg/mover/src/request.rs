@@ -10,7 +10,7 @@ use inventory::ManagementCluster;
 pub(crate) const MAX_DISCOVERIES: usize = 5;
 
 /// The request for a move.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MoveRequest {
     /// Namespaces to move. A move names at least one; a backup without namespaces takes all.
     pub namespaces: BTreeSet<String>,

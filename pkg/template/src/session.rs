@@ -25,8 +25,8 @@ pub enum MissingKey {
     Error,
 }
 
-/// The options of a session.
-#[derive(Clone, Debug)]
+/// The options of a session. By default those of Go, at the start of 1970 in UTC.
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The limits of each render.
     pub limits: Limits,
@@ -46,23 +46,6 @@ pub struct Settings {
     pub enable_dns: bool,
     /// Records the template position of each piece of output, and the entries of maps behind it.
     pub trace: bool,
-}
-
-impl Default for Settings {
-    /// Go's options, at the start of 1970 in UTC.
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            missing_key: MissingKey::default(),
-            omit_no_value: false,
-            lint: false,
-            collects_required: false,
-            seed: None,
-            now: Timestamp::UNIX_EPOCH,
-            enable_dns: false,
-            trace: false,
-        }
-    }
 }
 
 impl Settings {

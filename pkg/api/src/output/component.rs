@@ -58,7 +58,7 @@ pub struct ComponentList {
 }
 
 /// State of one Component.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedComponent {
     /// Namespace of the Component.

@@ -76,11 +76,8 @@ pub async fn prepare(request: ComponentRequest<'_>) -> Result<PreparedComponent<
     let component = Dependency {
         name: name.clone(),
         component: name.clone(),
-        url: String::new(),
-        version: String::new(),
-        path: String::new(),
         worktree: request.component.to_owned(),
-        commit: None,
+        ..Dependency::default()
     };
     write_inventory(&request, &component, &instance)?;
     let inventory = Inventory::read(&request.temporary.inventory()).map_err(CatalogError::from)?;

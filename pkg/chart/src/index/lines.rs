@@ -9,15 +9,7 @@ use super::{Found, has_api_version};
 /// Finds a chart in an index. None if the text may have another layout, or if the lines of the chart cannot be parsed
 /// alone, for example because they refer to an anchor.
 pub(super) fn find(text: &str, chart: &str) -> Option<Found> {
-    let mut scan = Scan {
-        text,
-        chart,
-        state: State::Top,
-        indent: None,
-        starts: None,
-        range: None,
-        found: Found::default(),
-    };
+    let mut scan = Scan { text, chart, ..Scan::default() };
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
         let line = text.get(start..end)?;
@@ -37,9 +29,10 @@ pub(super) fn find(text: &str, chart: &str) -> Option<Found> {
     Some(found)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     /// Outside of `entries`.
+    #[default]
     Top,
     /// In `entries`.
     Entries,
@@ -54,6 +47,7 @@ enum Step {
     End,
 }
 
+#[derive(Default)]
 struct Scan<'t> {
     text: &'t str,
     chart: &'t str,

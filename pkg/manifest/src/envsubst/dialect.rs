@@ -1,10 +1,11 @@
 //! The two dialects of the language.
 
 /// A dialect, named after the texts that use it. Both have the same functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Cluster templates and provider components: a name may have spaces around it, and outside of a substitution only
     /// `$$` is an escape.
+    #[default]
     ClusterTemplates,
     /// The substitutions of a Component: a name has no spaces around it, and outside of a substitution `\\` means
     /// `\`, and `\/` means `/`.

@@ -88,6 +88,7 @@ struct Frame {
     expected: Expected,
 }
 
+#[derive(Default)]
 struct Parser<'t> {
     text: &'t str,
     dialect: Dialect,
@@ -101,16 +102,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str, dialect: Dialect) -> Self {
-        Self {
-            text,
-            dialect,
-            offset: 0,
-            open: Vec::new(),
-            steps: Vec::new(),
-            expressions: Vec::new(),
-            names: Vec::new(),
-            ids: HashMap::new(),
-        }
+        Self { text, dialect, ..Self::default() }
     }
 
     fn run(&mut self) -> Result<(), FaultAt> {

@@ -70,7 +70,7 @@ pub fn read_events<S: Default, E>(
 }
 
 /// A text and its form for the parser.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ParserText<'a> {
     pub(super) text: Cow<'a, str>,
     /// True for what only Go's reader accepts.
@@ -94,13 +94,7 @@ impl<E> From<E> for ParseStop<E> {
 
 impl<'a> ParserText<'a> {
     fn for_libyaml(text: &'a str) -> Self {
-        let mut view = Self {
-            text: Cow::Borrowed(text),
-            is_go: false,
-            has_stand_ins: false,
-            has_quote_stand_ins: false,
-            repairs: 0,
-        };
+        let mut view = Self { text: Cow::Borrowed(text), ..Self::default() };
         view.replace(NEXT_LINE, "\r\n");
         if ![LINE_STAND_IN, PARAGRAPH_STAND_IN].iter().any(|it| view.contains(it.encode_utf8(&mut [0; 2]))) {
             let line = view.replace(LINE_SEPARATOR, &format!("{LINE_STAND_IN}\n"));

@@ -30,16 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Branch>, SopsError> {
     };
     options.set_emit_comments(true);
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut reader = Reader {
-        text,
-        documents: Vec::new(),
-        stack: Vec::new(),
-        comments: PendingComments::default(),
-        anchors: HashMap::new(),
-        aliased: 0,
-        last: LastEvent::Other,
-        line: 1,
-    };
+    let mut reader = Reader { text, line: 1, ..Reader::default() };
     while let Some(next) = parser.next_event() {
         let (event, span) = next.map_err(|error| syntax(error.marker().line(), "invalid YAML"))?;
         reader.line = span.start.line();
@@ -48,6 +39,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Branch>, SopsError> {
     Ok(reader.documents)
 }
 
+#[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
     documents: Vec<Branch>,
@@ -74,10 +66,11 @@ enum Content {
 }
 
 /// The last event, to which a comment on the same line belongs.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum LastEvent {
     Scalar,
     FlowEnd,
+    #[default]
     Other,
 }
 

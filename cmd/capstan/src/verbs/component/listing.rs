@@ -44,15 +44,10 @@ fn unreadable(one: &UnreadableComponent) -> ListedComponent {
     ListedComponent {
         namespace: one.component.namespace.clone(),
         name: one.component.name.clone(),
-        ready: false,
         state: "Unknown".to_owned(),
         reason: "Unreadable".to_owned(),
         message: one.to_string(),
-        revision: String::new(),
-        applied: None,
-        objects: 0,
-        not_ready: Vec::new(),
-        inventory: Vec::new(),
+        ..ListedComponent::default()
     }
 }
 

@@ -251,16 +251,7 @@ pub(in crate::verbs) fn save_request(
     clusters: ClusterChoice,
     timeout: Duration,
 ) -> MoveRequest {
-    MoveRequest {
-        namespaces,
-        clusters,
-        namespace_map: BTreeMap::new(),
-        include_status: BTreeSet::new(),
-        timeout,
-        on_difference: DifferencePolicy::Stop,
-        overwrite: false,
-        server_dry_run: false,
-    }
+    MoveRequest { namespaces, clusters, timeout, ..MoveRequest::default() }
 }
 
 /// The flags of a move itself.

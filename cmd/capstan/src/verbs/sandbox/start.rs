@@ -25,7 +25,7 @@ const IGNORE: &str = "ignore";
 ///
 /// The sandbox keeps its objects when it stops, unless `--in-memory` is given. Every Kubernetes client can use the kubeconfig
 /// that `sandbox kubeconfig` prints.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Default, Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox start lab
   export KUBECONFIG=$({bin} sandbox kubeconfig lab)
@@ -203,18 +203,7 @@ async fn wait_until_ready(folder: &SandboxFolder) -> Result<SandboxProcess, Fail
 
 impl Start {
     fn with_name(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            foreground: false,
-            data_dir: None,
-            in_memory: false,
-            port: None,
-            fault: Vec::new(),
-            without: Vec::new(),
-            with: Vec::new(),
-            service_webhooks: IGNORE.to_owned(),
-            merge: false,
-        }
+        Self { name: name.to_owned(), service_webhooks: IGNORE.to_owned(), ..Self::default() }
     }
 
     fn has_default_options(&self) -> bool {
