@@ -4,7 +4,7 @@ use apply::{ApiError, ObjectKey};
 use inventory::{ContractError, PreflightProblems};
 use workload::DiscoverError;
 
-use crate::{JournalError, MoveSide, preflight::listed};
+use crate::{JournalError, MoveJournal, MoveSide, preflight::listed};
 
 /// A move that cannot be planned, executed or aborted.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,9 @@ pub enum MoveError {
     /// The saved objects cannot be written.
     #[error("cannot write the saved objects")]
     WriteSaved(#[source] io::Error),
+    /// A move takes the objects away.
+    #[error("an unfinished move takes these objects to `{}`", journal.target.address)]
+    SaveDuringMove { journal: Box<MoveJournal> },
     /// Another process saves the same objects.
     #[error("another save is in progress: process {process}")]
     SaveInProgress { process: String },

@@ -16,6 +16,11 @@ impl Explain for MoveError {
         let hint = match self {
             Self::Problems(inner) => return inner.explain(),
             Self::Journal(inner) => return inner.explain(),
+            Self::SaveDuringMove { journal } => {
+                let undo = if journal.can_be_undone() { ", or undo it with `--abort`" } else { "" };
+                let hint = format!("complete the move with `{}`{undo}, then save", journal.resume_command());
+                return ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict);
+            }
             Self::Contract { side, source } => return with_side(*side, ErrorExplanation::cause(source)),
             Self::Discover { side, source } => return with_side(*side, ErrorExplanation::cause(source)),
             Self::Api { side, source } => return with_side(*side, ErrorExplanation::cause(source)),

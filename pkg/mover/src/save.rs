@@ -120,15 +120,12 @@ pub async fn save_objects(
     let saved = Box::pin(save.execute(store_object)).await;
     if mode == SaveMode::Paused {
         let resumed = Box::pin(pause::resume_run(&save.source, &save.run)).await;
+        if let Ok(done) = resumed.as_ref().map(Vec::len) {
+            save.source.events.send(&ProgressEvent::Moving { phase: MovePhase::Resuming, done, of: done });
+        }
         // An error of the save takes precedence over an error of the resume.
         let saved = saved?;
-        let resumed = resumed?.len();
-        save.source.events.send(&ProgressEvent::Moving {
-            phase: MovePhase::Resuming,
-            done: resumed,
-            of: resumed,
-        });
-        return Ok(saved);
+        return resumed.map(|_| saved);
     }
     saved
 }

@@ -21,7 +21,7 @@ use crate::{
 /// Objects that are not ready or in deletion prevent a save into files. An archive, made every night, includes the
 /// former and leaves out the latter; the plan warns about both.
 /// # Errors
-/// `Problems` with all problems. `Journal` while objects are moved away. `SaveInProgress` while another run saves.
+/// `Problems` with all problems. `SaveDuringMove` while objects are moved away. `SaveInProgress` while another run saves.
 pub async fn plan_save(
     source: &ManagementCluster,
     request: &MoveRequest,
@@ -34,8 +34,7 @@ pub async fn plan_save(
         request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
     };
     if let Some(journal) = journal.filter(overlaps) {
-        let what = format!("it moves to `{}`", journal.target.address);
-        return Err(journal.conflict_error(&what).into());
+        return Err(MoveError::SaveDuringMove { journal: Box::new(journal) });
     }
     let purpose = match format {
         SaveFormat::Archive => Purpose::Backup,
