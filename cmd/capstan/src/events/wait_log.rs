@@ -76,7 +76,7 @@ struct WaitState {
 }
 
 impl WaitLog {
-    /// Records the blockers. Returns the runtime for [`WaitLog::tell`] if the task does not run yet.
+    /// Records the blockers. Returns the runtime for [`WaitLog::log_waits`] if the task does not run yet.
     pub(super) fn update(&self, blockers: &[Blocker]) -> Option<Handle> {
         let mut seen = self.lock();
         seen.blockers = blockers.to_vec();
