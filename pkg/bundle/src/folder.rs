@@ -20,8 +20,8 @@ use crate::{
 
 /// Loads the releases, charts and images of a bundle into a folder.
 ///
-/// Before the first write, the whole bundle is verified and existing releases, charts and image names are compared. A release or chart is
-/// never partially visible.
+/// Before the first write, the whole bundle is verified and existing releases, charts and image names are compared. A release
+/// or chart is never partially visible.
 /// # Errors
 /// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`]; [`BundleError::Stopped`].
 pub fn load_into_folder(
@@ -49,7 +49,9 @@ pub fn load_into_folder(
     }
     let conflicts = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
     let mut paths: Vec<PathBuf> = conflicts.map(|(_, path, _)| path.clone()).collect();
-    paths.extend(retagged_images(bundle, &folder.join(IMAGES_FOLDER))?);
+    let images_folder = folder.join(IMAGES_FOLDER);
+    let known = read_loaded_images(&images_folder)?;
+    paths.extend(retagged_images(bundle, &known).map(|name| images_folder.join(name)));
     if existing == ExistingContent::Refuse && !paths.is_empty() {
         return Err(BundleError::Exists { paths });
     }
@@ -65,7 +67,7 @@ pub fn load_into_folder(
     let content =
         |(entry, path, state): (&BundleEntry, PathBuf, _)| entry.item.loaded_content(path.display(), state);
     let mut loaded: Vec<LoadedContent> = loaded.into_iter().map(content).collect();
-    loaded.extend(load_images(bundle, &folder.join(IMAGES_FOLDER))?);
+    loaded.extend(load_images(bundle, &images_folder, known)?);
     Ok(loaded)
 }
 
@@ -129,14 +131,12 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
     disk::rename(&new, path).map_err(failed(path))
 }
 
-/// Returns the paths of loaded images whose names belong to other images in a bundle.
-fn retagged_images(bundle: &Bundle, folder: &Path) -> Result<Vec<PathBuf>, BundleError> {
-    let known = read_loaded_images(folder)?;
-    let is_other = |entry: &&BundleEntry| {
-        let name = entry.item.name();
-        known.iter().any(|(item, before)| item.name() == name && before.digest != entry.digest)
-    };
-    Ok(images(bundle).filter(is_other).map(|entry| folder.join(entry.item.name())).collect())
+/// Returns the names of images in a bundle that belong to other images in a folder.
+fn retagged_images(bundle: &Bundle, known: &[(BundleItem, Descriptor)]) -> impl Iterator<Item = String> {
+    images(bundle).map(|entry| (entry.item.name(), entry.digest)).filter_map(|(name, digest)| {
+        let is_other = known.iter().any(|(item, before)| item.name() == name && before.digest != digest);
+        is_other.then_some(name)
+    })
 }
 
 fn images(bundle: &Bundle) -> impl Iterator<Item = &BundleEntry> {
@@ -144,11 +144,14 @@ fn images(bundle: &Bundle) -> impl Iterator<Item = &BundleEntry> {
 }
 
 /// Adds images to an OCI layout, which may contain images of other bundles.
-fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, BundleError> {
+fn load_images(
+    bundle: &Bundle,
+    folder: &Path,
+    mut known: Vec<(BundleItem, Descriptor)>,
+) -> Result<Vec<LoadedContent>, BundleError> {
     if images(bundle).next().is_none() {
         return Ok(Vec::new());
     }
-    let mut known = read_loaded_images(folder)?;
     make_folder(&folder.join(BLOBS_FOLDER))?;
     let mut loaded = Vec::new();
     for entry in images(bundle) {

@@ -274,18 +274,15 @@ impl Bundle {
 
     /// Returns the digest of a file outside of the bundle.
     pub(super) fn digest_of_file(&self, path: &Path) -> Result<Digest, BundleError> {
-        let failed = |source| {
-            let is_stopped = self.stop.load(Ordering::Relaxed);
-            if is_stopped {
-                BundleError::Stopped
-            } else {
-                BundleError::Read { path: path.to_owned(), source }
-            }
-        };
-        let file = File::open(path).map_err(failed)?;
-        let (digest, _) =
-            Digester::read(StoppableReader { input: file, stop: &self.stop }).map_err(failed)?;
+        let read =
+            File::open(path).and_then(|input| Digester::read(StoppableReader { input, stop: &self.stop }));
+        self.check_stop()?;
+        let (digest, _) = read.map_err(|source| BundleError::Read { path: path.to_owned(), source })?;
         Ok(digest)
+    }
+
+    fn check_stop(&self) -> Result<(), BundleError> {
+        if self.stop.load(Ordering::Relaxed) { Err(BundleError::Stopped) } else { Ok(()) }
     }
 
     fn read_pieces(
@@ -297,9 +294,7 @@ impl Bundle {
         let (mut offset, end) = (range.offset, range.offset + range.size_bytes);
         let mut piece = vec![0; PIECE_BYTES];
         while offset < end {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(BundleError::Stopped);
-            }
+            self.check_stop()?;
             let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
             self.file.read_at(offset, &mut piece[..wanted]).map_err(failed)?;
             take(&piece[..wanted])?;
