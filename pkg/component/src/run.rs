@@ -311,10 +311,12 @@ impl PlanDraft {
         let objects = engine
             .plan(set, desired, live)
             .map_err(|problems| RunError::Plan { component: key.clone(), problems })?;
-        let bytes = objects.record_bytes() + component.spec_bytes();
-        if bytes > max_bytes && !objects.plan.is_empty() {
-            let objects = objects.desired.objects.len();
-            return Err(RunError::TooManyObjects { component: key, objects, bytes, max_bytes });
+        if !objects.plan.is_empty() {
+            let bytes = objects.record_bytes() + component.spec_bytes();
+            if bytes > max_bytes {
+                let objects = objects.desired.objects.len();
+                return Err(RunError::TooManyObjects { component: key, objects, bytes, max_bytes });
+            }
         }
         Ok(ComponentPlan { key, component, source, digest, target, objects })
     }
