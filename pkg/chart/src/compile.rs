@@ -106,7 +106,7 @@ impl Cache {
         let mut templates = Templates::new(SET, FUNCTIONS.clone());
         // Subcharts often have equal copies of a library chart. The templates of the last copy replace those of the others.
         let partials = jobs.iter().filter(|job| job.is_partial());
-        let last: BTreeMap<_, &Job> = partials.map(|job| ((job.text().len(), job.text()), job)).collect();
+        let last: BTreeMap<&Str, &Job> = partials.map(|job| (job.text(), job)).collect();
         for job in jobs.iter() {
             let key = (Arc::as_ptr(&job.chart).addr(), job.name.clone());
             let known = cache.get(&key);
@@ -115,7 +115,7 @@ impl Cache {
                 continue;
             }
             let is_first = known.is_none() && !templates.contains(&job.name);
-            let is_last = || last.get(&(job.text().len(), job.text())).is_some_and(|it| it.name == job.name);
+            let is_last = || last.get(job.text()).is_some_and(|it| it.name == job.name);
             let parsed = match (is_first, job.is_partial()) {
                 (true, false) => job.parse(ParsedText::deferred),
                 (true, true) if !is_last() => job.parse(ParsedText::without_definitions),

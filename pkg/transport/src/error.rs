@@ -129,7 +129,7 @@ pub struct RequestError {
     pub attempts: u32,
 }
 
-/// What a request does for the user.
+/// The action of a request, as errors name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestAction {
     /// Reads content.
