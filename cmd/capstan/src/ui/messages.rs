@@ -83,9 +83,8 @@ impl Messages {
     /// Shows the wait for another run, with its process if known.
     pub(crate) fn waiting_for_run(&self, what: &str, process: Option<u32>) {
         let process = process.map(|process| format!(", process {process}")).unwrap_or_default();
-        let text = format!("waiting for another run {what}{process}");
-        self.progress().begin(&text);
-        self.status(text);
+        self.status(format!("waiting for another run {what}{process}"));
+        self.progress().begin_unnamed();
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
