@@ -183,13 +183,12 @@ impl CachedFetch<'_> {
             });
         }
         let lock = self.lock().await;
-        let waited = lock.as_ref().is_some_and(KeyLock::waited);
         // Another task may have fetched the content before this task acquired the lock.
-        if waited || !matches!(look, CacheState::Found(..)) {
+        if lock.as_ref().is_some_and(KeyLock::waited) || !matches!(look, CacheState::Found(..)) {
             look = self.cache_state();
         }
         if let CacheState::Found(entry, bytes) = &look
-            && (self.needs_no_request() || (waited && entry.kept_at >= began))
+            && (self.needs_no_request() || entry.kept_at >= began)
         {
             return Ok(cached_response(entry, bytes));
         }
