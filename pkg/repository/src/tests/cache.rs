@@ -267,11 +267,10 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
     lab.host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
     lab.host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
     let runs: Vec<RepositoryContext> = (0..8).map(|_| lab.run()).collect();
-    let reads = runs.iter().map(|run| async move {
-        (read(run, "c.yaml").await.unwrap(), repository(run).versions().await.unwrap().len())
-    });
-    let results = futures::future::join_all(reads).await;
-    assert!(results.iter().all(|result| *result == ("x".to_owned(), 1)));
+    let files = futures::future::join_all(runs.iter().map(|run| read(run, "c.yaml"))).await;
+    assert!(files.into_iter().all(|file| file.unwrap() == "x"));
+    let lists = runs.iter().map(|run| async move { repository(run).versions().await.unwrap().len() });
+    assert_eq!(futures::future::join_all(lists).await, [1; 8]);
     assert_eq!(lab.host.received().len(), 2, "{:?}", lab.host.addresses());
 }
 
