@@ -43,10 +43,6 @@ bench *ARGS:
 bench-sandbox *ARGS:
     cargo bench -p capstan-sandbox -- {{ARGS}}
 
-# List the rows of the contract with their tests
-rows *ARGS:
-    cargo xtask rows {{ARGS}}
-
 # Make the files of a release in `target/distrib`: archives, packages, image, checksums
 dist *ARGS:
     cargo xtask dist {{ARGS}}

@@ -1,7 +1,7 @@
 //! Development tasks: `cargo xtask <task>`.
 //!
 //! ```text
-//! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
+//! Workspace (every text file, read once) ─► tidy: pure rules ─► findings
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
 //! a built binary, the command tree, the linked crates ─► dist: archives, packages, image of a release
@@ -40,8 +40,6 @@ enum Task {
     Test(test::Test),
     /// Overwrite the snapshots in tests and guide pages, and the generated pages, with the current output.
     Snapshots(test::Snapshots),
-    /// List the rows of the contract with the tests that verify them.
-    Rows(rows::Rows),
     /// Check the project rules, as `cargo test` does, and report large files.
     Tidy(tidy::Tidy),
     /// Write the generated pages: commands, variables, exit codes, providers, schemas, man pages.
@@ -79,10 +77,6 @@ fn run(task: Task) -> Result<bool> {
         Task::Snapshots(args) => {
             generate::run(&generate::Generate::default())?;
             test::overwrite_snapshots(args)
-        }
-        Task::Rows(args) => {
-            rows::run(&args, &Workspace::read()?);
-            Ok(true)
         }
         Task::Tidy(args) => tidy::run(&args, &Workspace::read()?),
         Task::Gen(args) => generate::run(&args),

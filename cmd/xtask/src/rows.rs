@@ -1,25 +1,14 @@
 use crate::{
-    print::print_line,
     rust_source::RustSource,
     workspace::{TextFile, Workspace},
 };
-
-/// List the rows of the contract and of the compatibility pages with the tests that verify them.
-///
-/// A test names its rows on the lines directly above it: `// Row: PRV-24, D-58`.
-#[derive(clap::Args)]
-pub(crate) struct Rows {
-    /// List only rows whose id starts with this text.
-    #[arg(default_value = "")]
-    only: String,
-}
 
 /// The page with the promises, a table for each area.
 pub(crate) const CONTRACT: &str = "docs/contract.md";
 /// The folder of the pages with the departures from clusterctl and kustomize.
 pub(crate) const DEPARTURE_PAGES: &str = "docs/compatibility/";
 
-/// A row named in a comment.
+/// A row named in a comment on the lines directly above its test: `// Row: PRV-24, D-58`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RowMark<'a> {
     pub(crate) row: &'a str,
@@ -30,26 +19,11 @@ pub(crate) struct RowMark<'a> {
     pub(crate) test: Option<&'a str>,
 }
 
-/// Prints each row with the locations of its tests.
-pub(crate) fn run(args: &Rows, workspace: &Workspace) {
-    let rust = workspace.rust();
-    let marks = marks(&rust);
-    let mut rows = rows(workspace);
-    rows.sort_by_key(|row| row.id);
-    for ContractRow { id, text, .. } in rows.iter().filter(|row| row.id.starts_with(&args.only)) {
-        print_line(&format!("{id}  {text}"));
-        for RowMark { path, line, test, .. } in marks.iter().filter(|mark| mark.row == *id) {
-            print_line(&format!("    {path}:{line} {}", test.unwrap_or("(no test below)")));
-        }
-    }
-}
-
 /// A line of a page: `| PRV-01 | text |`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ContractRow<'a> {
     pub(crate) id: &'a str,
     pub(crate) page: &'a str,
-    text: &'a str,
     /// The line, from 1.
     pub(crate) line: usize,
 }
@@ -63,8 +37,8 @@ pub(crate) fn rows(workspace: &Workspace) -> Vec<ContractRow<'_>> {
 
 fn rows_of(page: &TextFile) -> impl Iterator<Item = ContractRow<'_>> {
     page.text.lines().enumerate().filter_map(|(at, line)| {
-        let (id, text) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
-        is_row_id(id).then_some(ContractRow { id, page: &page.path, text, line: at + 1 })
+        let (id, _) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        is_row_id(id).then_some(ContractRow { id, page: &page.path, line: at + 1 })
     })
 }
 
@@ -132,8 +106,8 @@ mod tests {
         let workspace =
             Workspace::of([(CONTRACT, contract), ("docs/compatibility/a.md", "| D-2 | Fails. | Works. |\n")]);
         let [departure, promise] = &rows(&workspace)[..] else { panic!("two rows") };
-        assert_eq!((departure.id, departure.text, departure.line), ("D-2", "Fails. | Works.", 1));
-        assert_eq!((promise.id, promise.text, promise.line), ("PRV-01", "One.", 3));
+        assert_eq!((departure.id, departure.line), ("D-2", 1));
+        assert_eq!((promise.id, promise.line), ("PRV-01", 3));
     }
 
     #[test]
