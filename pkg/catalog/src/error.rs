@@ -10,7 +10,6 @@ use crate::reclass::{InventoryError, RenderError};
 
 /// A catalog that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum CatalogError {
     /// The hierarchy, a component or the cluster breaks a rule of Commodore. The text is that of Commodore.

@@ -4,7 +4,6 @@ use std::fmt;
 
 /// A step of a compilation, or a notice about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Step {
     DiscardLocalChanges,

@@ -14,7 +14,6 @@ use crate::TreePath;
 
 /// Content from outside the tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum FetchRequest {
     /// A root in a repository, or a file behind a URL, as the entry spells it.
     Remote(RemoteEntry),

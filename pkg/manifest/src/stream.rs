@@ -45,7 +45,6 @@ pub struct StreamWarning {
 
 /// The kind of a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum StreamWarningKind {
     /// A key without quotes was read as a boolean or a number; the text is its new spelling.
     RespelledKey(String),

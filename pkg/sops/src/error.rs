@@ -4,7 +4,6 @@ use manifest::yaml::YamlErrorKind;
 
 /// An encrypted file that cannot be decrypted, or a key file that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum SopsError {
     /// The file has no encrypted MAC of SOPS.
@@ -53,7 +52,6 @@ pub enum SopsError {
 
 /// The reason why a key file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum KeyFileProblem {
     /// The file is not text.
     #[error("it is not text")]

@@ -41,7 +41,6 @@ pub struct RenderError {
 
 /// The kinds of problems that have facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Problem {
     /// A field of a value that is nil.
     Nil {

@@ -84,7 +84,6 @@ impl Fetcher {
         let answer = match &request {
             FetchRequest::Remote(remote) => self.fetch_remote(remote, named_by).await,
             FetchRequest::Chart(pull) => Box::pin(self.fetch_chart(pull, named_by)).await,
-            _ => Err(Failure::new(Kind::Bug, "no handler exists for this request")),
         };
         (request, answer)
     }

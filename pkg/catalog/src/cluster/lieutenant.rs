@@ -13,7 +13,6 @@ pub struct Lieutenant<'c> {
 
 /// A failed request to the API.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum LieutenantError {
     /// The API answers with an error.

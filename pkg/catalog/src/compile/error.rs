@@ -48,7 +48,6 @@ pub struct TargetError {
 
 /// An input that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum InputError {
     /// `kapitan.compile` is no list.
     #[error("`parameters.kapitan.compile` is not a list")]

@@ -9,7 +9,6 @@ use crate::references::ReferenceError;
 
 /// A component, package or catalog that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ComponentError {
     /// The component, its parameters or its Jsonnet libraries.
     #[error(transparent)]

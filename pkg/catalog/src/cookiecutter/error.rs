@@ -7,7 +7,6 @@ use crate::compile::ToolError;
 
 /// A template that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum CookiecutterError {
     #[error("it has no file `cookiecutter.json`")]

@@ -6,7 +6,6 @@ use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 /// A login that fails.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum LoginError {
     #[error("Required OIDC client not set")]

@@ -7,7 +7,6 @@ use super::problem::{Location, ParameterProblem};
 
 /// A hierarchy that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum InventoryError {
     /// A folder or file cannot be read.
@@ -36,7 +35,6 @@ fn capitalized(word: &str) -> String {
 
 /// A target without parameters.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum RenderError {
     /// The hierarchy has no such target.
@@ -49,7 +47,6 @@ pub enum RenderError {
 
 /// One problem of a target.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum TargetProblem {
     /// A class cannot be used.
     #[error(transparent)]
@@ -61,7 +58,6 @@ pub enum TargetProblem {
 
 /// A class that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum ClassError {
     /// No file defines the class.

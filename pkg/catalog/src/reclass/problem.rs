@@ -37,7 +37,6 @@ impl std::error::Error for ParameterProblem {}
 
 /// The kind of a problem of a parameter. The texts are those of reclass-rs, so that they can be searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum ProblemKind {
     /// A part of the path of a reference does not exist.

@@ -91,7 +91,6 @@ fn entry(request: &FetchRequest) -> String {
     match request {
         FetchRequest::Remote(entry) => entry.redacted(),
         FetchRequest::Chart(chart) => chart.to_string(),
-        _ => String::new(),
     }
 }
 

@@ -87,7 +87,6 @@ impl fmt::Display for SubstitutionErrorKind {
 
 /// A text that cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum RenderError {
     /// Some names have neither value nor default.

@@ -19,7 +19,6 @@ pub struct YamlError {
 /// A problem of a YAML document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-#[non_exhaustive]
 pub enum YamlErrorKind {
     /// The text violates the grammar of YAML.
     #[error("{0}")]

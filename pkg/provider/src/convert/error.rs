@@ -42,7 +42,6 @@ impl fmt::Display for ConversionFault {
 
 /// The reason why a field cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ConversionProblem {
     /// The group has no such kind.
     UnknownKind {
