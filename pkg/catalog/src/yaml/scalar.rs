@@ -2,6 +2,9 @@
 //!
 //! Source: PyYAML 6.0.3, the patterns of its resolver.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Number, Value};
 
 /// The type of a plain scalar.
@@ -30,10 +33,12 @@ pub(super) fn kind(text: &str) -> PlainKind {
         _ if !text.starts_with(['+', '-', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) => {
             PlainKind::Text
         }
-        _ if is_integer(text) => PlainKind::Int,
-        _ if is_float(text) => PlainKind::Float,
-        _ if is_date(text) => PlainKind::Date,
-        _ => PlainKind::Text,
+        _ => match PATTERNS.iter().position(|pattern| pattern.is_match(text)) {
+            Some(0) => PlainKind::Int,
+            Some(1) => PlainKind::Float,
+            Some(_) => PlainKind::Date,
+            None => PlainKind::Text,
+        },
     }
 }
 
@@ -48,133 +53,25 @@ pub(super) fn value(text: &str) -> Value {
     }
 }
 
+/// The patterns of integers, floats and dates.
+static PATTERNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+    let patterns = [
+        "[-+]? (0b[01_]+ | 0[0-7_]+ | 0 | 0x[0-9a-fA-F_]+ | [1-9][0-9_]* (:[0-5]?[0-9])*)",
+        r"[-+]? [0-9][0-9_]* \.[0-9_]* ([eE][-+][0-9]+)?
+        | \.[0-9][0-9_]* ([eE][-+][0-9]+)?
+        | [-+]? [0-9][0-9_]* (:[0-5]?[0-9])+ \.[0-9_]*
+        | [-+]? \.(inf|Inf|INF)
+        | \.(nan|NaN|NAN)",
+        r"[0-9]{4} -[0-9]{2} -[0-9]{2}
+        | [0-9]{4} -[0-9]{1,2} -[0-9]{1,2} ([Tt] | [\ \t]+) [0-9]{1,2} :[0-9]{2} :[0-9]{2} (\.[0-9]*)?
+          ([\ \t]* (Z | [-+][0-9]{1,2} (:[0-9]{2})?))?",
+    ];
+    patterns
+        .map(|pattern| Regex::new(&format!("(?x)^({pattern})$")).expect("invariant: the pattern is valid"))
+});
+
 fn unsigned(text: &str) -> &str {
     text.strip_prefix(['+', '-']).unwrap_or(text)
-}
-
-fn is_integer(text: &str) -> bool {
-    let body = unsigned(text);
-    let all = |digits: &str, fits: fn(&u8) -> bool| {
-        !digits.is_empty() && digits.bytes().all(|byte| byte == b'_' || fits(&byte))
-    };
-    if let Some(digits) = body.strip_prefix("0b") {
-        return all(digits, |byte| matches!(byte, b'0' | b'1'));
-    }
-    if let Some(digits) = body.strip_prefix("0x") {
-        return all(digits, u8::is_ascii_hexdigit);
-    }
-    if let Some(digits) = body.strip_prefix('0') {
-        return digits.is_empty() || all(digits, |byte| matches!(byte, b'0'..=b'7'));
-    }
-    if !body.starts_with(|first: char| first.is_ascii_digit()) {
-        return false;
-    }
-    match body.split_once(':') {
-        None => all(body, u8::is_ascii_digit),
-        Some((first, rest)) => all(first, u8::is_ascii_digit) && rest.split(':').all(is_base_60_place),
-    }
-}
-
-fn is_base_60_place(place: &str) -> bool {
-    matches!(place.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'])
-}
-
-fn is_float(text: &str) -> bool {
-    let body = unsigned(text);
-    if matches!(body, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return true;
-    }
-    let digits = |part: &str| part.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit());
-    let Some((whole, rest)) = body.split_once('.') else { return false };
-    let (fraction, exponent) = match rest.find(['e', 'E']) {
-        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
-        None => (rest, None),
-    };
-    let exponent_fits = exponent.is_none_or(|exponent| {
-        exponent
-            .strip_prefix(['+', '-'])
-            .is_some_and(|power| !power.is_empty() && power.bytes().all(|byte| byte.is_ascii_digit()))
-    });
-    if !exponent_fits || !digits(fraction) {
-        return false;
-    }
-    if whole.is_empty() {
-        return body.len() == text.len() && fraction.starts_with(|first: char| first.is_ascii_digit());
-    }
-    if !whole.starts_with(|first: char| first.is_ascii_digit()) {
-        return false;
-    }
-    match whole.split_once(':') {
-        None => digits(whole),
-        Some((first, places)) => {
-            exponent.is_none() && digits(first) && places.split(':').all(is_base_60_place)
-        }
-    }
-}
-
-fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let shape = |pattern: &[u8]| {
-        bytes.len() == pattern.len()
-            && bytes.iter().zip(pattern).all(|(byte, expected)| match expected {
-                b'0' => byte.is_ascii_digit(),
-                other => byte == other,
-            })
-    };
-    shape(b"0000-00-00") || is_time(text)
-}
-
-/// True for a date with a time of day, such as `2001-1-2T3:04:05.6 +01:00`.
-fn is_time(text: &str) -> bool {
-    let mut rest = text;
-    let mut number = |least: usize, most: usize, ends: &[char]| {
-        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let after = rest[length..].chars().next();
-        let fits = (least..=most).contains(&length)
-            && if ends.is_empty() { true } else { after.is_some_and(|next| ends.contains(&next)) };
-        rest = &rest[length..];
-        if fits && !ends.is_empty() {
-            rest = &rest[1..];
-        }
-        fits
-    };
-    if !(number(4, 4, &['-']) && number(1, 2, &['-']) && number(1, 2, &['T', 't', ' ', '\t'])) {
-        return false;
-    }
-    rest = rest.trim_start_matches([' ', '\t']);
-    let mut number = |least: usize, most: usize, end: Option<char>| {
-        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if !(least..=most).contains(&length) {
-            return false;
-        }
-        rest = &rest[length..];
-        match end {
-            None => true,
-            Some(end) => rest.strip_prefix(end).is_some_and(|after| {
-                rest = after;
-                true
-            }),
-        }
-    };
-    if !(number(1, 2, Some(':')) && number(2, 2, Some(':')) && number(2, 2, None)) {
-        return false;
-    }
-    if let Some(fraction) = rest.strip_prefix('.') {
-        rest = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    }
-    is_zone(rest.trim_start_matches([' ', '\t']), rest)
-}
-
-/// True for the end of a time: nothing, `Z`, or an offset. `untrimmed` still has the blanks before it.
-fn is_zone(zone: &str, untrimmed: &str) -> bool {
-    let Some(offset) = zone.strip_prefix(['+', '-']) else {
-        return zone == "Z" || (zone.is_empty() && untrimmed.is_empty());
-    };
-    let (hours, minutes) = offset.split_once(':').map_or((offset, None), |(h, m)| (h, Some(m)));
-    let numeric = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    matches!(hours.len(), 1 | 2)
-        && numeric(hours)
-        && minutes.is_none_or(|minutes| minutes.len() == 2 && numeric(minutes))
 }
 
 /// Returns the value of an integer; text if it does not fit 64 bits.
