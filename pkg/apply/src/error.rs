@@ -165,15 +165,6 @@ impl ApiError {
         matches!(self, Self::Status { code: 409, reason, .. } if reason == "AlreadyExists")
     }
 
-    /// True if a required webhook, for admission or conversion, gave no answer.
-    pub fn is_webhook_failure(&self) -> bool {
-        match self {
-            Self::Status { message, .. } => is_failed_webhook_call(message),
-            Self::RetriesExhausted { last, .. } => last.is_webhook_failure(),
-            _ => false,
-        }
-    }
-
     /// True if a retry of the same request may succeed without any change. Examples are too many requests, a starting
     /// server, a silent webhook, or a lost connection.
     pub fn is_temporary(&self) -> bool {

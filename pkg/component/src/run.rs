@@ -105,21 +105,10 @@ pub struct ComponentRuns<'a> {
 }
 
 impl ComponentRuns<'_> {
-    /// Plans the objects of a Component. `kinds` are the kinds that the target serves, and those that earlier Components
-    /// define.
+    /// Plans the objects of a Component on its target. `kinds` are the kinds that the target serves, and those that earlier
+    /// Components define.
     /// # Errors
     /// All problems of all objects.
-    pub async fn plan(
-        &self,
-        rendered: RenderedComponent,
-        kinds: &ServedKinds,
-        by_name: ReadByName,
-    ) -> Result<ComponentPlan, RunError> {
-        let target = self.targets.find(&rendered.component).await?;
-        self.plan_on(target, rendered, kinds, by_name).await
-    }
-
-    /// Plans the objects of a Component on its target, like [`ComponentRuns::plan`].
     pub(crate) async fn plan_on(
         &self,
         target: Server,

@@ -63,8 +63,6 @@ pub struct RenderedProvider {
     pub kustomization: Option<String>,
     /// The objects in installation order, including the Namespace, with patches of the configuration applied.
     pub objects: Vec<Object>,
-    /// The images of all containers.
-    pub images: Vec<String>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
 }
@@ -173,7 +171,6 @@ impl Sources<'_> {
             namespace: components.target_namespace,
             kustomization: self.overlays.location(&wanted.id).map(str::to_owned),
             objects,
-            images: components.images,
             warnings: components.warnings,
         })
     }

@@ -17,11 +17,6 @@ impl Secret {
         (!trimmed.is_empty()).then(|| Self { value: trimmed.to_owned(), name: name.into() })
     }
 
-    /// Returns the name that the user knows, such as `GITHUB_TOKEN`.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// True if the value fits into a header. Other characters than visible ASCII indicate a paste error.
     pub fn fits_a_header(&self) -> bool {
         self.value.bytes().all(|byte| byte.is_ascii_graphic())

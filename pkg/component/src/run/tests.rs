@@ -94,7 +94,8 @@ impl Lab {
         let digest = format!("{:?}", component.spec);
         let rendered = RenderedComponent { component, source, digest, objects };
         let kinds = self.server.kinds().await.unwrap();
-        self.runs(&store).plan(rendered, &kinds, ReadByName::All).await
+        let target = self.targets.find(&rendered.component).await?;
+        self.runs(&store).plan_on(target, rendered, &kinds, ReadByName::All).await
     }
 
     fn runs<'a>(&'a self, store: &'a ComponentStore) -> ComponentRuns<'a> {

@@ -28,9 +28,10 @@ async fn apply(targets: &Targets, spec: &str) -> Result<Component, RunError> {
     let runs = ComponentRuns { targets, store: &store, hub: "uid" };
     let source = SourceState { artifact: ArtifactReference::default(), digest: String::new(), files: None };
     let objects = read("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
-    let kinds = targets.find(&component).await?.kinds().await.unwrap();
+    let target = targets.find(&component).await?;
+    let kinds = target.kinds().await.unwrap();
     let rendered = RenderedComponent { component, source, digest: String::new(), objects };
-    let mut plan = runs.plan(rendered, &kinds, apply::ReadByName::All).await?;
+    let mut plan = runs.plan_on(target, rendered, &kinds, apply::ReadByName::All).await?;
     runs.apply(&mut plan).await
 }
 

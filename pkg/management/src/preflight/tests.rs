@@ -21,7 +21,6 @@ fn rendered(id: &ProviderId, version: &str, contract: &str) -> RenderedProvider 
         namespace: namespace_of(id),
         kustomization: None,
         objects: objects(&components(id, version)),
-        images: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -73,11 +73,6 @@ impl BackupContents {
         self.kinds.values().sum()
     }
 
-    /// Returns the number of Clusters.
-    pub fn clusters(&self) -> usize {
-        self.clusters.len()
-    }
-
     fn cluster_reports(&self, paused: &BTreeSet<ObjectKey>) -> Vec<output::BackupCluster> {
         let report = |((namespace, name), cluster): (&(String, String), &ClusterContents)| {
             let of_control_plane = || {

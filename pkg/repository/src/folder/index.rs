@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::Version;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use transport::Digest;
 
 /// The versions of a web folder, with the files of each version if listed.
@@ -27,24 +27,17 @@ pub enum InvalidFolderIndex {
     Digest { version: String, file: String },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct FolderIndexDocument {
     versions: BTreeMap<String, FolderIndexRelease>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct FolderIndexRelease {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     files: Option<BTreeMap<String, String>>,
 }
 
 impl FolderIndex {
-    /// Adds a file to a version.
-    pub fn add(&mut self, version: &str, file: &str, digest: Digest) {
-        let files = self.versions.entry(version.to_owned()).or_default();
-        files.get_or_insert_default().insert(file.to_owned(), digest);
-    }
-
     /// Parses an index. Unknown fields are ignored for forward compatibility.
     /// # Errors
     /// Fails if the text is not a valid index.
@@ -57,18 +50,6 @@ impl FolderIndex {
             versions.insert(version, files);
         }
         Ok(Self { versions })
-    }
-
-    /// Renders the index. Equal indexes give equal text.
-    pub fn render(&self) -> String {
-        let digests = |files: &BTreeMap<String, Digest>| {
-            files.iter().map(|(file, digest)| (file.clone(), digest.to_string())).collect()
-        };
-        let release = |files: &Option<_>| FolderIndexRelease { files: files.as_ref().map(digests) };
-        let versions =
-            self.versions.iter().map(|(version, files)| (version.clone(), release(files))).collect();
-        let text = serde_json::to_string_pretty(&FolderIndexDocument { versions });
-        text.expect("maps of text can always be written as JSON") + "\n"
     }
 
     /// All version names, including names that are not semantic versions.
@@ -123,13 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_survives_a_round_trip_and_may_have_more_fields() {
-        let mut index = FolderIndex::default();
-        index.add("v1.2.3", "metadata.yaml", Digest::of(b"x"));
-        index.add("v1.10.0", "metadata.yaml", Digest::of(b"y"));
-        let text = index.render();
-        assert_eq!(FolderIndex::parse(text.as_bytes()).unwrap(), index);
-        assert!(text.ends_with("}\n") && text.contains("\"metadata.yaml\": \"sha256:"), "{text}");
+    fn an_index_may_have_more_fields() {
         let more = br#"{"made": "by hand", "versions": {"1.0.0": {"signed": true}, "notes": {}}}"#;
         let more = FolderIndex::parse(more).unwrap();
         assert_eq!(

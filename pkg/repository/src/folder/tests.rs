@@ -1,10 +1,11 @@
 use api::Version;
+use serde_json::json;
 use support::host::{FakeHost, Reply};
 use transport::{Digest, HostKind, HostSettings, Hosts, RequestFailure, Settings, StoreSettings};
 
 use crate::testing;
 use crate::{
-    Error, FolderIndex, Repository, RepositoryContext, latest_version, open,
+    Error, Repository, RepositoryContext, latest_version, open,
     testing::{settings, text},
 };
 
@@ -17,6 +18,14 @@ fn folder(host: &FakeHost, version: &str) -> Box<dyn Repository> {
 
 fn index(host: &FakeHost, text: &str) {
     host.on(format!("{BASE}/index.json"), Reply::json(200, text));
+}
+
+/// Serves an index of versions whose metadata is `good`.
+fn list_good_metadata(host: &FakeHost, versions: &[&str]) {
+    let files = json!({"files": {"metadata.yaml": Digest::of(b"good").to_string()}});
+    let versions: serde_json::Map<_, _> =
+        versions.iter().map(|version| ((*version).to_owned(), files.clone())).collect();
+    index(host, &json!({"versions": versions}).to_string());
 }
 
 #[tokio::test]
@@ -41,10 +50,7 @@ async fn a_pinned_version_needs_no_index_but_a_list_does() {
 #[tokio::test]
 async fn an_index_lists_versions_and_files_with_their_digests() {
     let host = FakeHost::internet();
-    let mut written = FolderIndex::default();
-    written.add("1.9.0", "metadata.yaml", Digest::of(b"good"));
-    written.add("1.10.0", "metadata.yaml", Digest::of(b"good"));
-    index(&host, &written.render());
+    list_good_metadata(&host, &["1.9.0", "1.10.0"]);
     host.on(format!("{BASE}/1.9.0/metadata.yaml"), Reply::file("good"));
     host.on(format!("{BASE}/1.10.0/metadata.yaml"), Reply::file("evil"));
     let folder = folder(&host, "latest");
@@ -105,9 +111,7 @@ async fn the_configured_kind_of_a_host_selects_its_url_form() {
 #[tokio::test]
 async fn a_file_with_another_digest_is_not_cached() {
     let (host, kept) = (FakeHost::internet(), tempfile::tempdir().unwrap());
-    let mut written = FolderIndex::default();
-    written.add("v1.0.0", "metadata.yaml", Digest::of(b"good"));
-    index(&host, &written.render());
+    list_good_metadata(&host, &["v1.0.0"]);
     let file = format!("{BASE}/v1.0.0/metadata.yaml");
     host.on_sequence(file, [Reply::file("evil"), Reply::file("good")]);
     let read = async || {

@@ -161,7 +161,6 @@ fn cluster(object: &Object) -> ClusterFacts {
         control_plane_initialized: is_reached
             && (!has_control_plane || initialized("controlPlaneInitialized")),
         class,
-        labels: object.labels().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
     }
 }
 

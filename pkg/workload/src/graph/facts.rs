@@ -135,8 +135,6 @@ pub struct ClusterFacts {
     pub control_plane_initialized: bool,
     /// The namespace and name of its ClusterClass.
     pub class: Option<(String, String)>,
-    /// The labels, for selections of Clusters.
-    pub labels: Vec<(String, String)>,
 }
 
 /// The progress of a rollout.
