@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manifest::{Map, Object, Value, provenance::FieldOrigin};
+use manifest::{Map, Object, Value, go_json, provenance::FieldOrigin};
 use sha2::{Digest, Sha256};
 
 use crate::accumulator::Accumulator;
@@ -53,22 +53,6 @@ fn content(object: &Object, kind: &str, always: &[&str], mappings: &[&str]) -> M
     let kept = always.iter().map(|name| (*name, field(name).unwrap_or_else(empty)));
     let others = mappings.iter().filter_map(|name| Some((*name, field(name).filter(Value::is_object)?)));
     fixed.into_iter().chain(kept).chain(others).map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// Writes JSON as Go does: escapes the characters that HTML and JavaScript treat specially.
-fn go_json(value: &Value) -> String {
-    let mut text = String::new();
-    for character in value.to_string().chars() {
-        match character {
-            '<' => text.push_str(r"\u003c"),
-            '>' => text.push_str(r"\u003e"),
-            '&' => text.push_str(r"\u0026"),
-            '\u{2028}' => text.push_str(r"\u2028"),
-            '\u{2029}' => text.push_str(r"\u2029"),
-            other => text.push(other),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

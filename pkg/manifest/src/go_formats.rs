@@ -1,7 +1,11 @@
-//! Base64 and booleans as Go reads them.
+//! Base64 and booleans as Go reads them, and JSON as Go prints it.
+
+use std::io;
 
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 
 /// Requires padding, and ignores the trailing bits before the padding.
 pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -17,5 +21,41 @@ pub fn parse_bool(text: &str) -> Option<bool> {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
         _ => None,
+    }
+}
+
+/// Formats JSON like Go: sorted keys, escaped HTML characters, whole numbers without a fraction.
+///
+/// Source: Go 1.26 encoding/json (Encoder, with HTML escaping), as apimachinery uses it for unstructured objects.
+pub fn go_json(value: &(impl Serialize + ?Sized)) -> String {
+    let mut text = Vec::new();
+    // Writing a value to a vector never fails.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut text, GoFormatter));
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+struct GoFormatter;
+
+impl Formatter for GoFormatter {
+    fn write_string_fragment<W: io::Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+            let (plain, special) = rest.split_at(at);
+            let mut chars = special.chars();
+            let special = chars.next().unwrap_or_default();
+            write!(writer, "{plain}\\u{:04x}", u32::from(special))?;
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
+    fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, number: f64) -> io::Result<()> {
+        let size = number.abs();
+        if size != 0.0 && !(1e-6..1e21).contains(&size) {
+            let text = format!("{number:e}");
+            let sign = if text.contains("e-") { "" } else { "+" };
+            return writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes());
+        }
+        write!(writer, "{number}")
     }
 }

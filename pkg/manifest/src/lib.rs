@@ -34,7 +34,7 @@ pub mod quantity;
 pub mod typed;
 pub mod yaml;
 
-pub use go_formats::parse_bool;
+pub use go_formats::{go_json, parse_bool};
 pub use limits::YamlLimits;
 pub use object::{NotAMapping, Object, type_name, value_text};
 pub use object_ref::ObjectRef;

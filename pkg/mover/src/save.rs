@@ -39,7 +39,7 @@ use crate::{
     request::{MAX_DISCOVERIES, with_retries},
 };
 
-pub(crate) use file_format::{go_json, is_paused_by_user};
+pub(crate) use file_format::is_paused_by_user;
 pub use left_out::LeftOutObject;
 pub use pause::{UnfinishedSave, UnfinishedSaves, find_unfinished_saves, resume_interrupted_save};
 pub use plan::plan_save;

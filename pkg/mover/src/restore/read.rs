@@ -7,11 +7,7 @@ use inventory::{PreflightProblem, PreflightProblems};
 use manifest::{Object, Value, YamlLimits, read_stream};
 
 use super::{SavedContent, SavedFile, SavedObjects};
-use crate::{
-    BackupManifest,
-    preflight::problem,
-    save::{go_json, is_paused_by_user},
-};
+use crate::{BackupManifest, preflight::problem, save::is_paused_by_user};
 
 impl SavedObjects {
     /// Reads files with one or more documents each. An object without a uid gets a made-up uid. Owner references
@@ -70,7 +66,7 @@ impl SavedContent {
             api_version: object.api_version().to_owned(),
             uid: uid_of(&object).to_owned(),
             stays_paused: is_paused_by_user(&object),
-            json: go_json(&object.into_value()),
+            json: manifest::go_json(&object.into_value()).into_bytes(),
         }
     }
 

@@ -1,12 +1,8 @@
 //! Objects in the file format of clusterctl.
 
-use std::io;
-
 use api::labels::FIELD_MANAGER;
 use apply::{ObjectKey, key_of};
-use manifest::{Map, Object, Value};
-use serde::Serialize as _;
-use serde_json::ser::{Formatter, Serializer};
+use manifest::{Map, Object, Value, go_json};
 use workload::{MOVE_MARK, PAUSED_ANNOTATION};
 
 use crate::pause::PausableKind;
@@ -41,9 +37,8 @@ impl FileFormat<'_> {
         if object.annotation(MOVE_MARK).is_some() {
             remove_mark(&mut object);
         }
-        let mut line = go_json(&object.into_value());
-        line.push(b'\n');
-        line
+        let line = go_json(&object.into_value()) + "\n";
+        line.into_bytes()
     }
 }
 
@@ -97,41 +92,6 @@ pub(crate) fn is_paused_by_user(object: &Object) -> bool {
     is_paused && entries.into_iter().flatten().any(|entry| holds(entry) && !is_tool(entry))
 }
 
-/// Formats JSON like Go: sorted keys, escaped HTML characters, whole numbers without a fraction.
-/// Source: Go 1.25 encoding/json (Encoder, with HTML escaping), as apimachinery uses it for unstructured objects.
-pub(crate) fn go_json(value: &Value) -> Vec<u8> {
-    let mut line = Vec::new();
-    // Writing a value to a vector never fails.
-    let _ = value.serialize(&mut Serializer::with_formatter(&mut line, GoFormatter));
-    line
-}
-
-struct GoFormatter;
-
-impl Formatter for GoFormatter {
-    fn write_string_fragment<W: io::Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
-        let mut rest = text;
-        while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
-            let (plain, special) = rest.split_at(at);
-            let mut chars = special.chars();
-            let special = chars.next().unwrap_or_default();
-            write!(writer, "{plain}\\u{:04x}", u32::from(special))?;
-            rest = chars.as_str();
-        }
-        writer.write_all(rest.as_bytes())
-    }
-
-    fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, number: f64) -> io::Result<()> {
-        let size = number.abs();
-        if size != 0.0 && !(1e-6..1e21).contains(&size) {
-            let text = format!("{number:e}");
-            let sign = if text.contains("e-") { "" } else { "+" };
-            return writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes());
-        }
-        write!(writer, "{number}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -153,7 +113,7 @@ mod tests {
             "z": "a<b>&\"c\"\n\t\u{8}\u{1}é\u{2028}", "a": [1, -2, 1.0, 0.5, 1e21, 1e-7, 12_345_678.25], "m": {}
         });
         assert_eq!(
-            String::from_utf8(go_json(&value)).unwrap(),
+            go_json(&value),
             r#"{"a":[1,-2,1,0.5,1e+21,1e-7,12345678.25],"m":{},"z":"a\u003cb\u003e\u0026\"c\"\n\t\b\u0001é\u2028"}"#
         );
     }

@@ -288,7 +288,7 @@ pub(super) fn update_last_applied(object: &mut Value, configuration: &Value) {
     if let Some(annotations) = annotations_mut(&mut applied) {
         annotations.remove(ANNOTATION);
     }
-    let text = go::json(&applied) + "\n";
+    let text = manifest::go_json(&applied) + "\n";
     let Some(annotations) = annotations_mut(object) else { return };
     annotations.insert(ANNOTATION.to_owned(), text.into());
     let bytes: usize =

@@ -1,7 +1,8 @@
 //! One step of a path: a field of an object or an item of a list.
 
-use std::{cmp::Ordering, fmt};
+use std::{cmp::Ordering, collections::BTreeMap, fmt};
 
+use manifest::go_json;
 use serde_json::{Number, Value};
 
 use crate::go;
@@ -56,19 +57,10 @@ impl PathElement {
         match self {
             Self::Field(name) => format!("f:{name}"),
             Self::Key(fields) => {
-                let mut out = String::from("k:{");
-                for (i, (name, value)) in fields.iter().enumerate() {
-                    if i > 0 {
-                        out.push(',');
-                    }
-                    go::json_string(name, &mut out);
-                    out.push(':');
-                    out.push_str(&go::json(value));
-                }
-                out.push('}');
-                out
+                let fields: BTreeMap<_, _> = fields.iter().map(|(name, value)| (name, value)).collect();
+                format!("k:{}", go_json(&fields))
             }
-            Self::Value(value) => format!("v:{}", go::json(value)),
+            Self::Value(value) => format!("v:{}", go_json(value)),
             Self::Index(index) => format!("i:{index}"),
         }
     }
@@ -162,7 +154,7 @@ pub(super) fn compare(a: &Value, b: &Value) -> Ordering {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         // Only scalars identify items.
         (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => {
-            go::json(a).cmp(&go::json(b))
+            go_json(a).cmp(&go_json(b))
         }
         _ => rank(a).cmp(&rank(b)),
     }
