@@ -13,6 +13,7 @@ pub struct ProviderRef {
 
 /// A provider reference that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ProviderRefError {
     /// The name before the colon is missing.
     #[error("`{0}` has no provider name; use the form name[:version]")]
@@ -28,7 +29,6 @@ pub enum ProviderRefError {
     InvalidName {
         /// The rejected reference.
         text: String,
-        /// The violated rule.
         #[source]
         source: DnsNameError,
     },

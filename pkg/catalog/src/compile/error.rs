@@ -11,18 +11,14 @@ use crate::yaml::YamlError;
 
 /// A catalog that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum CompileError {
     /// Some targets failed. The others were not written either.
     #[error("cannot compile {}", target_list(.0))]
     Targets(Vec<TargetError>),
     /// The output folder cannot be written.
     #[error("cannot write `{}`", path.display())]
-    Output {
-        /// The file or folder.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    Output { path: PathBuf, source: io::Error },
 }
 
 impl From<FolderUpdateError> for CompileError {
@@ -48,108 +44,55 @@ pub struct TargetError {
 
 /// An input that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum InputError {
     /// `kapitan.compile` is no list.
     #[error("`parameters.kapitan.compile` is not a list")]
     NotAList,
     /// An entry of `kapitan.compile` is invalid.
     #[error("`parameters.kapitan.compile[{index}]` is invalid: {reason}")]
-    Settings {
-        /// The position in the list.
-        index: usize,
-        /// The problem.
-        reason: String,
-    },
+    Settings { index: usize, reason: String },
     /// A path matches no file.
     #[error("{path} not found in search_paths")]
-    Missing {
-        /// The path or pattern.
-        path: String,
-        /// The folders that were searched.
-        searched: Vec<PathBuf>,
-    },
+    Missing { path: String, searched: Vec<PathBuf> },
     /// A pattern of paths is invalid.
     #[error("`{pattern}` is not a valid pattern: {reason}")]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// The problem.
-        reason: String,
-    },
+    Pattern { pattern: String, reason: String },
     /// A file name leaves the folder of the target.
     #[error("`{path}` is outside of the output folder of the target")]
-    Outside {
-        /// The path.
-        path: String,
-    },
+    Outside { path: String },
     /// A program failed.
     #[error(transparent)]
     Jsonnet(#[from] JsonnetError),
     /// A template failed.
     #[error("failed to render {}: {reason}", path.display())]
-    Jinja2 {
-        /// The template.
-        path: PathBuf,
-        /// The problem.
-        reason: String,
-    },
+    Jinja2 { path: PathBuf, reason: String },
     /// A parameter of `helm_params` that is no flag of charts.
     #[error("{0}")]
     HelmParameter(String),
     /// A chart failed.
     #[error("cannot render chart `{}`: {reason}", path.display())]
-    Helm {
-        /// The folder of the chart.
-        path: PathBuf,
-        /// The problem.
-        reason: String,
-        /// Next steps for the user.
-        hints: Vec<String>,
-    },
+    Helm { path: PathBuf, reason: String, hints: Vec<String> },
     /// A kustomization failed.
     #[error("cannot build kustomization `{}`: {reason}", path.display())]
-    Kustomize {
-        /// The folder of the kustomization.
-        path: PathBuf,
-        /// The problem.
-        reason: String,
-        /// Next steps for the user.
-        hints: Vec<String>,
-    },
+    Kustomize { path: PathBuf, reason: String, hints: Vec<String> },
     /// A program failed, or may not be run.
     #[error("cannot run `{program}`: {reason}")]
     External {
-        /// The program.
         program: String,
         /// The exit status, or the standard error of the program.
         reason: String,
-        /// Next steps for the user.
         hints: Vec<String>,
     },
     /// A number or boolean that cannot be written as documents.
     #[error("'{kind}' object is not iterable")]
-    NotDocuments {
-        /// The type.
-        kind: &'static str,
-    },
+    NotDocuments { kind: &'static str },
     /// A value that has no form in the format of the file.
     #[error("cannot write `{path}` as {format}: {reason}")]
-    Format {
-        /// The file.
-        path: String,
-        /// The format.
-        format: &'static str,
-        /// The problem.
-        reason: String,
-    },
+    Format { path: String, format: &'static str, reason: String },
     /// A file that is no YAML.
     #[error("cannot read `{path}`: {error}")]
-    Yaml {
-        /// The file.
-        path: String,
-        /// The problem.
-        error: YamlError,
-    },
+    Yaml { path: String, error: YamlError },
     /// A reference to a secret.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
@@ -158,9 +101,7 @@ pub enum InputError {
     Io {
         /// `read` or `write`.
         verb: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The reason.
         error: io::Error,
     },
 }

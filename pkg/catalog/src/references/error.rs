@@ -7,23 +7,18 @@ use api::{ErrorExplanation, Explain};
 
 /// A reference that cannot be stored or replaced.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ReferenceError {
     /// Only secrets of Vault are supported.
     #[error("reference `{reference}` has type `{kind}`, which is not supported")]
     UnsupportedType {
-        /// The reference.
         reference: String,
         /// Its type.
         kind: String,
     },
     /// A reference without a type, or without a secret and a key.
     #[error("reference `{reference}` is invalid: {reason}")]
-    Invalid {
-        /// The reference.
-        reference: String,
-        /// The problem.
-        reason: &'static str,
-    },
+    Invalid { reference: String, reason: &'static str },
     /// The parameters do not tell how to reach Vault.
     #[error("`parameters.kapitan.secrets.vaultkv` is missing in target `{target}`")]
     NoVault {
@@ -33,7 +28,6 @@ pub enum ReferenceError {
     /// A target whose parameters are missing.
     #[error("target `{target}` has no parameters `{key}`")]
     NoParameters {
-        /// The target.
         target: String,
         /// The key of its parameters.
         key: String,
@@ -41,19 +35,14 @@ pub enum ReferenceError {
     /// A reference in a compiled file that is not in the parameters.
     #[error("Could not find ref backend for tag: {reference}: cannot read `{}`", path.display())]
     Unknown {
-        /// The reference.
         reference: String,
         /// The file that should describe it.
         path: PathBuf,
-        /// The reason.
         source: io::Error,
     },
     /// A file of references without `data`.
     #[error("`{}` has no text `data`", path.display())]
-    NoData {
-        /// The file.
-        path: PathBuf,
-    },
+    NoData { path: PathBuf },
 }
 
 impl Explain for ReferenceError {

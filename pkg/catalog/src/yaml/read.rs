@@ -21,6 +21,7 @@ const CORE_TAGS: &str = "tag:yaml.org,2002:";
 
 /// A text that is no YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum YamlError {
     /// A fault in the grammar.
     #[error("line {line}, column {column}: {problem}")]
@@ -43,7 +44,6 @@ pub enum YamlError {
     Tag {
         /// From 1.
         line: usize,
-        /// The tag.
         tag: String,
     },
     /// A list or a mapping as the key of a mapping.
@@ -60,12 +60,7 @@ pub enum YamlError {
     },
     /// A limit is exceeded.
     #[error("the text has more than {limit} {unit}")]
-    TooLarge {
-        /// The maximum.
-        limit: usize,
-        /// The counted things.
-        unit: &'static str,
-    },
+    TooLarge { limit: usize, unit: &'static str },
 }
 
 /// Reads all documents of a text. A text without documents gives none.

@@ -40,14 +40,7 @@ pub enum ChartSourceError {
         source: Box<IndexError>,
     },
     #[error("cannot find {} of {chart}", version_text(.range))]
-    NoVersion {
-        /// The chart with its repository.
-        chart: String,
-        range: String,
-        newest: Vec<String>,
-        count: usize,
-        has_prereleases_only: bool,
-    },
+    NoVersion { chart: String, range: String, newest: Vec<String>, count: usize, has_prereleases_only: bool },
     #[error("chart `{chart}` {version} has no URL in the index of `{repository}`")]
     NoUrl { chart: String, version: String, repository: String },
     #[error("cannot use URL `{url}` of chart `{chart}` in the index of `{repository}`")]
