@@ -9,7 +9,7 @@ use super::{
     backup::{encryption::DecryptionFlags, inspect::summarize},
     r#move::{
         flags::{cluster_choice, namespace_map, non_empty, save_request, timeout},
-        restore::{self, RestoreResult, RestoreSettings, RestoreSource},
+        restore::{RestoreResult, RestoreRun},
     },
 };
 use crate::{
@@ -138,10 +138,16 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     let source = args.source.kube().as_ref().map(connect).transpose()?;
     let target = connect(&args.server.kube)?;
     summarize(&manifest, session.messages());
-    let from = RestoreSource { name: args.file.display().to_string(), objects: &objects };
-    let options = RestoreOptions { paused: args.paused, source: source.as_ref() };
-    let how = RestoreSettings { format, dry_run: args.dry_run, progress: args.server.pace.progress, options };
-    let Some(done) = restore::run(&from, &target, &request, &how, &args.lease, session)? else {
+    let run = RestoreRun {
+        name: args.file.display().to_string(),
+        objects: &objects,
+        request: &request,
+        options: RestoreOptions { paused: args.paused, source: source.as_ref() },
+        format,
+        dry_run: args.dry_run,
+        progress: args.server.pace.progress,
+    };
+    let Some(done) = run.run(&target, &args.lease, session)? else {
         return Ok(());
     };
     if args.paused
@@ -149,7 +155,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     {
         session.cluster_events(args.server.pace.progress).show_closing_text(hint);
     }
-    let report = report(&from.name, &target, done);
+    let report = report(&run.name, &target, done);
     session.print(format, &report, |_, _| String::new())
 }
 

@@ -13,7 +13,7 @@ use super::{
     execute::warn,
     flags::{MoveFlags, connect},
     journal_file::journal_store_under_lease,
-    restore::{self, RestoreSource},
+    restore::{self, RestoreRun},
     save::{self, SaveRun},
     staging::{STAGING, Staging},
 };
@@ -121,14 +121,16 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     let files = read_files(path, session.messages())?;
     let objects = SavedObjects::read(files).map_err(MoveError::from)?;
     let target = flags.restore_target(session)?;
-    let from = RestoreSource { name: path.display().to_string(), objects: &objects };
-    let how = restore::RestoreSettings {
+    let run = RestoreRun {
+        name: path.display().to_string(),
+        objects: &objects,
+        request: &request,
+        options: RestoreOptions::default(),
         format,
         dry_run: flags.how.dry_run,
         progress: flags.server.pace.progress,
-        options: RestoreOptions::default(),
     };
-    match restore::run(&from, &target, &request, &how, &flags.lease, session)? {
+    match run.run(&target, &flags.lease, session)? {
         Some(done) => {
             let report = restore::report(&done.restored);
             session.print(format, &report, |_, _| String::new())
