@@ -38,18 +38,35 @@ impl Alpha {
 /// types of other providers, such as rke2controlplane.
 #[derive(clap::Subcommand)]
 pub(crate) enum Rollout {
-    Restart(Restart),
-    Pause(Pause),
-    Resume(Resume),
+    /// Replace all machines one after the other, even without changes
+    ///
+    /// The command refuses resources that are paused or have a scheduled rollout.
+    #[command(after_help = "Examples:
+  {bin} alpha rollout restart machinedeployment/demo-workers
+  {bin} alpha rollout restart kcp/demo-control-plane md/demo-workers")]
+    Restart(ChangeFlags),
+
+    /// Pause rollouts
+    #[command(after_help = "Examples:
+  {bin} alpha rollout pause machinedeployment/demo-workers
+  {bin} alpha rollout pause kcp/demo-control-plane md/demo-workers")]
+    Pause(ChangeFlags),
+
+    /// Resume paused rollouts
+    #[command(after_help = "Examples:
+  {bin} alpha rollout resume machinedeployment/demo-workers
+  {bin} alpha rollout resume kcp/demo-control-plane md/demo-workers")]
+    Resume(ChangeFlags),
+
     Status(Status),
 }
 
 impl Rollout {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
-            Self::Restart(args) => change_all(RolloutChange::Restart, &args.change, session),
-            Self::Pause(args) => change_all(RolloutChange::Pause, &args.change, session),
-            Self::Resume(args) => change_all(RolloutChange::Resume, &args.change, session),
+            Self::Restart(flags) => change_all(RolloutChange::Restart, &flags, session),
+            Self::Pause(flags) => change_all(RolloutChange::Pause, &flags, session),
+            Self::Resume(flags) => change_all(RolloutChange::Resume, &flags, session),
             Self::Status(args) => status(&args, session),
         }
     }
@@ -57,7 +74,7 @@ impl Rollout {
 
 /// What the verbs of `rollout` work on.
 #[derive(Clone, Debug, Default, clap::Args)]
-struct RolloutTargetFlags {
+pub(crate) struct RolloutTargetFlags {
     /// Resources, such as md/demo-workers or kcp/demo-control-plane
     #[arg(id = "rollouts", value_name = "RESOURCE")]
     resources: Vec<String>,
@@ -92,7 +109,7 @@ impl RolloutTargetFlags {
 
 /// The flags of verbs that change rollouts.
 #[derive(Clone, Debug, Default, clap::Args)]
-struct ChangeFlags {
+pub(crate) struct ChangeFlags {
     #[command(flatten)]
     target: RolloutTargetFlags,
 
@@ -268,36 +285,4 @@ fn text(report: &RolloutReport, width: Option<usize>) -> String {
         .collect();
     let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];
     table(width, &NARROW, head, &rows)
-}
-
-/// Pause rollouts
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} alpha rollout pause machinedeployment/demo-workers
-  {bin} alpha rollout pause kcp/demo-control-plane md/demo-workers")]
-pub(crate) struct Pause {
-    #[command(flatten)]
-    change: ChangeFlags,
-}
-
-/// Replace all machines one after the other, even without changes
-///
-/// The command refuses resources that are paused or have a scheduled rollout.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} alpha rollout restart machinedeployment/demo-workers
-  {bin} alpha rollout restart kcp/demo-control-plane md/demo-workers")]
-pub(crate) struct Restart {
-    #[command(flatten)]
-    change: ChangeFlags,
-}
-
-/// Resume paused rollouts
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} alpha rollout resume machinedeployment/demo-workers
-  {bin} alpha rollout resume kcp/demo-control-plane md/demo-workers")]
-pub(crate) struct Resume {
-    #[command(flatten)]
-    change: ChangeFlags,
 }

@@ -44,13 +44,7 @@ pub(crate) struct Init {
     verb: Option<InitVerb>,
 
     #[command(flatten)]
-    providers: SeveralProviders,
-
-    #[command(flatten)]
-    kube: KubeFlags,
-
-    #[command(flatten)]
-    install: InstallFlags,
+    flags: InitFlags,
 }
 
 #[derive(clap::Subcommand)]
@@ -60,15 +54,28 @@ enum InitVerb {
 
 pub(crate) fn run(args: Init, session: &mut Session) -> Result<(), Failure> {
     match args.verb {
-        Some(InitVerb::ListImages(list)) => list_images::run(&list, &args.providers, session),
-        None => install(&args.install, &args.providers, &args.kube, session),
+        Some(InitVerb::ListImages(list)) => list_images::run(&list, &args.flags.providers, session),
+        None => args.flags.run(session),
     }
+}
+
+/// The flags of `init` and of `plan init`.
+#[derive(clap::Args)]
+pub(crate) struct InitFlags {
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    #[command(flatten)]
+    kube: KubeFlags,
+
+    #[command(flatten)]
+    install: InstallFlags,
 }
 
 /// The flags of `init` that nothing below it takes.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Installation")]
-pub(crate) struct InstallFlags {
+struct InstallFlags {
     /// Namespace of all providers [default: one each]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
@@ -107,82 +114,58 @@ pub(crate) struct InstallFlags {
     unfinished: UnfinishedFlags,
 }
 
-/// Show what `init` would do, and write nothing
-///
-/// Takes the flags of `init`. The API server validates every object in a dry run.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} plan init --infrastructure docker
-  {bin} plan init --infrastructure docker --out plan.json
-  {bin} plan init --infrastructure docker -o json")]
-pub(crate) struct PlanInit {
-    #[command(flatten)]
-    providers: SeveralProviders,
-
-    #[command(flatten)]
-    kube: KubeFlags,
-
-    #[command(flatten)]
-    install: InstallFlags,
-}
-
-impl PlanInit {
-    pub(crate) fn run(mut self, session: &mut Session) -> Result<(), Failure> {
+impl InitFlags {
+    pub(crate) fn without_writing(mut self) -> Self {
         self.install.plan = self.install.plan.with_dry_run();
-        install(&self.install, &self.providers, &self.kube, session)
+        self
     }
-}
 
-fn install(
-    args: &InstallFlags,
-    providers: &SeveralProviders,
-    kube: &KubeFlags,
-    session: &mut Session,
-) -> Result<(), Failure> {
-    let saved = args.plan.read_saved_plan("init", session)?;
-    let request = args.request(providers, saved.as_ref())?;
-    let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
-    // An unknown name fails before any cluster access or sandbox start.
-    for id in &named {
-        session.config()?.provider(id)??;
-    }
-    let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.is_plan_only()) else {
-        return execute(args, request, (&named, saved.as_ref()), kube, session);
-    };
-    let is_new = sandbox::start_unless_running(name, session)?;
-    execute(args, request, (&named, saved.as_ref()), kube, session).map_err(|failure| {
-        if !is_new {
-            return failure;
+    pub(crate) fn run(&self, session: &mut Session) -> Result<(), Failure> {
+        let saved = self.install.plan.read_saved_plan("init", session)?;
+        let request = self.install.request(&self.providers, saved.as_ref())?;
+        let requested = self.providers.requested()?;
+        let named: Vec<ProviderId> = requested.providers.into_iter().map(|(id, _)| id).collect();
+        // An unknown name fails before any cluster access or sandbox start.
+        for id in &named {
+            session.config()?.provider(id)??;
         }
-        failure.hint(format!(
-            "the new sandbox `{name}` is running; delete it with `capstan sandbox delete {name}` if you do not need it"
-        ))
-    })
-}
+        let sandbox = self.kube.sandbox.as_deref().filter(|_| !self.install.plan.is_plan_only());
+        let Some(name) = sandbox else { return self.execute(request, &named, saved.as_ref(), session) };
+        let is_new = sandbox::start_unless_running(name, session)?;
+        self.execute(request, &named, saved.as_ref(), session).map_err(|failure| {
+            if !is_new {
+                return failure;
+            }
+            failure.hint(format!(
+                "the new sandbox `{name}` is running; delete it with `capstan sandbox delete {name}` if you do not need it"
+            ))
+        })
+    }
 
-fn execute(
-    args: &InstallFlags,
-    request: InitRequest,
-    (named, saved): (&[ProviderId], Option<&SavedPlan>),
-    kube: &KubeFlags,
-    session: &mut Session,
-) -> Result<(), Failure> {
-    let planned = saved.map_or(&[][..], |saved| saved.request.kustomizations());
-    let around = RunScope { named_providers: named, saved_kustomizations: planned };
-    let install = Install {
-        sources: ReleaseSources::with_kustomizations(&args.customisation, around, session)?,
-        request,
-    };
-    let done = lifecycle::run(&install, saved, &args.plan, (kube, &args.pace), &args.lease, session)?;
-    install.sources.overlays().warn_unused(session.messages());
-    if let Some(infrastructures) = &done.first_infrastructure {
-        let events = session.cluster_events(args.pace.progress);
-        events.show_closing_text(closing_text(session, infrastructures));
+    fn execute(
+        &self,
+        request: InitRequest,
+        named: &[ProviderId],
+        saved: Option<&SavedPlan>,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let flags = &self.install;
+        let planned = saved.map_or(&[][..], |saved| saved.request.kustomizations());
+        let around = RunScope { named_providers: named, saved_kustomizations: planned };
+        let sources = ReleaseSources::with_kustomizations(&flags.customisation, around, session)?;
+        let install = Install { sources, request };
+        let server = (&self.kube, &flags.pace);
+        let done = lifecycle::run(&install, saved, &flags.plan, server, &flags.lease, session)?;
+        install.sources.overlays().warn_unused(session.messages());
+        if let Some(infrastructures) = &done.first_infrastructure {
+            let events = session.cluster_events(flags.pace.progress);
+            events.show_closing_text(closing_text(session, infrastructures));
+        }
+        if let Some(result) = &done.result {
+            session.show_cluster_result(flags.pace.progress, result);
+        }
+        Ok(())
     }
-    if let Some(result) = &done.result {
-        session.show_cluster_result(args.pace.progress, result);
-    }
-    Ok(())
 }
 
 impl InstallFlags {

@@ -1,7 +1,7 @@
 use crate::{
     Failure,
     session::Session,
-    verbs::{delete::Delete, init::PlanInit, upgrade::Apply},
+    verbs::{delete::Delete, init::InitFlags, upgrade::Apply},
 };
 
 /// Show what a command would change on a management cluster
@@ -14,7 +14,14 @@ use crate::{
   {bin} plan upgrade --contract v1beta2 --out plan.json
   {bin} plan delete --infrastructure docker -o json")]
 pub(crate) enum Plan {
-    Init(Box<PlanInit>),
+    /// Show what `init` would do, and write nothing
+    ///
+    /// Takes the flags of `init`. The API server validates every object in a dry run.
+    #[command(after_help = "Examples:
+  {bin} plan init --infrastructure docker
+  {bin} plan init --infrastructure docker --out plan.json
+  {bin} plan init --infrastructure docker -o json")]
+    Init(Box<InitFlags>),
     /// Show what `upgrade apply` would do, and write nothing
     ///
     /// Takes the flags of `upgrade apply`. The API server validates every object in a dry run.
@@ -33,7 +40,7 @@ pub(crate) enum Plan {
 impl Plan {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
-            Self::Init(args) => args.run(session),
+            Self::Init(args) => args.without_writing().run(session),
             Self::Upgrade(args) => args.without_writing().run(session),
             Self::Delete(args) => args.without_writing().run(session),
         }

@@ -53,8 +53,23 @@ pub(crate) struct Backup {
 
 #[derive(clap::Subcommand)]
 enum BackupVerb {
-    Inspect(inspect::Inspect),
-    Verify(inspect::Verify),
+    /// Show the contents of a backup
+    ///
+    /// The command verifies the complete file and needs no cluster. It shows the origin, the Clusters, the objects by kind, the
+    /// providers, and the skipped objects.
+    #[command(after_help = "Examples:
+  {bin} backup inspect clusters.tar.gz
+  {bin} backup inspect clusters.tar.gz.age --identity key.txt -o json")]
+    Inspect(inspect::InputFlags),
+
+    /// Verify a backup without a cluster
+    ///
+    /// The command verifies the check sum of every object. The exit status is 0 if a restore can read the complete file.
+    #[command(after_help = "Examples:
+  {bin} backup verify clusters.tar.gz
+  {bin} backup verify clusters.tar.gz.age --identity key.txt
+  {bin} backup verify clusters.tar.gz -o json")]
+    Verify(inspect::InputFlags),
 }
 
 /// The flags of a backup itself.

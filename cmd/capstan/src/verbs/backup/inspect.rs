@@ -13,35 +13,9 @@ use crate::{
     ui::{Messages, NarrowingStep, format_count, sanitize_line, table},
 };
 
-/// Show the contents of a backup
-///
-/// The command verifies the complete file and needs no cluster. It shows the origin, the Clusters, the objects by kind, the
-/// providers, and the skipped objects.
+/// The flags of both verbs.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} backup inspect clusters.tar.gz
-  {bin} backup inspect clusters.tar.gz.age --identity key.txt -o json")]
-pub(super) struct Inspect {
-    #[command(flatten)]
-    input: InputFlags,
-}
-
-/// Verify a backup without a cluster
-///
-/// The command verifies the check sum of every object. The exit status is 0 if a restore can read the complete file.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} backup verify clusters.tar.gz
-  {bin} backup verify clusters.tar.gz.age --identity key.txt
-  {bin} backup verify clusters.tar.gz -o json")]
-pub(super) struct Verify {
-    #[command(flatten)]
-    input: InputFlags,
-}
-
-/// The arguments of both.
-#[derive(clap::Args)]
-struct InputFlags {
+pub(super) struct InputFlags {
     /// Backup file to read
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -62,13 +36,13 @@ impl InputFlags {
     }
 }
 
-pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
-    let (format, _, backup) = args.input.verify(session)?;
+pub(super) fn inspect(args: &InputFlags, session: &mut Session) -> Result<(), Failure> {
+    let (format, _, backup) = args.verify(session)?;
     session.print(format, &backup, text)
 }
 
-pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
-    let (format, manifest, backup) = args.input.verify(session)?;
+pub(super) fn verify(args: &InputFlags, session: &mut Session) -> Result<(), Failure> {
+    let (format, manifest, backup) = args.verify(session)?;
     summarize(&manifest, session.messages());
     session.messages().status(format!("verified `{}`: {}", backup.file, contents_summary(&backup)));
     session.print(format, &backup, |_, _| String::new())

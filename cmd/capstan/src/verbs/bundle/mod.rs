@@ -11,8 +11,19 @@ use crate::{Failure, session::Session};
 #[derive(clap::Subcommand)]
 pub(crate) enum Bundle {
     Create(Box<create::Create>),
-    Inspect(read::Inspect),
-    Verify(read::Verify),
+
+    /// Show the contents of a bundle
+    #[command(after_help = "Examples:
+  {bin} bundle inspect lab.tar
+  {bin} bundle inspect lab.tar -o json")]
+    Inspect(read::ReadFlags),
+
+    /// Verify the digests of a bundle, and its releases and charts against its lock
+    #[command(after_help = "Examples:
+  {bin} bundle verify lab.tar
+  {bin} bundle verify lab.tar -o json")]
+    Verify(read::ReadFlags),
+
     Load(load::Load),
 }
 

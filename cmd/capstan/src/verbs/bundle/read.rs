@@ -10,12 +10,9 @@ use crate::{
     ui::{NarrowingStep, format_bytes, table},
 };
 
-/// Show the contents of a bundle
+/// The flags of both verbs.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} bundle inspect lab.tar
-  {bin} bundle inspect lab.tar -o json")]
-pub(crate) struct Inspect {
+pub(crate) struct ReadFlags {
     /// Bundle file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
@@ -24,27 +21,13 @@ pub(crate) struct Inspect {
     output: OutputFlag,
 }
 
-pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn inspect(args: &ReadFlags, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let bundle = open(&args.file, session)?;
     session.print(format, &bundle_report(&args.file, &bundle), report_text)
 }
 
-/// Verify the digests of a bundle, and its releases and charts against its lock
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  {bin} bundle verify lab.tar
-  {bin} bundle verify lab.tar -o json")]
-pub(crate) struct Verify {
-    /// Bundle file, or `-` for standard input
-    #[arg(value_name = "FILE")]
-    file: String,
-
-    #[command(flatten)]
-    output: OutputFlag,
-}
-
-pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn verify(args: &ReadFlags, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let bundle = open(&args.file, session)?;
     let unreferenced: Vec<String> = bundle.verify()?.iter().map(ToString::to_string).collect();
