@@ -10,7 +10,7 @@ use manifest::{Map, Object, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use drift::field_drift;
+pub(crate) use drift::field_drift;
 use field_path::FieldPath;
 
 /// Fields that servers and controllers fill in, even if manifests name them.
@@ -40,7 +40,7 @@ impl From<FieldSet> for Map<String, Value> {
 /// field do not matter. So the object has not drifted while this set equals the set after the write. Status, CA bundles
 /// and aggregated rules do not count.
 /// Source: Kubernetes 1.36 structured-merge-diff (Update); KEP-555.
-pub fn owned_fields(object: &Object, manager: &str) -> FieldSet {
+pub(crate) fn owned_fields(object: &Object, manager: &str) -> FieldSet {
     let ours = entries(object).find(|entry| is_applied_by(entry, manager));
     let fields = ours.and_then(|entry| entry.get("fieldsV1")).and_then(Value::as_object);
     fields.map(without_controller_fields).unwrap_or_default().into()

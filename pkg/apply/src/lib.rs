@@ -82,7 +82,7 @@ pub use engine::{
 };
 pub use error::{ApiError, NetworkError, StatusCause};
 pub use event::{Event, EventSink, RequestEffect};
-pub use field_ownership::{FieldSet, field_drift, owned_fields};
+pub use field_ownership::FieldSet;
 pub use in_use::DefinitionInUse;
 pub use key::key_of;
 pub use kinds::{ApiKind, ServedKinds, defined_kinds};

@@ -292,7 +292,7 @@ impl InitPlanner<'_> {
         let live = self.observe(&engine, &set, &desired).await?;
         let mut drifted = Vec::new();
         if installed.is_some() {
-            drifted = clear_drifted_digests(&mut set, &live, &options.field_manager);
+            drifted = clear_drifted_digests(&mut set, &live, &marks);
             desired = with_user_fields(provider, desired, &live, kinds);
         }
         let mut objects = match engine.plan(set, desired, live) {

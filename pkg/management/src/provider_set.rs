@@ -130,6 +130,7 @@ pub(crate) fn marks(id: &ProviderId) -> OwnershipMarks {
         owner_annotation: None,
         digest_annotation: None,
         finalizer: None,
+        shares_namespaces: true,
     }
 }
 

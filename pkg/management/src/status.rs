@@ -8,8 +8,8 @@ use api::{
 };
 use apply::{
     ApiError, ApplyPlan, ApplySet, ApplySetItem, Blocker, DesiredSet, Health, LeaseState, LiveObjects,
-    ObjectKey, ObservationTarget, PlanStep, ReadByName, ReadDetail, Status, StatusHints, StepAction,
-    field_drift, lease_state, status_of,
+    ObjectKey, ObservationTarget, OwnershipMarks, PlanStep, ReadByName, ReadDetail, Status, StatusHints,
+    StepAction, lease_state, status_of,
 };
 use inventory::{InventoryError, ManagementCluster, ProviderInventory};
 use mover::{MoveJournal, unfinished_move};
@@ -151,16 +151,16 @@ pub(crate) fn provider_status(
     applied: &AppliedObjects,
     live: &LiveObjects,
 ) -> ProviderStatus {
-    let blockers = blockers(&applied.set, live);
+    let (blockers, marks) = (blockers(&applied.set, live), marks(&installed.id));
     let object_drift = |item: &ApplySetItem| DriftedObject {
         object: item.key.clone(),
         fields: match live.present(&item.key) {
-            Some(object) => field_drift(&item.owned_fields, object, FIELD_MANAGER),
+            Some(object) => marks.field_drift(&item.owned_fields, object, FIELD_MANAGER),
             None => Vec::new(),
         },
     };
     let drift = if applied.is_recorded {
-        drifted_items(&applied.set, live, FIELD_MANAGER).map(object_drift).collect()
+        drifted_items(&applied.set, live, &marks).map(object_drift).collect()
     } else {
         Vec::new()
     };
@@ -189,8 +189,12 @@ fn blockers(set: &ApplySet, live: &LiveObjects) -> Vec<Blocker> {
 }
 
 /// Clears the digest of objects that another manager changed, so that they are written again. Returns their keys.
-pub(crate) fn clear_drifted_digests(set: &mut ApplySet, live: &LiveObjects, manager: &str) -> Vec<ObjectKey> {
-    let drifted: Vec<ObjectKey> = drifted_items(set, live, manager).map(|item| item.key.clone()).collect();
+pub(crate) fn clear_drifted_digests(
+    set: &mut ApplySet,
+    live: &LiveObjects,
+    marks: &OwnershipMarks,
+) -> Vec<ObjectKey> {
+    let drifted: Vec<ObjectKey> = drifted_items(set, live, marks).map(|item| item.key.clone()).collect();
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
     drifted
 }
@@ -207,11 +211,13 @@ pub(crate) fn add_drift_reasons(plan: &mut ApplyPlan, drifted: &[ObjectKey]) {
 fn drifted_items<'s>(
     set: &'s ApplySet,
     live: &LiveObjects,
-    manager: &str,
+    marks: &OwnershipMarks,
 ) -> impl Iterator<Item = &'s ApplySetItem> {
     let has_changed = move |item: &&ApplySetItem| match live.present(&item.key) {
         None => true,
-        Some(object) => !item.owned.is_empty() && apply::owned_fields(object, manager).digest() != item.owned,
+        Some(object) => {
+            !item.owned.is_empty() && marks.owned_fields(object, FIELD_MANAGER).digest() != item.owned
+        }
     };
     set.items.iter().filter(has_changed)
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     ApiError, ApiKind, ApplyPlan, Blocker, DesiredObject, DesiredSet, ItemPhase, LiveObjects, ObjectKey,
     ObjectPolicies, Observation, PlanStep, Policies, ServedKinds, Status, StatusHints, StepAction,
-    UpdatePolicy, owned_fields, status_of,
+    UpdatePolicy, status_of,
 };
 
 /// The state of a run.
@@ -177,7 +177,7 @@ impl<'a> ApplyRun<'a> {
                         self.replanned_actions.insert(step.key.clone(), action);
                     }
                     let status = self.status(&step.key, &object);
-                    let owned = owned_fields(&object, &self.engine.options.field_manager);
+                    let owned = self.engine.marks.owned_fields(&object, &self.engine.options.field_manager);
                     self.recorder.record_write(&step.key, how, owned, &status);
                     self.record_object(&step.key, object, status);
                     if step.key.is_crd() || step.key.is_api_service() {

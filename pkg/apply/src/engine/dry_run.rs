@@ -56,7 +56,8 @@ impl Engine<'_> {
         desired: &DesiredObject,
         action: StepAction,
     ) -> Result<Object, ApiError> {
-        let (key, manager) = (&desired.key, &self.options.field_manager);
+        let key = &desired.key;
+        let manager = &self.marks.manager_of(key, &self.options.field_manager);
         let apply = async |onto| {
             let how = ApplyRequest { precondition: onto, mode: WriteMode::DryRun };
             self.server.apply(kind, &desired.object, manager, how).await

@@ -171,7 +171,7 @@ impl Writer<'_> {
 
     async fn create(&self, target: Target<'_>) -> Result<Object, ApiError> {
         let Target { kind, desired, .. } = target;
-        let manager = &self.options.field_manager;
+        let manager = &self.marks.manager_of(&desired.key, &self.options.field_manager);
         match desired.policies.policies.update {
             UpdatePolicy::Replace | UpdatePolicy::Recreate => {
                 self.server.create(kind, &desired.object, manager, WriteMode::Real).await
@@ -185,15 +185,18 @@ impl Writer<'_> {
 
     async fn update(&self, target: Target<'_>, live: &Object) -> Result<Object, ApiError> {
         let Target { kind, desired, .. } = target;
-        let manager = &self.options.field_manager;
-        let managed_fields = match desired.policies.policies.update {
+        let manager = &self.marks.manager_of(&desired.key, &self.options.field_manager);
+        let former_tools = match desired.policies.policies.update {
             UpdatePolicy::Replace | UpdatePolicy::Recreate => {
                 let replacement = replacement(&desired.object, live);
                 return self.server.replace(kind, &replacement, manager, WriteMode::Real).await;
             }
-            UpdatePolicy::SsaMerge => take_over_fields(live, manager, &[]),
-            UpdatePolicy::SsaOverride => take_over_fields(live, manager, &self.options.take_over),
+            UpdatePolicy::SsaMerge => &[],
+            UpdatePolicy::SsaOverride => &*self.options.take_over,
         };
+        let split = self.marks.split_managers(live, &self.options.field_manager);
+        let managed_fields = take_over_fields(split.as_ref().unwrap_or(live), manager, former_tools)
+            .or_else(|| split?.get(&["metadata", "managedFields"]).cloned());
         let key = &desired.key;
         let mut onto = ObjectRevision::of(live);
         let replace = |path, value: &Value| json!({"op": "replace", "path": path, "value": value});

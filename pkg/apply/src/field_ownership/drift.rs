@@ -21,7 +21,7 @@ struct Entry {
 /// Compares a drifted object with the fields that its manager owned after the last write. With a record the result is
 /// exact: each field that left the set has changed or is gone. Without a record, every field that only other managers
 /// own is possible.
-pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
+pub(crate) fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
     let ours = owned_fields(object, manager).paths();
     let others: Vec<Entry> =
         entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();

@@ -168,7 +168,7 @@ impl Decider<'_> {
             .filter(|entry| entry["subresource"].as_str().unwrap_or_default().is_empty())
             .collect();
         let foreign = entries.iter().find(|entry| loses_fields(entry, &self.options.take_over));
-        let wrote = entries.iter().any(|entry| entry["manager"] == *self.options.field_manager);
+        let wrote = self.marks.wrote(object, &self.options.field_manager);
         foreign.or_else(|| entries.first().filter(|_| !wrote))?["manager"].as_str()
     }
 }

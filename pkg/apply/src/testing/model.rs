@@ -99,6 +99,7 @@ pub(crate) fn label_marks() -> OwnershipMarks {
         owner_annotation: None,
         digest_annotation: None,
         finalizer: None,
+        shares_namespaces: false,
     }
 }
 

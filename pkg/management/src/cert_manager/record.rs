@@ -55,6 +55,7 @@ pub(super) fn marks() -> OwnershipMarks {
         owner_annotation: None,
         digest_annotation: None,
         finalizer: None,
+        shares_namespaces: false,
     }
 }
 

@@ -1,6 +1,7 @@
 mod checks;
 mod interrupted;
 mod retry;
+mod shared_namespace;
 
 use std::time::Duration;
 

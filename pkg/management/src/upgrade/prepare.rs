@@ -101,7 +101,7 @@ async fn prepare_provider(
         if let Some(objects) = with_kept_fields(&target.objects, &desired, &live, keep) {
             desired = target.build_desired(objects, kinds)?;
         }
-        drifted = clear_drifted_digests(&mut set, &live, &options.field_manager);
+        drifted = clear_drifted_digests(&mut set, &live, &marks);
     }
     let warnings = keep_used_definitions(cluster, &mut set, &desired, &id).await?;
     let mut objects = engine
