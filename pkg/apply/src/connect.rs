@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Uri, header};
 use kube::{
     client::AuthError,
-    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
+    config::{AuthInfo, ExecConfig, KubeConfigOptions, Kubeconfig},
 };
 
 mod clients;
@@ -18,6 +18,9 @@ use clients::Clients;
 pub use error::ConnectError;
 pub(crate) use fence::Fence;
 pub use inline::InlineKubeconfigError;
+
+/// The start of the panic with which the client refuses a token that is no header value.
+pub const INVALID_TOKEN: &str = "token is not valid header";
 
 /// The address of a server, the credentials and the user to act as.
 #[derive(Clone, Debug)]
@@ -120,20 +123,32 @@ impl ConnectionOptions {
         // A plugin may wait for the user or for a remote server.
         let built = tokio::task::spawn_blocking(move || Clients::new(&config, &fence)).await;
         let error = match built {
-            Ok(Ok(clients)) => return Ok(clients),
-            Ok(Err(error)) => error,
-            Err(panicked) => return Err(self.credentials_error(panicked.to_string())),
+            Ok(built) => return built.map_err(|error| self.client_error(&error, exec)),
+            Err(panicked) => panicked.to_string(),
         };
-        Err(match (error, exec) {
-            (kube::Error::Auth(error), Some(exec)) => ConnectError::Plugin {
-                context: self.context().to_owned(),
-                command: exec.command.unwrap_or_default(),
-                install_hint: exec.install_hint,
-                source: plugin_problem(&error).into(),
-            },
+        Err(match exec {
+            Some(exec) if error.contains(INVALID_TOKEN) => {
+                self.plugin_error(exec, invalid_token("its token"))
+            }
+            _ => self.credentials_error(error),
+        })
+    }
+
+    fn client_error(&self, error: &kube::Error, exec: Option<ExecConfig>) -> ConnectError {
+        match (error, exec) {
+            (kube::Error::Auth(error), Some(exec)) => self.plugin_error(exec, plugin_problem(error)),
             (kube::Error::Auth(error), None) => self.credentials_error(error.to_string()),
             (error, _) => self.credentials_error(error.to_string()),
-        })
+        }
+    }
+
+    fn plugin_error(&self, exec: ExecConfig, problem: String) -> ConnectError {
+        ConnectError::Plugin {
+            context: self.context().to_owned(),
+            command: exec.command.unwrap_or_default(),
+            install_hint: exec.install_hint,
+            source: problem.into(),
+        }
     }
 
     /// Takes a text, because errors of the client already include their causes.
@@ -205,7 +220,11 @@ fn check_tokens(auth: &mut AuthInfo) -> Result<(), String> {
 
 fn check_token(token: &str, name: &str) -> Result<(), String> {
     let fits = HeaderValue::from_bytes(token.as_bytes()).is_ok();
-    fits.then_some(()).ok_or_else(|| format!("{name} contains a line break or another control character"))
+    fits.then_some(()).ok_or_else(|| invalid_token(name))
+}
+
+fn invalid_token(name: &str) -> String {
+    format!("{name} contains a line break or another control character")
 }
 
 /// Removes the impersonation of the kubeconfig: the caller replaces all of its fields.
@@ -236,6 +255,7 @@ fn plugin_problem(error: &AuthError) -> String {
             let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
             last.map_or_else(|| format!("{}", out.status), |line| format!("{}: {line}", out.status))
         }
+        AuthError::InvalidBearerToken(_) => invalid_token("its token"),
         AuthError::AuthExecParse(_) => "its output is not an ExecCredential".to_owned(),
         other => other.to_string(),
     }

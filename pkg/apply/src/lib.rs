@@ -70,7 +70,9 @@ pub use api::{
 
 pub use access::{AccessReview, DeniedPermission, Permission};
 pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
-pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation, InlineKubeconfigError};
+pub use connect::{
+    ConnectError, ConnectionOptions, Credentials, INVALID_TOKEN, Impersonation, InlineKubeconfigError,
+};
 pub use desired::{DesiredObject, DesiredSet, InvalidObject, build_desired_set};
 pub use diff::{
     DiffSummary, ListComparison, ObjectDifference, ObjectPair, compare_objects, diff, diff_texts, masked,
