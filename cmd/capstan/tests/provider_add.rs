@@ -70,6 +70,15 @@ fn concurrent_edits_keep_every_entry() {
     assert_eq!(world.files(), ["[HOME]/.config/cluster-api/clusterctl.yaml"]);
 }
 
+#[test]
+fn the_lock_of_a_killed_run_blocks_no_edit() {
+    let world = world();
+    world.write(world.config_file().with_added_extension("lock"), "4711");
+    let run = world.run(MINE);
+    assert_eq!(run.status, 0, "{run}");
+    assert_eq!(world.files(), ["[HOME]/.config/cluster-api/clusterctl.yaml"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_new_configuration_file_is_private() {

@@ -1,4 +1,4 @@
-//! Locks of files that several programs edit.
+//! Locks of files that other programs edit too.
 
 use std::{
     fs, io,
@@ -13,7 +13,7 @@ use api::{ErrorExplanation, Explain};
 const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The lock of a file that several programs edit: `FILE.lock` exists as long as the lock is held. kubectl locks kubeconfigs in
+/// The lock of a file that other programs edit too: `FILE.lock` exists as long as the lock is held. kubectl locks kubeconfigs in
 /// this way.
 /// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
 #[derive(Debug)]

@@ -26,7 +26,6 @@ mod xdg;
 pub(crate) use configuration::{
     ConfigCandidate, ConfigSource, config_candidates, config_source, load_config, read_config_file, verbosity,
 };
-pub(crate) use file_lock::FileLock;
 pub(crate) use globals::{
     CHART_SOURCE, CHART_VALUES, CLUSTER, CUSTOMISATION, GLOBAL, Globals, OTHER_RUNS, PLAN, WAITING,
 };

@@ -8,14 +8,14 @@ use std::{
 use api::{ProviderId, ProviderType, similar_names};
 use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderConfig};
 use repository::Location;
-use transport::HostKind;
+use transport::{HostKind, store::KeyLock};
 
 use super::entry::{self, ConfigEntry, Edit, EditError, ListedEntry};
 use crate::{
     Failure, WithContext as _,
     failure::Kind,
     session::Session,
-    settings::{self, ConfigSource, FileLock},
+    settings::{self, ConfigSource},
     ui::write_file_atomically,
 };
 
@@ -226,7 +226,15 @@ const MODE: u32 = 0o600;
 pub(super) struct EditedFile {
     pub(super) path: PathBuf,
     pub(super) text: String,
-    _lock: FileLock,
+    lock_file: PathBuf,
+    _lock: KeyLock,
+}
+
+impl Drop for EditedFile {
+    fn drop(&mut self) {
+        // The lock ends after this, with the process at the latest.
+        let _ = fs::remove_file(&self.lock_file);
+    }
 }
 
 impl EditedFile {
@@ -237,13 +245,17 @@ impl EditedFile {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
         }
-        let lock = FileLock::acquire(&path)?;
+        let lock_file = path.with_added_extension("lock");
+        let (messages, file) = (session.messages(), format!("that edits `{}`", path.display()));
+        let lock = KeyLock::acquire(&lock_file, |holder| messages.waiting_for_run(&file, holder));
+        let lock = session.block_on(async { Ok::<_, Failure>(lock.await) })?;
+        let lock = lock.map_err(|error| Failure::user("cannot lock the configuration").because(&error))?;
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(Failure::io("read", &path, &error)),
         };
-        Ok(Self { path, text, _lock: lock })
+        Ok(Self { path, text, lock_file, _lock: lock })
     }
 
     /// Returns the providers of the configuration if the file had this text.
