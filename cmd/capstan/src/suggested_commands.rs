@@ -90,8 +90,9 @@ impl SuggestedCommands {
         }
         let taken = self.accepted_flags(words);
         for (kube, prefix) in [(&self.source, "--"), (&self.target, "--to-")] {
-            // A save to a folder has no target cluster.
-            let has_cluster = prefix == "--" || !words.contains(" --to-directory ");
+            // A save to a folder has no target cluster, and a restore from a folder has no source cluster.
+            let folder = if prefix == "--" { " --from-directory " } else { " --to-directory " };
+            let has_cluster = !words.contains(folder);
             if has_cluster && !names_cluster(words, prefix) {
                 self.add_flags(&cluster_flags(kube, prefix), &taken, &mut command);
             }

@@ -1,7 +1,7 @@
 //! Errors of commands that change the installed providers.
 
 use api::output::UnfinishedUpgrade;
-use apply::{ApiError, EngineError};
+use apply::{ApiError, EngineError, ObjectKey};
 use inventory::{ContractError, InventoryError, PreflightProblems};
 use mover::{JournalError, MoveJournal};
 
@@ -56,6 +56,19 @@ pub enum UnfinishedRun {
     /// An unfinished move from or to this cluster.
     #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),
+    /// An unfinished restore to this cluster.
+    #[error("a restore is unfinished; it has paused {}", first_of(paused))]
+    Restore {
+        /// The command that completes the restore.
+        command: String,
+        /// The Clusters and ClusterClasses that the restore has paused.
+        paused: Vec<ObjectKey>,
+    },
+}
+
+fn first_of(objects: &[ObjectKey]) -> String {
+    let first = objects.first().map(ToString::to_string).unwrap_or_default();
+    if objects.len() < 2 { first } else { format!("{first} and {} more", objects.len() - 1) }
 }
 
 impl From<JournalError> for LifecycleError {
@@ -77,6 +90,9 @@ impl UnfinishedRun {
             Self::Upgrade(_) => "this change may prevent completing it or rolling it back",
             Self::Move(_) => {
                 "this change may prevent completing or undoing it; its Clusters stay paused until you resume them"
+            }
+            Self::Restore { .. } => {
+                "this change may prevent completing it; its Clusters stay paused until you resume them"
             }
         };
         format!("{self}; {lost}")

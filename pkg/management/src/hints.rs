@@ -137,6 +137,9 @@ impl Explain for UnfinishedRun {
                 "complete it on its source cluster with `{}`, or ignore it with `--abandon`",
                 journal.resume_command()
             ),
+            Self::Restore { command, .. } => {
+                format!("complete it with `{command}`, or ignore it with `--abandon`")
+            }
         };
         ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
     }

@@ -12,7 +12,7 @@ use apply::{
     StepAction, lease_state, status_of,
 };
 use inventory::{InventoryError, ManagementCluster, ProviderInventory};
-use mover::{MoveJournal, unfinished_move};
+use mover::{MoveJournal, RecordedRuns, recorded_runs};
 use provider::InstalledProvider;
 
 use crate::{
@@ -32,6 +32,8 @@ pub struct ClusterStatus {
     pub unfinished_upgrade: Option<UnfinishedUpgrade>,
     /// An unfinished move from or to this cluster.
     pub unfinished_move: Option<MoveJournal>,
+    /// The command that completes a recorded restore.
+    pub restore_command: Option<String>,
     /// The run that currently writes to the cluster.
     pub lease: Option<LeaseState>,
     /// True if the check for an unfinished upgrade or move failed. A warning gives the reason.
@@ -81,14 +83,15 @@ pub enum StatusError {
 /// Fails if the inventory or objects cannot be read.
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
-    let (unfinished_upgrade, unfinished_move, lease) = futures::join!(
+    let (unfinished_upgrade, recorded, lease) = futures::join!(
         read_unfinished_upgrade(cluster, &inventory),
-        read_unfinished_move(cluster, &inventory),
+        read_recorded_runs(cluster, &inventory),
         read_lease(cluster),
     );
     Ok(ClusterStatus {
-        is_incomplete: unfinished_upgrade.is_none() || unfinished_move.is_none(),
-        unfinished_move: unfinished_move.flatten(),
+        is_incomplete: unfinished_upgrade.is_none() || recorded.is_none(),
+        restore_command: recorded.as_ref().and_then(|recorded| recorded.restore_command.clone()),
+        unfinished_move: recorded.and_then(|recorded| recorded.unfinished_move),
         lease: lease.flatten(),
         providers: provider_statuses(cluster, inventory.providers).await?,
         unfinished_init: inventory.unfinished,
@@ -104,11 +107,11 @@ async fn read_unfinished_upgrade(
     Some(journal.map(|journal| journal.index.report()))
 }
 
-async fn read_unfinished_move(
+async fn read_recorded_runs(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-) -> Option<Option<MoveJournal>> {
-    ok_or_warn(cluster, "an unfinished move", unfinished_move(cluster, inventory).await)
+) -> Option<RecordedRuns> {
+    ok_or_warn(cluster, "an unfinished move", recorded_runs(cluster, inventory).await)
 }
 
 async fn read_lease(cluster: &ManagementCluster) -> Option<Option<LeaseState>> {

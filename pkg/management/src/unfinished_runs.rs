@@ -1,16 +1,16 @@
 //! Interrupted runs, and the check that a change does not make their completion impossible.
 
 use inventory::{ManagementCluster, ProviderInventory};
-use mover::{JournalError, unfinished_move};
+use mover::{JournalError, recorded_runs, restoring_objects};
 
 use crate::{LifecycleError, UnfinishedPolicy, UnfinishedRun, upgrade::unfinished_upgrade};
 
 /// The interrupted runs that must stay completable after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckedRuns {
-    /// Only moves: the change itself completes or replaces an upgrade.
+    /// Only moves and restores: the change itself completes or replaces an upgrade.
     Moves,
-    /// Moves and upgrades.
+    /// Moves, restores and upgrades.
     All,
 }
 
@@ -29,8 +29,14 @@ pub(crate) async fn check_unfinished(
         return Ok(Vec::new());
     }
     let mut runs = Vec::new();
-    match unfinished_move(cluster, inventory).await {
-        Ok(journal) => runs.extend(journal.map(|journal| UnfinishedRun::Move(Box::new(journal)))),
+    match recorded_runs(cluster, inventory).await {
+        Ok(recorded) => {
+            runs.extend(recorded.unfinished_move.map(|journal| UnfinishedRun::Move(Box::new(journal))));
+            if let Some(command) = recorded.restore_command {
+                let paused = restoring_objects(cluster).await?;
+                runs.extend((!paused.is_empty()).then_some(UnfinishedRun::Restore { command, paused }));
+            }
+        }
         Err(error) => warn_unreadable(cluster, "move", is_unreadable(&error), error)?,
     }
     if what == CheckedRuns::All {

@@ -3,6 +3,7 @@
 //! ```text
 //! on a cluster   ConfigMap capstan-move beside the core provider   journal  JSON, gzipped when large
 //!                                                                  report   gzipped, once the move is finished
+//!                                                                  restore  the command of an unfinished restore
 //! choice         valid_journal(source, target)                     pure
 //! writing        JournalLease: acquire, update, finish; under the leases of both clusters
 //! ```
@@ -29,6 +30,7 @@ mod copy;
 mod lease;
 mod remaining;
 mod report;
+mod restore_record;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +49,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use workload::MoveChoice;
 
+#[cfg(doc)]
+use crate::restoring_objects;
 use crate::{ClusterChoice, MoveRequest, mark::is_save_mark};
 
 use copies::JournalCopies;
@@ -54,6 +58,7 @@ pub use copy::NAME as JOURNAL_NAME;
 pub(crate) use lease::JournalLease;
 pub(crate) use remaining::RemainingJournal;
 pub use report::{MoveReport, find_move_report};
+pub(crate) use restore_record::RestoreRecord;
 
 /// Number of digest bytes that name the source in a run id.
 const SOURCE_BYTES: usize = 4;
@@ -228,16 +233,28 @@ pub async fn find_move_journal(
     Ok(copies::valid_journal(source.as_ref(), target.as_ref()).cloned())
 }
 
-/// Returns the unfinished move whose journal is on the cluster of this inventory. One request.
+/// The runs that a cluster records.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedRuns {
+    /// The unfinished move from or to the cluster.
+    pub unfinished_move: Option<MoveJournal>,
+    /// The command that completes a restore. The restore is unfinished if there are [`restoring_objects`].
+    pub restore_command: Option<String>,
+}
+
+/// Reads the runs that the cluster of this inventory records. One request.
 /// # Errors
 /// `Unusable`. `Api` if the server does not answer.
-pub async fn unfinished_move(
+pub async fn recorded_runs(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-) -> Result<Option<MoveJournal>, JournalError> {
+) -> Result<RecordedRuns, JournalError> {
     // The side matters only to error messages: the journal itself names both clusters.
     let copy = copy::JournalCopy::read_with_inventory(cluster, MoveSide::Source, inventory).await?;
-    Ok(copy.journal.filter(MoveJournal::is_unfinished))
+    Ok(RecordedRuns {
+        unfinished_move: copy.journal.filter(MoveJournal::is_unfinished),
+        restore_command: copy.restore_command,
+    })
 }
 
 impl MoveJournal {

@@ -87,9 +87,10 @@ pub use error::MoveError;
 pub(crate) use error::seconds;
 pub use journal::{
     JOURNAL_NAME, JournalError, JournalHolder, JournalStore, JournalWriteFn, MoveJournal, MoveReport,
-    MoveSide, PausedObject, find_move_journal, find_move_report, unfinished_move,
+    MoveSide, PausedObject, RecordedRuns, find_move_journal, find_move_report, recorded_runs,
 };
 pub use lost_cluster::{abort_without_target, complete_without_source};
+pub use mark::restoring_objects;
 pub use plan::{MovePlan, TargetEffect, plan_move, plan_restore};
 pub(crate) use request::target_key;
 pub use request::{ClusterChoice, DifferencePolicy, MoveRequest, MoveRoute};

@@ -34,6 +34,14 @@ pub(crate) async fn marked_objects(
     Ok(found)
 }
 
+/// Returns the objects that a restore has paused and not yet resumed.
+/// # Errors
+/// The failure of the server.
+pub async fn restoring_objects(cluster: &ManagementCluster) -> Result<Vec<ObjectKey>, ApiError> {
+    let marked = marked_objects(cluster).await?.into_iter();
+    Ok(marked.filter(|(_, run)| run == RESTORE_MARK).map(|(key, _)| key).collect())
+}
+
 /// Returns the marked objects of one kind, each with the run in its mark.
 pub(crate) async fn marked_objects_of_kind(
     cluster: &ManagementCluster,

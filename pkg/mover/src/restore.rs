@@ -32,10 +32,11 @@ use workload::{MOVE_MARK, NodeId};
 pub(super) use self::read::ObjectChecks;
 use self::write::RestoreWriter;
 use crate::{
-    BackupProvider, MoveError, MovePlan, MoveRequest, MoveSide, TargetEffect,
+    BackupProvider, JournalError, MoveError, MovePlan, MoveRequest, MoveSide, TargetEffect,
     concurrency::run_concurrently,
     create::namespace_object,
     error::{api_error, check_failures},
+    journal::RestoreRecord,
     mark::{RESTORE_MARK, marked_objects},
     pause::{PausableKind, patch_if_exists, resume_all},
     preflight::listed,
@@ -72,6 +73,8 @@ pub struct RestoreOptions<'a> {
     pub paused: bool,
     /// The management cluster that may still run the Clusters.
     pub source: Option<&'a ManagementCluster>,
+    /// The command that completes an interrupted restore. Other runs show it.
+    pub command: &'a str,
 }
 
 /// A saved object.
@@ -108,6 +111,9 @@ pub async fn restore_objects(
     options: RestoreOptions<'_>,
 ) -> Result<RestoreOutcome, MoveError> {
     let target = with_retries(target, request.timeout);
+    let creates = plan.target_effects.values().any(|effect| *effect == TargetEffect::Create);
+    let record = RestoreRecord::begin(&target, &plan.discovered.inventory, options.command, creates).await;
+    let record = ok_or_warn(&target, record).flatten();
     let mut restore = RestoreContext { target, request, plan, saved, copies: BTreeMap::new() };
     restore.create_namespaces().await?;
     let mut restored = Box::pin(restore.create()).await?;
@@ -117,7 +123,18 @@ pub async fn restore_objects(
     } else {
         restore.resume().await?;
     }
+    if let Some(record) = record {
+        ok_or_warn(&restore.target, record.end().await);
+    }
     Ok(restored)
+}
+
+/// Turns an error of the record into a warning, because only other runs need the record.
+fn ok_or_warn<T>(target: &ManagementCluster, result: Result<T, JournalError>) -> Option<T> {
+    let warn = |error: &JournalError| {
+        target.warn(format!("cannot record the restore: {}", api::with_causes(error)));
+    };
+    result.inspect_err(warn).ok()
 }
 
 pub(super) struct RestoreContext<'a> {

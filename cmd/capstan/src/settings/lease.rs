@@ -32,7 +32,7 @@ pub(crate) struct LeaseFlags {
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(next_help_heading = super::OTHER_RUNS)]
 pub(crate) struct UnfinishedFlags {
-    /// Proceed despite an unfinished upgrade or move, which may make it impossible to complete
+    /// Proceed despite an unfinished run, which may make it impossible to complete
     #[arg(long)]
     abandon: bool,
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use api::output::RestoreReport;
+use api::{output::RestoreReport, shell_word};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use mover::{Backup, MoveRequest, RestoreOptions};
@@ -118,6 +118,30 @@ impl SourceFlags {
     }
 }
 
+impl Restore {
+    /// Returns the command that completes an interrupted restore.
+    fn command(&self, session: &Session) -> String {
+        let path = |path: &PathBuf| session.environment().resolve(path).display().to_string();
+        let mut command = format!("capstan restore {}", shell_word(&path(&self.file)));
+        let mut add = |flag: &str, value: &str| command.extend([" --", flag, " ", &*shell_word(value)]);
+        for (flag, values) in [
+            ("namespace", &self.namespace),
+            ("cluster", &self.cluster),
+            ("map-namespace", &self.map_namespace),
+            ("include-status", &self.include_status),
+        ] {
+            for value in non_empty(values) {
+                add(flag, &value);
+            }
+        }
+        self.opening.files().for_each(|(flag, file)| add(flag, &path(file)));
+        self.source.kubeconfig.iter().for_each(|file| add("source-kubeconfig", &path(file)));
+        self.source.context.iter().for_each(|name| add("source-kubeconfig-context", name));
+        self.source.sandbox.iter().for_each(|name| add("source-sandbox", name));
+        if self.paused { command + " --paused" } else { command }
+    }
+}
+
 pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let request = MoveRequest {
@@ -138,11 +162,12 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     let source = args.source.kube().as_ref().map(connect).transpose()?;
     let target = connect(&args.server.kube)?;
     summarize(&manifest, session.messages());
+    let command = args.command(session);
     let run = RestoreRun {
         name: args.file.display().to_string(),
         objects: &objects,
         request: &request,
-        options: RestoreOptions { paused: args.paused, source: source.as_ref() },
+        options: RestoreOptions { paused: args.paused, source: source.as_ref(), command: &command },
         format,
         dry_run: args.dry_run,
         progress: args.server.pace.progress,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
-    let is_leased = status.lease.as_ref().is_some_and(|lease| !lease.is_expired);
+    let is_leased = status.lease.as_ref().is_some_and(|lease| !lifecycle::lease_report(lease).expired);
     let runs = r#move::interrupted_runs(&cluster, is_leased, session)?;
     for why in &runs.unreadable_kinds {
         session.messages().warning(format!("cannot look for Clusters of an interrupted save: {why}"));
@@ -134,6 +134,10 @@ fn status_report(
         unfinished_move: status.unfinished_move.map(|journal| r#move::unfinished_move(&journal, commands)),
         unfinished_saves: runs.saves.iter().map(|save| r#move::open_save(save, commands)).collect(),
         unfinished_restore: runs.restoring.clone(),
+        restore_command: status
+            .restore_command
+            .filter(|_| !runs.restoring.is_empty())
+            .map(|command| commands.complete_command(&command)),
         lease: status.lease.as_ref().map(lifecycle::lease_report),
         incomplete: status.is_incomplete || !runs.unreadable_kinds.is_empty(),
     }
@@ -175,7 +179,7 @@ fn text(report: &StatusReport, width: Option<usize>) -> String {
     }
     report.unfinished_saves.iter().for_each(|save| r#move::add_save(save, &mut text));
     if !unfinished.restore.is_empty() {
-        r#move::add_restore(unfinished.restore, &mut text);
+        r#move::add_restore(unfinished.restore, report.restore_command.as_deref(), &mut text);
     }
     if let Some(lease) = &report.lease {
         let _ = write!(text, "\n{}", lifecycle::lease_text(lease));
@@ -297,6 +301,7 @@ mod tests {
             unfinished_init: None,
             unfinished_upgrade: None,
             unfinished_move: None,
+            restore_command: None,
             lease: None,
             is_incomplete: false,
         }

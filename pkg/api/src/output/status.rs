@@ -26,6 +26,9 @@ pub struct StatusReport {
     /// Clusters and ClusterClasses that an interrupted restore has paused; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfinished_restore: Vec<ObjectKey>,
+    /// Command that completes the interrupted restore; absent if it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore_command: Option<String>,
     /// Lease of the run that is writing to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseReport>,

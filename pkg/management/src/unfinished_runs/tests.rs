@@ -5,7 +5,7 @@ use serde_json::json;
 use support::{
     cluster_api::{install, object, provider},
     fixture::Fixture,
-    kind::{CONFIG_MAP, SECRET},
+    kind::{CLUSTER, CONFIG_MAP, SECRET},
 };
 
 use super::*;
@@ -87,6 +87,26 @@ async fn a_finished_move_stops_nothing() {
     for plan in plans(&fixture, UnfinishedPolicy::Refuse).await {
         assert!(!matches!(plan, Err(LifecycleError::Unfinished(_))), "{plan:?}");
     }
+}
+
+#[tokio::test]
+async fn only_a_recorded_restore_with_marked_clusters_stops_changes() {
+    let fixture = moving("finished").await;
+    let record = json!({"data": {"restore": "capstan restore a.tar.gz"}});
+    fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &record).await;
+    let is_restore = |plan: &Result<_, _>| {
+        matches!(plan, Err(LifecycleError::Unfinished(UnfinishedRun::Restore { command, paused }))
+            if command == "capstan restore a.tar.gz" && paused.len() == 1)
+    };
+    assert!(!plans(&fixture, UnfinishedPolicy::Refuse).await.iter().any(is_restore));
+    let marks = |mark| json!({"metadata": {"annotations": {"capstan.dev/move": mark}}});
+    fixture.create([object(CLUSTER, "team/a")]).await;
+    fixture.merge(CLUSTER, "team/a", &marks(Some("restore"))).await;
+    assert!(plans(&fixture, UnfinishedPolicy::Refuse).await.iter().all(is_restore));
+    let [_, _, delete] = plans(&fixture, UnfinishedPolicy::Abandon).await;
+    assert!(delete.unwrap().iter().any(|warning| warning.contains("Cluster team/a")));
+    fixture.merge(CLUSTER, "team/a", &marks(None)).await;
+    assert!(!plans(&fixture, UnfinishedPolicy::Refuse).await.iter().any(is_restore));
 }
 
 #[tokio::test]

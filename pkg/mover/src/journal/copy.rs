@@ -21,6 +21,8 @@ use super::{JournalError, MoveJournal, MoveSide};
 pub const NAME: &str = "capstan-move";
 pub(super) const REPORT_KEY: &str = "report";
 const JOURNAL_KEY: &str = "journal";
+/// Key of the command that completes a restore, see [`super::RestoreRecord`].
+pub(super) const RESTORE_KEY: &str = "restore";
 /// Label with which the deletion of the core provider also deletes the ConfigMap.
 const LABEL: (&str, &str) = ("journal", "move");
 /// Namespace of the ConfigMap if there is no core provider.
@@ -41,11 +43,13 @@ const MAX_ATTEMPTS: usize = 4;
 pub(super) struct JournalCopy {
     pub(super) cluster: ManagementCluster,
     side: MoveSide,
-    namespace: String,
+    pub(super) namespace: String,
     /// The journal of the copy; none if missing.
     pub(super) journal: Option<MoveJournal>,
     /// The packed report, as it is on the cluster.
     pub(super) report: Option<String>,
+    /// The command that completes a restore.
+    pub(super) restore_command: Option<String>,
     /// The revision that was last read or written; none if missing.
     revision: Option<ObjectRevision>,
 }
@@ -95,8 +99,9 @@ impl JournalCopy {
     ) -> Result<Self, JournalError> {
         let core = inventory.providers.iter().find(|one| one.id.provider_type == ProviderType::Core);
         let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace.clone());
-        let (cluster, journal, report, revision) = (cluster.clone(), None, None, None);
-        let mut copy = Self { cluster, side, namespace, journal, report, revision };
+        let (journal, report, restore_command, revision) = (None, None, None, None);
+        let mut copy =
+            Self { cluster: cluster.clone(), side, namespace, journal, report, restore_command, revision };
         Box::pin(copy.refresh()).await?;
         Ok(copy)
     }
@@ -105,11 +110,17 @@ impl JournalCopy {
         let found = self.cluster.server.get(&config_map_kind(), &self.namespace, NAME).await;
         let found = found.map_err(|source| self.api_error(source))?;
         let Some(found) = found else {
-            (self.journal, self.report, self.revision) = (None, None, None);
+            (self.journal, self.report, self.restore_command, self.revision) = (None, None, None, None);
             return Ok(());
         };
         self.cluster.revisions.record(&found);
-        self.journal = Some(parse_journal(&found).map_err(|problem| self.unusable_error(problem))?);
+        self.restore_command = found.get(&["data", RESTORE_KEY]).and_then(Value::as_str).map(str::to_owned);
+        self.journal = match parse_journal(&found).map_err(|problem| self.unusable_error(problem))? {
+            None if self.restore_command.is_none() => {
+                return Err(self.unusable_error(format!("key `{JOURNAL_KEY}` is missing")));
+            }
+            journal => journal,
+        };
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
         self.revision = Some(ObjectRevision::of(&found));
         Ok(())
@@ -123,7 +134,7 @@ impl JournalCopy {
         content: &JournalContent<'_>,
         timeout: Duration,
     ) -> Result<(), JournalError> {
-        let object = self.config_map(content);
+        let object = self.config_map(&content.data, &content.binary);
         let server = self.cluster.server.retrying_for(timeout);
         let mut last = None;
         for _ in 0..MAX_ATTEMPTS {
@@ -153,7 +164,7 @@ impl JournalCopy {
         Err(last.map_or(JournalError::TakenOver, |error| self.api_error(error)))
     }
 
-    fn config_map(&self, content: &JournalContent<'_>) -> Object {
+    pub(super) fn config_map(&self, data: &Value, binary: &Value) -> Object {
         let whole = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -162,8 +173,8 @@ impl JournalCopy {
                 "namespace": self.namespace,
                 "labels": {format!("{CAPSTAN_DOMAIN}/{}", LABEL.0): LABEL.1},
             },
-            "data": content.data,
-            "binaryData": content.binary,
+            "data": data,
+            "binaryData": binary,
         });
         Object::try_from(whole).expect("invariant: the literal above is a mapping")
     }
@@ -179,7 +190,7 @@ impl JournalCopy {
         }
     }
 
-    fn api_error(&self, source: ApiError) -> JournalError {
+    pub(super) fn api_error(&self, source: ApiError) -> JournalError {
         JournalError::Api { side: self.side, source: Box::new(source) }
     }
 
@@ -196,7 +207,7 @@ fn is_own_write(live: &MoveJournal, sent: &MoveJournal) -> bool {
         && live.holder.write_number <= sent.holder.write_number
 }
 
-fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {
+fn parse_journal(config_map: &Object) -> Result<Option<MoveJournal>, String> {
     /// The common field of all formats.
     #[derive(Deserialize)]
     struct FormatHeader {
@@ -206,7 +217,7 @@ fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {
     let text = match (value("data"), value("binaryData")) {
         (Some(text), _) => text.as_bytes().to_owned(),
         (None, Some(packed)) => unpack(packed)?,
-        (None, None) => return Err(format!("key `{JOURNAL_KEY}` is missing")),
+        (None, None) => return Ok(None),
     };
     let broken = |error: serde_json::Error| format!("it cannot be read: {error}");
     let head: FormatHeader = serde_json::from_slice(&text).map_err(broken)?;
@@ -214,7 +225,7 @@ fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {
         let (has, known) = (head.format, MoveJournal::FORMAT);
         return Err(format!("it has format {has}; this version supports format {known}"));
     }
-    serde_json::from_slice(&text).map_err(broken)
+    serde_json::from_slice(&text).map(Some).map_err(broken)
 }
 
 /// Gzips a text.

@@ -88,6 +88,7 @@ pub async fn plan_restore(
     findings.warnings.extend(plan.unlinked_warning(saved));
     findings.problems.extend(plan.foreign_kinds_problem(&kinds));
     let target = Box::pin(RestoreTarget::read(target, &plan, request, kinds)).await?;
+    plan.discovered.inventory.clone_from(&target.inventory);
     Box::pin(target.plan_target(&mut plan, saved, request, &mut findings)).await?;
     let twins = Box::pin(check_duplicate_clusters(target.cluster, &plan, saved, request, options)).await;
     findings.add(twins.map_err(api_error(MoveSide::Target))?);

@@ -18,7 +18,7 @@ use workload::PAUSED_ANNOTATION;
 
 use super::{RestoreOptions, RestoreOutcome, SavedFile, SavedObjects, restore_objects};
 use crate::{
-    ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore,
+    ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore, recorded_runs, restoring_objects,
     save::tests::{Files, as_saved, save},
     testing::move_world::{State, World, move_lab, request, runtime, state},
     testing::{Lab, LabConnections},
@@ -111,6 +111,32 @@ fn a_restore_interrupted_after_any_write_is_completed_by_a_rerun() {
             found.check(&when);
             found.assert_same(&expected, &when);
         }
+    });
+}
+
+#[test]
+fn an_interrupted_restore_records_the_command_that_completes_it() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let files = save(lab, SaveMode::Paused).await;
+        let (objects, request) = (SavedObjects::read(as_saved(&files)).unwrap(), everything());
+        let options = RestoreOptions { command: "capstan restore a.tar.gz", ..RestoreOptions::default() };
+        let recorded = async || {
+            let target = lab.lines().target().await;
+            recorded_runs(&target, &target.inventory().await.unwrap()).await.unwrap().restore_command
+        };
+        let lines = lab.breaking_after_writes(12);
+        let target = lines.target().await;
+        let plan = Box::pin(plan_restore(&target, &objects, &request, options)).await.unwrap();
+        let cut = Box::pin(restore_objects(&target, &request, &plan, &objects, options));
+        assert!(lines.until_broken(cut).await.is_none());
+        lab.target.wait_until_idle().await;
+        assert_eq!(recorded().await.as_deref(), Some(options.command));
+        assert!(!restoring_objects(&lab.lines().target().await).await.unwrap().is_empty());
+        restore(lab, &files, &request).await.unwrap();
+        assert_eq!(recorded().await, None);
     });
 }
 

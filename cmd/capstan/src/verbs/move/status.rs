@@ -182,10 +182,10 @@ pub(crate) fn add_save(save: &OpenSave, text: &mut String) {
     add_next(&save.next, save.command.as_deref(), text);
 }
 
-pub(crate) fn add_restore(paused: &[ObjectKey], text: &mut String) {
+pub(crate) fn add_restore(paused: &[ObjectKey], command: Option<&str>, text: &mut String) {
     text.push_str("\na restore was interrupted\n");
     add_paused(paused, text);
-    add_next("re-run the same command to complete the restore", None, text);
+    add_next("re-run the same command to complete the restore", command, text);
 }
 
 fn add_paused(paused: &[ObjectKey], text: &mut String) {

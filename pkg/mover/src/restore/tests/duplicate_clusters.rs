@@ -90,7 +90,7 @@ fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
             str!["Cluster tests/c would run twice: Cluster team/c runs on this cluster with the same uid"]
         );
         assert_eq!(lab.source.sandbox().revision(), before);
-        let paused = RestoreOptions { paused: true, source: None };
+        let paused = RestoreOptions { paused: true, ..RestoreOptions::default() };
         assert_eq!(duplicate_problems(&source, &objects, &elsewhere(), paused).await, Vec::<String>::new());
         set_paused(&lab.source, "team/c", json!(true)).await;
         let beside_paused =
@@ -154,7 +154,7 @@ fn the_source_cluster_is_checked_if_given_otherwise_a_warning_follows() {
         let objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
         let (source, target) = (lab.lines().source().await, lab.lines().target().await);
         let address = source.server().address();
-        let options = RestoreOptions { paused: false, source: Some(&source) };
+        let options = RestoreOptions { paused: false, source: Some(&source), ..RestoreOptions::default() };
         assert_data_eq!(
             problem_texts(&target, &objects, &alone("c"), options).await.join("\n").replace(address, "ADDRESS"),
             str!["Cluster team/c would run twice: Cluster team/c runs on `ADDRESS` with the same uid"]
@@ -166,7 +166,7 @@ fn the_source_cluster_is_checked_if_given_otherwise_a_warning_follows() {
 objects without a link to a Cluster are not restored (9 of 56): ClusterClass team/shared, ClusterResourceSet team/addons, ConfigMap team/addons, DockerClusterTemplate team/shared, DockerMachineTemplate team/shared-control-plane, DockerMachineTemplate team/shared-worker, KubeadmConfigTemplate team/shared-worker, KubeadmControlPlaneTemplate team/shared, Secret team/addons
 cannot check whether the Clusters still run on the source cluster `ADDRESS`
 "#]]);
-        let paused = RestoreOptions { paused: true, source: None };
+        let paused = RestoreOptions { paused: true, ..RestoreOptions::default() };
         assert_data_eq!(shown(problem_texts(&target, &objects, &alone, paused).await), str!["objects without a link to a Cluster are not restored (9 of 56): ClusterClass team/shared, ClusterResourceSet team/addons, ConfigMap team/addons, DockerClusterTemplate team/shared, DockerMachineTemplate team/shared-control-plane, DockerMachineTemplate team/shared-worker, KubeadmConfigTemplate team/shared-worker, KubeadmControlPlaneTemplate team/shared, Secret team/addons"]);
         set_paused(&lab.source, "team/c", json!(true)).await;
         assert_eq!(duplicate_problems(&target, &objects, &alone, options).await, Vec::<String>::new());
@@ -183,7 +183,7 @@ fn a_paused_restore_leaves_clusters_paused_and_unmarked() {
         let files = save(lab, SaveMode::Paused).await;
         let objects = backup(lab, &files).await;
         let lines = lab.breaking_after_writes(12);
-        let options = RestoreOptions { paused: true, source: None };
+        let options = RestoreOptions { paused: true, ..RestoreOptions::default() };
         let run = async |target: &ManagementCluster| {
             let plan = Box::pin(plan_restore(target, &objects, &everything(), options)).await?;
             Box::pin(restore_objects(target, &everything(), &plan, &objects, options)).await
