@@ -19,7 +19,6 @@ fn report(panic: &PanicHookInfo<'_>) {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
     if what.starts_with(apply::INVALID_TOKEN) {
-        // The connection reports the token.
         return;
     }
     let place = panic.location().map(ToString::to_string).unwrap_or_default();

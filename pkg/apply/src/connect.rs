@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Uri, header};
 use kube::{
     client::AuthError,
-    config::{AuthInfo, ExecConfig, KubeConfigOptions, Kubeconfig},
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
 
 mod clients;
@@ -122,33 +122,24 @@ impl ConnectionOptions {
         let exec = config.auth_info.exec.clone();
         // A plugin may wait for the user or for a remote server.
         let built = tokio::task::spawn_blocking(move || Clients::new(&config, &fence)).await;
-        let error = match built {
-            Ok(built) => return built.map_err(|error| self.client_error(&error, exec)),
-            Err(panicked) => panicked.to_string(),
-        };
-        Err(match exec {
-            Some(exec) if error.contains(INVALID_TOKEN) => {
-                self.plugin_error(exec, invalid_token("its token"))
+        let (error, problem) = match built {
+            Ok(Ok(clients)) => return Ok(clients),
+            Ok(Err(kube::Error::Auth(error))) => (error.to_string(), Some(plugin_problem(&error))),
+            Ok(Err(error)) => (error.to_string(), None),
+            Err(panic) if panic.to_string().contains(INVALID_TOKEN) => {
+                (panic.to_string(), Some(invalid_token("its token")))
             }
+            Err(panic) => (panic.to_string(), None),
+        };
+        Err(match (problem, exec) {
+            (Some(problem), Some(exec)) => ConnectError::Plugin {
+                context: self.context().to_owned(),
+                command: exec.command.unwrap_or_default(),
+                install_hint: exec.install_hint,
+                source: problem.into(),
+            },
             _ => self.credentials_error(error),
         })
-    }
-
-    fn client_error(&self, error: &kube::Error, exec: Option<ExecConfig>) -> ConnectError {
-        match (error, exec) {
-            (kube::Error::Auth(error), Some(exec)) => self.plugin_error(exec, plugin_problem(error)),
-            (kube::Error::Auth(error), None) => self.credentials_error(error.to_string()),
-            (error, _) => self.credentials_error(error.to_string()),
-        }
-    }
-
-    fn plugin_error(&self, exec: ExecConfig, problem: String) -> ConnectError {
-        ConnectError::Plugin {
-            context: self.context().to_owned(),
-            command: exec.command.unwrap_or_default(),
-            install_hint: exec.install_hint,
-            source: problem.into(),
-        }
     }
 
     /// Takes a text, because errors of the client already include their causes.
@@ -255,7 +246,6 @@ fn plugin_problem(error: &AuthError) -> String {
             let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
             last.map_or_else(|| format!("{}", out.status), |line| format!("{}: {line}", out.status))
         }
-        AuthError::InvalidBearerToken(_) => invalid_token("its token"),
         AuthError::AuthExecParse(_) => "its output is not an ExecCredential".to_owned(),
         other => other.to_string(),
     }

@@ -78,9 +78,8 @@ impl OwnershipMarks {
         // The server keeps one Apply entry of each manager. The next takeover of the owner joins its entries.
         let operation = managed_fields(object).any(|entry| entry["manager"] == owner).then_some("Update");
         let entries = split.get_mut(&["metadata", "managedFields"]).and_then(Value::as_array_mut);
-        for entry in
-            entries.into_iter().flatten().filter(|entry| is_joint(entry)).filter_map(Value::as_object_mut)
-        {
+        let joint = entries.into_iter().flatten().filter(|entry| is_joint(entry));
+        for entry in joint.filter_map(Value::as_object_mut) {
             entry.insert("manager".to_owned(), owner.as_str().into());
             entry.extend(operation.map(|operation| ("operation".to_owned(), operation.into())));
         }
@@ -106,11 +105,10 @@ impl OwnershipMarks {
         }
         let mut view = self.split_managers(object, manager).unwrap_or_else(|| object.clone());
         let entries = view.get_mut(&["metadata", "managedFields"]).and_then(Value::as_array_mut);
-        let ours = entries.into_iter().flatten().filter(|entry| entry["manager"] == *ours);
-        let ours = ours.filter(|_| self.owner_of(object).is_some());
-        for labels in
-            ours.filter_map(|entry| entry.pointer_mut("/fieldsV1/f:metadata/f:labels")?.as_object_mut())
-        {
+        let is_ours = |entry: &&mut Value| self.owner_of(object).is_some() && entry["manager"] == *ours;
+        for entry in entries.into_iter().flatten().filter(is_ours) {
+            let labels = entry.pointer_mut("/fieldsV1/f:metadata/f:labels").and_then(Value::as_object_mut);
+            let Some(labels) = labels else { continue };
             labels.insert(format!("f:{}", self.label.0), json!({}));
         }
         Cow::Owned(view)

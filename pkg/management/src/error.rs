@@ -57,18 +57,13 @@ pub enum UnfinishedRun {
     #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),
     /// An unfinished restore to this cluster.
-    #[error("a restore is unfinished; it has paused {}", first_of(paused))]
+    #[error("a restore is unfinished; it has paused {} Clusters and ClusterClasses", paused.len())]
     Restore {
         /// The command that completes the restore.
         command: String,
         /// The Clusters and ClusterClasses that the restore has paused.
         paused: Vec<ObjectKey>,
     },
-}
-
-fn first_of(objects: &[ObjectKey]) -> String {
-    let first = objects.first().map(ToString::to_string).unwrap_or_default();
-    if objects.len() < 2 { first } else { format!("{first} and {} more", objects.len() - 1) }
 }
 
 impl From<JournalError> for LifecycleError {

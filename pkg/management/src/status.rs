@@ -11,8 +11,8 @@ use apply::{
     ObjectKey, ObservationTarget, OwnershipMarks, PlanStep, ReadByName, ReadDetail, Status, StatusHints,
     StepAction, lease_state, status_of,
 };
-use inventory::{InventoryError, ManagementCluster, ProviderInventory};
-use mover::{MoveJournal, RecordedRuns, recorded_runs};
+use inventory::{InventoryError, ManagementCluster};
+use mover::{MoveJournal, recorded_runs};
 use provider::InstalledProvider;
 
 use crate::{
@@ -83,39 +83,23 @@ pub enum StatusError {
 /// Fails if the inventory or objects cannot be read.
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
-    let (unfinished_upgrade, recorded, lease) = futures::join!(
-        read_unfinished_upgrade(cluster, &inventory),
-        read_recorded_runs(cluster, &inventory),
-        read_lease(cluster),
+    let lease = ManagementCluster::lease_name();
+    let (upgrade, recorded, lease) = futures::join!(
+        unfinished_upgrade(cluster, &inventory),
+        recorded_runs(cluster, &inventory),
+        lease_state(&cluster.server, &lease),
     );
+    let upgrade = ok_or_warn(cluster, "an unfinished upgrade", upgrade);
+    let recorded = ok_or_warn(cluster, "an unfinished move or restore", recorded);
     Ok(ClusterStatus {
-        is_incomplete: unfinished_upgrade.is_none() || recorded.is_none(),
+        is_incomplete: upgrade.is_none() || recorded.is_none(),
         restore_command: recorded.as_ref().and_then(|recorded| recorded.restore_command.clone()),
         unfinished_move: recorded.and_then(|recorded| recorded.unfinished_move),
-        lease: lease.flatten(),
+        lease: ok_or_warn(cluster, "the lease", lease).flatten(),
         providers: provider_statuses(cluster, inventory.providers).await?,
         unfinished_init: inventory.unfinished,
-        unfinished_upgrade: unfinished_upgrade.flatten(),
+        unfinished_upgrade: upgrade.flatten().map(|journal| journal.index.report()),
     })
-}
-
-async fn read_unfinished_upgrade(
-    cluster: &ManagementCluster,
-    inventory: &ProviderInventory,
-) -> Option<Option<UnfinishedUpgrade>> {
-    let journal = ok_or_warn(cluster, "an unfinished upgrade", unfinished_upgrade(cluster, inventory).await)?;
-    Some(journal.map(|journal| journal.index.report()))
-}
-
-async fn read_recorded_runs(
-    cluster: &ManagementCluster,
-    inventory: &ProviderInventory,
-) -> Option<RecordedRuns> {
-    ok_or_warn(cluster, "an unfinished move", recorded_runs(cluster, inventory).await)
-}
-
-async fn read_lease(cluster: &ManagementCluster) -> Option<Option<LeaseState>> {
-    ok_or_warn(cluster, "the lease", lease_state(&cluster.server, &ManagementCluster::lease_name()).await)
 }
 
 /// Turns an error into a warning, so that a user without this permission still sees the status of the providers.

@@ -49,8 +49,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use workload::MoveChoice;
 
-#[cfg(doc)]
-use crate::restoring_objects;
 use crate::{ClusterChoice, MoveRequest, mark::is_save_mark};
 
 use copies::JournalCopies;
@@ -238,7 +236,7 @@ pub async fn find_move_journal(
 pub struct RecordedRuns {
     /// The unfinished move from or to the cluster.
     pub unfinished_move: Option<MoveJournal>,
-    /// The command that completes a restore. The restore is unfinished if there are [`restoring_objects`].
+    /// The command that completes a restore. The restore is unfinished if [`crate::restoring_objects`] finds objects.
     pub restore_command: Option<String>,
 }
 

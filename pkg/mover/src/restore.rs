@@ -37,7 +37,7 @@ use crate::{
     create::namespace_object,
     error::{api_error, check_failures},
     journal::RestoreRecord,
-    mark::{RESTORE_MARK, marked_objects},
+    mark::restoring_objects,
     pause::{PausableKind, patch_if_exists, resume_all},
     preflight::listed,
     request::with_retries,
@@ -131,10 +131,9 @@ pub async fn restore_objects(
 
 /// Turns an error of the record into a warning, because only other runs need the record.
 fn ok_or_warn<T>(target: &ManagementCluster, result: Result<T, JournalError>) -> Option<T> {
-    let warn = |error: &JournalError| {
-        target.warn(format!("cannot record the restore: {}", api::with_causes(error)));
-    };
-    result.inspect_err(warn).ok()
+    result
+        .map_err(|error| target.warn(format!("cannot record the restore: {}", api::with_causes(&error))))
+        .ok()
 }
 
 pub(super) struct RestoreContext<'a> {
@@ -251,11 +250,9 @@ impl RestoreContext<'_> {
     /// Returns the restored Clusters and ClusterClasses with the mark of a restore.
     async fn marked_objects(&self) -> Result<Vec<ObjectKey>, MoveError> {
         let ours: BTreeSet<ObjectKey> = self.plan.selection.moving().map(|node| self.key(node)).collect();
-        let marked = marked_objects(&self.target).await.map_err(api_error(MoveSide::Target))?.into_iter();
-        Ok(marked
-            .filter(|(key, run)| run == RESTORE_MARK && ours.contains(key))
-            .map(|(key, _)| key)
-            .collect())
+        let mut marked = restoring_objects(&self.target).await.map_err(api_error(MoveSide::Target))?;
+        marked.retain(|key| ours.contains(key));
+        Ok(marked)
     }
 
     /// True if a Cluster exists on the target, paused, and lacks saved objects. The restore resumes this Cluster after

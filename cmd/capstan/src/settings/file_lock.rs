@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api::{ErrorExplanation, Explain};
+use crate::Failure;
 
 /// The age limit of a lock. An edit takes milliseconds, so an older lock is a leftover.
 const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
@@ -21,38 +21,13 @@ pub(crate) struct FileLock {
     path: PathBuf,
 }
 
-/// The reason why a file could not be locked.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum FileLockError {
-    #[error("cannot lock `{}`: `{}` exists", file.display(), lock.display())]
-    Held { file: PathBuf, lock: PathBuf },
-    #[error("cannot create the lock file `{}`", lock.display())]
-    NotCreated {
-        lock: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl Explain for FileLockError {
-    fn explain(&self) -> ErrorExplanation<'_> {
-        match self {
-            Self::Held { lock, .. } => ErrorExplanation::hint(format!(
-                "if no other program is editing the file, remove the lock: `rm {}`",
-                lock.display()
-            )),
-            Self::NotCreated { .. } => ErrorExplanation::default(),
-        }
-    }
-}
-
 impl FileLock {
     /// Takes the lock of a file. Waits while another program holds the lock.
-    pub(crate) fn acquire(file: &Path) -> Result<Self, FileLockError> {
+    pub(crate) fn acquire(file: &Path) -> Result<Self, Failure> {
         Self::acquire_within(file, STALE_LOCK_AGE)
     }
 
-    fn acquire_within(file: &Path, patience: Duration) -> Result<Self, FileLockError> {
+    fn acquire_within(file: &Path, patience: Duration) -> Result<Self, Failure> {
         let mut lock = file.as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
@@ -61,10 +36,14 @@ impl FileLock {
             match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
                 Ok(_) => return Ok(Self { path: lock }),
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(FileLockError::NotCreated { lock, source: error });
+                    return Err(Failure::io("create the lock file", &lock, &error));
                 }
                 Err(_) if started.elapsed() >= patience => {
-                    return Err(FileLockError::Held { file: file.to_owned(), lock });
+                    let (file, lock) = (file.display(), lock.display());
+                    let held = Failure::user(format!("cannot lock `{file}`: `{lock}` exists"));
+                    return Err(held.hint(format!(
+                        "if no other program is editing the file, remove the lock: `rm {lock}`"
+                    )));
                 }
                 Err(_) => thread::sleep(RETRY_INTERVAL),
             }
@@ -89,7 +68,7 @@ mod tests {
         let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
         fs::write(&lock, "").unwrap();
         let error = FileLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap_err();
-        assert!(matches!(error, FileLockError::Held { lock: named, .. } if named == lock));
+        assert!(error.message().contains(&*lock.to_string_lossy()), "{error:?}");
         assert!(lock.exists());
         fs::remove_file(&lock).unwrap();
         drop(FileLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use http::{HeaderValue, Request, Response, Uri};
+use http::{HeaderValue, Uri};
 use hyper::rt::{Read, Write};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
@@ -17,10 +17,9 @@ use hyper_util::{
     },
     rt::TokioExecutor,
 };
-use kube::client::{AuthError, Body, ConfigExt as _, middleware::AuthLayer};
+use kube::client::{ConfigExt as _, middleware::AuthLayer};
 use percent_encoding::percent_decode_str;
-use tokio::runtime::Handle;
-use tower::{BoxError, Layer as _, Service, ServiceBuilder, ServiceExt as _, service_fn};
+use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 use super::fence::{Fence, FencedConnector};
@@ -48,7 +47,6 @@ impl Clients {
         // Keep this order: only `auth_layer` reports the failure of a plugin.
         let (credentials, tls) = (config.auth_layer()?, config.rustls_client_config()?);
         let parts = ClientBuilder { config, credentials, tls };
-        parts.check_token()?;
         Ok(Self { unfenced: parts.client(&Fence::default())?, fenced: parts.client(fence)? })
     }
 
@@ -69,21 +67,6 @@ struct ClientBuilder<'a> {
 }
 
 impl ClientBuilder<'_> {
-    /// Checks the token of a plugin, because the client only reports it with each request.
-    fn check_token(&self) -> Result<(), kube::Error> {
-        let Some(layer) = self.credentials.as_ref().filter(|_| self.config.auth_info.exec.is_some()) else {
-            return Ok(());
-        };
-        let unsent = |_: Request<Body>| async { Ok::<_, BoxError>(Response::new(Body::empty())) };
-        let sent = layer.layer(service_fn(unsent));
-        let refused = Handle::current().block_on(sent.oneshot(Request::new(Body::empty()))).err();
-        refused.map_or(Ok(()), |error| {
-            Err(error
-                .downcast::<AuthError>()
-                .map_or_else(kube::Error::Service, |error| kube::Error::Auth(*error)))
-        })
-    }
-
     fn client(&self, fence: &Fence) -> Result<kube::Client, kube::Error> {
         let tcp = FencedConnector::new(fence);
         let Some(proxy) = &self.config.proxy_url else { return self.build(tcp) };

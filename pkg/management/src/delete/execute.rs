@@ -1,7 +1,6 @@
 use std::{mem, time::Duration};
 
-use api::labels::CAPSTAN_DOMAIN;
-use api::{ProviderId, ProviderType, labels, output::ProgressStep};
+use api::{ProviderId, ProviderType, labels, labels::CAPSTAN_DOMAIN, output::ProgressStep};
 use apply::{
     ApiError, ApplyPlan, ApplySet, ApplySetItem, ApplySetStore, Blocker, DesiredSet, Engine, EngineOutcome,
     InUseCheck, ItemPhase, ListQuery, LiveObjects, ObjectKey, ObjectRevision, ObservationTarget,

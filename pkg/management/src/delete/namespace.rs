@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
-use api::labels;
-use api::labels::CAPSTAN_DOMAIN;
+use api::{labels, labels::CAPSTAN_DOMAIN};
 use apply::{ApiError, ApiKind, ListQuery, ObjectKey, key_of};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, config_map_kind, known_kind};

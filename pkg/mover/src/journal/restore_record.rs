@@ -5,7 +5,7 @@
 
 use apply::ApplyRequest;
 use inventory::{ManagementCluster, ProviderInventory, config_map_kind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     JournalError, MoveSide,
@@ -30,15 +30,11 @@ impl RestoreRecord {
         creates: bool,
     ) -> Result<Option<Self>, JournalError> {
         let copy = JournalCopy::read_with_inventory(target, MoveSide::Target, inventory).await?;
-        let is_other = match &copy.restore_command {
-            Some(recorded) if recorded != command => !Self::is_over(&copy).await?,
-            Some(_) => true,
-            None => false,
-        };
-        if creates && !is_other {
-            Self::write(&copy, Some(command)).await?;
+        let is_recorded = copy.restore_command.is_some();
+        if creates && (!is_recorded || Self::is_over(&copy).await?) {
+            Self::write(&copy, json!({RESTORE_KEY: command})).await?;
         }
-        Ok((creates || copy.restore_command.is_some()).then_some(Self(copy)))
+        Ok((creates || is_recorded).then_some(Self(copy)))
     }
 
     /// Deletes the record, unless Clusters of another restore are still marked.
@@ -48,7 +44,7 @@ impl RestoreRecord {
             return Ok(());
         }
         if copy.journal.is_some() {
-            return Self::write(&copy, None).await;
+            return Self::write(&copy, json!({})).await;
         }
         match copy.cluster.server.delete(&config_map_kind(), &copy.namespace, NAME, None).await {
             Err(error) if !error.is_not_found() => Err(copy.api_error(error)),
@@ -61,11 +57,10 @@ impl RestoreRecord {
         marked.map(|marked| marked.is_empty()).map_err(|error| copy.api_error(error))
     }
 
-    async fn write(copy: &JournalCopy, command: Option<&str>) -> Result<(), JournalError> {
-        let data = command.map_or_else(|| json!({}), |command| json!({RESTORE_KEY: command}));
+    async fn write(copy: &JournalCopy, data: Value) -> Result<(), JournalError> {
         let object = copy.config_map(&data, &json!({}));
-        let written =
-            copy.cluster.server.apply(&config_map_kind(), &object, MANAGER, ApplyRequest::default()).await;
+        let how = ApplyRequest::default();
+        let written = copy.cluster.server.apply(&config_map_kind(), &object, MANAGER, how).await;
         written.map(drop).map_err(|error| copy.api_error(error))
     }
 }

@@ -248,8 +248,7 @@ impl EditedFile {
         let lock_file = path.with_added_extension("lock");
         let (messages, file) = (session.messages(), format!("that edits `{}`", path.display()));
         let lock = KeyLock::acquire(&lock_file, |holder| messages.waiting_for_run(&file, holder));
-        let lock = session.block_on(async { Ok::<_, Failure>(lock.await) })?;
-        let lock = lock.map_err(|error| Failure::user("cannot lock the configuration").because(&error))?;
+        let lock = session.block_on(lock)?;
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
