@@ -101,7 +101,7 @@ pub use policy::{
     AdoptionPolicy, ApplyOptions, DeletePolicy, MissingNamespacePolicy, ObjectPolicies, Policies,
     ReconcilePolicy, UpdatePolicy,
 };
-pub use readiness::wait_for_webhooks;
+pub use readiness::{check_webhooks, wait_for_webhooks};
 pub use recorded_set::{RecordedSet, RecordedSetError, SetObjects, SetRecordSummary};
 pub use server::{
     ApplyPrecondition, ApplyRequest, DeletionOutcome, ListQuery, ObjectPage, ObjectPages, ObjectRevision,

@@ -17,18 +17,30 @@ use futures::{StreamExt, TryStreamExt, stream};
 use manifest::Object;
 use tokio::time::{self, sleep};
 
-use crate::{ApiError, Blocker, Event, ObjectKey, Server, key_of, retry::Backoff, wait::WaitGoal};
+use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, key_of, retry::Backoff, wait::WaitGoal};
 
 use probe::Probe;
 
 pub(crate) use ca_bundle::ca_bundle_status;
 
-/// Waits until all webhooks of these objects answer, for admission and for conversion; reports changes of the blockers.
+/// Returns webhooks that do not answer yet: admission webhooks and conversion webhooks.
 ///
 /// A webhook answers if its certificate exists and a dry run that calls it does not fail for lack of an answer. One
 /// request is sent for each service, in the namespace of the service. A dry run that the rules of a webhook exclude
-/// counts as answered, and so does a webhook with ignored failures. Other kinds, and objects that call no webhook, are
-/// ignored.
+/// counts as answered, and so does a webhook with ignored failures.
+/// Shape: in the order of the objects. Other kinds, and objects that call no webhook, are ignored.
+pub async fn check_webhooks(server: &Server, objects: &[Object]) -> Result<Vec<Blocker>, ApiError> {
+    let looks: Vec<_> = webhook_objects(objects).map(|key| check_ca_bundle(server, key)).collect();
+    let found: Vec<_> = stream::iter(looks).buffered(server.max_in_flight()).try_collect().await?;
+    let untrusted: Vec<_> = found.into_iter().flatten().collect();
+    if untrusted.is_empty() {
+        unanswered(server, &Probe::all(server, objects).await?).await
+    } else {
+        Ok(untrusted)
+    }
+}
+
+/// Waits until all webhooks of these objects answer; reports changes of the blockers.
 /// Shape: empty if all webhooks answer, or else the webhooks that did not before the deadline.
 pub async fn wait_for_webhooks(
     server: &Server,
@@ -78,6 +90,13 @@ async fn unanswered(server: &Server, probes: &[Probe]) -> Result<Vec<Blocker>, A
     let sent: Vec<_> = probes.iter().map(|probe| probe.send(server)).collect();
     let found: Vec<_> = stream::iter(sent).buffered(server.max_in_flight()).try_collect().await?;
     Ok(found.into_iter().flatten().collect())
+}
+
+async fn check_ca_bundle(server: &Server, key: ObjectKey) -> Result<Option<Blocker>, ApiError> {
+    let kind = server.kind(&key.group_kind()).await?;
+    let live = server.get(&kind, &key.namespace, &key.name).await?;
+    let status = live.map_or_else(Status::not_found, |live| ca_bundle_status(&live));
+    Ok((!status.is_ready()).then(|| Blocker::new(key, status)))
 }
 
 fn webhook_objects(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
