@@ -31,7 +31,7 @@ pub fn go_json(value: &(impl Serialize + ?Sized)) -> String {
     let mut text = Vec::new();
     // Writing a value to a vector never fails.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut text, GoFormatter));
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text).unwrap_or_default()
 }
 
 struct GoFormatter;
@@ -57,5 +57,23 @@ impl Formatter for GoFormatter {
             return writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes());
         }
         write!(writer, "{number}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::go_json;
+
+    #[test]
+    fn json_equals_that_of_go() {
+        let value = json!({
+            "z": "a<b>&\"c\"\n\t\u{8}\u{1}é\u{2028}", "a": [1, -2, 1.0, 0.5, 1e21, 1e-7, 12_345_678.25], "m": {}
+        });
+        assert_eq!(
+            go_json(&value),
+            r#"{"a":[1,-2,1,0.5,1e+21,1e-7,12345678.25],"m":{},"z":"a\u003cb\u003e\u0026\"c\"\n\t\b\u0001é\u2028"}"#
+        );
     }
 }

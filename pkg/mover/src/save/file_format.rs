@@ -108,17 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn a_line_equals_the_json_of_go() {
-        let value = json!({
-            "z": "a<b>&\"c\"\n\t\u{8}\u{1}é\u{2028}", "a": [1, -2, 1.0, 0.5, 1e21, 1e-7, 12_345_678.25], "m": {}
-        });
-        assert_eq!(
-            go_json(&value),
-            r#"{"a":[1,-2,1,0.5,1e+21,1e-7,12345678.25],"m":{},"z":"a\u003cb\u003e\u0026\"c\"\n\t\b\u0001é\u2028"}"#
-        );
-    }
-
-    #[test]
     fn marks_are_removed_and_the_pause_is_kept() {
         let entry = |fields: Value| json!({"manager": "capstan", "operation": "Update", "fieldsV1": fields});
         let marked = json!({
