@@ -354,6 +354,10 @@ async fn one_component_is_shown_without_permission_for_others_and_secrets() {
     lab.fixture.wait_until_idle().await;
     let web = "{apiVersion: core.cs.sap.com/v1alpha1, kind: Component, metadata: {name: web, namespace: default}, spec: {sourceRef: {fluxBucket: {name: s}}}}";
     lab.fixture.apply(web).await;
+    // Another failure than a missing permission may hide Components.
+    let failure = lab.fixture.inject_fault("500,resource=secrets");
+    assert_eq!(lab.run("component list -n default").status, 1);
+    lab.fixture.sandbox().faults().remove(failure);
     for denied in ["resource=secrets", "resource=namespaces"] {
         lab.fixture.inject_fault(&format!("403,{denied}"));
     }

@@ -53,6 +53,14 @@ impl Lab {
         Ok(plan)
     }
 
+    /// Plans Components and leaves the plan to a controller.
+    async fn store(&self, texts: &[String], files: &[(&str, &str)]) {
+        let (inputs, preparation) = (inputs(texts), given(files));
+        let batch = ComponentBatch { runs: self.runs(), preparation: &preparation, inputs: &inputs };
+        let plan = batch.plan(PlanPurpose::Execute).await.unwrap();
+        batch.store(&plan).await.unwrap();
+    }
+
     async fn states(&self) -> Vec<(String, Option<State>)> {
         let all = self.store.list().await.unwrap().components;
         all.iter().map(|one| (one.name().to_owned(), one.status.state)).collect()
@@ -132,6 +140,20 @@ async fn an_unchanged_component_is_not_written() {
         lab.apply(&[component("db", ", values: {a: 2}")], &[("/db/a.yaml", DB)]).await.unwrap();
         assert_ne!(lab.fixture.sandbox().revision(), revision);
     }
+}
+
+#[tokio::test]
+async fn the_controller_is_asked_for_a_step_only_if_there_is_work() {
+    let lab = Lab::with_definition().await;
+    let texts = [component("db", "")];
+    lab.apply(&texts, &[("/db/a.yaml", DB)]).await.unwrap();
+    let revision = lab.fixture.sandbox().revision();
+    lab.store(&texts, &[("/db/a.yaml", DB)]).await;
+    assert_eq!(lab.fixture.sandbox().revision(), revision);
+    lab.store(&texts, &[("/db/a.yaml", &DB.replace("5432", "5433"))]).await;
+    assert_ne!(lab.fixture.sandbox().revision(), revision);
+    let map = lab.fixture.get(support::kind::CONFIG_MAP, "shop/db").await.unwrap();
+    assert_eq!(map["data"]["port"], "5432");
 }
 
 #[tokio::test]
