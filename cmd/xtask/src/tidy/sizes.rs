@@ -8,7 +8,7 @@ const LONGEST_FILE: usize = 1000;
 const LONG_FUNCTION: usize = 100;
 
 /// The maximum number of non-test lines, and the goal.
-const MAX_LINES: usize = 207_000;
+const MAX_LINES: usize = 206_850;
 const LINES_GOAL: usize = 126_000;
 
 /// The folder of the sandbox, and the maximum number of its non-test lines, which is also the goal.
