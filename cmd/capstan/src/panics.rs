@@ -19,6 +19,7 @@ fn report(panic: &PanicHookInfo<'_>) {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
     if what.starts_with(apply::INVALID_TOKEN) {
+        // The error of the connection reports it.
         return;
     }
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
