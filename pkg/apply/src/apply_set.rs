@@ -42,8 +42,8 @@ pub struct ApplySetItem {
     pub managed_types: Vec<ManagedType>,
     /// The digest of the manifest; empty if the object will be deleted.
     pub digest: String,
-    /// The digest of the fields that the manager owned after the last write, see [`crate::OwnershipMarks::owned_fields`]; empty if the
-    /// fields are unknown.
+    /// The digest of the fields that the manager owned after the last write, see
+    /// [`crate::OwnershipMarks::owned_fields`]; empty if the fields are unknown.
     pub owned: String,
     /// The fields of `owned`, to show which of them have changed; empty if the fields are unknown.
     pub owned_fields: FieldSet,

@@ -51,7 +51,7 @@ pub(super) struct JournalCopy {
     /// The command that completes a restore.
     pub(super) restore_command: Option<String>,
     /// The revision that was last read or written; none if missing.
-    revision: Option<ObjectRevision>,
+    pub(super) revision: Option<ObjectRevision>,
 }
 
 /// The content of a write, built once for both sides.

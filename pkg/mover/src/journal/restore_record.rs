@@ -39,14 +39,17 @@ impl RestoreRecord {
 
     /// Deletes the record, unless Clusters of another restore are still marked.
     pub(crate) async fn end(self) -> Result<(), JournalError> {
-        let Self(copy) = self;
+        let Self(mut copy) = self;
         if !Self::is_over(&copy).await? {
             return Ok(());
         }
+        copy.refresh().await?;
+        let Some(revision) = &copy.revision else { return Ok(()) };
         if copy.journal.is_some() {
             return Self::write(&copy, json!({})).await;
         }
-        match copy.cluster.server.delete(&config_map_kind(), &copy.namespace, NAME, None).await {
+        // A late request must not delete the journal that a later move writes.
+        match copy.cluster.server.delete(&config_map_kind(), &copy.namespace, NAME, Some(revision)).await {
             Err(error) if !error.is_not_found() => Err(copy.api_error(error)),
             _ => Ok(()),
         }
