@@ -3,7 +3,7 @@
 use api::output::UnfinishedUpgrade;
 use apply::{ApiError, EngineError, ObjectKey};
 use inventory::{ContractError, InventoryError, PreflightProblems};
-use mover::{JournalError, MoveJournal};
+use mover::{JournalError, MoveJournal, listed};
 
 use crate::{CertManagerError, DeleteError, LifecycleVerb, NotReady, ResolveError, UpgradeError};
 
@@ -57,7 +57,7 @@ pub enum UnfinishedRun {
     #[error("the move started at {} from `{}` to `{}` is unfinished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),
     /// An unfinished restore to this cluster.
-    #[error("a restore is unfinished; it has paused {} Clusters and ClusterClasses", paused.len())]
+    #[error("a restore is unfinished; it has paused {}", listed(paused))]
     Restore {
         /// The command that completes the restore.
         command: String,

@@ -92,6 +92,7 @@ pub use journal::{
 pub use lost_cluster::{abort_without_target, complete_without_source};
 pub use mark::restoring_objects;
 pub use plan::{MovePlan, TargetEffect, plan_move, plan_restore};
+pub use preflight::listed;
 pub(crate) use request::target_key;
 pub use request::{ClusterChoice, DifferencePolicy, MoveRequest, MoveRoute};
 pub use restore::{RestoreOptions, RestoreOutcome, SavedFile, SavedObjects, restore_objects};

@@ -86,7 +86,7 @@ pub(crate) fn remark(text: impl Into<String>) -> PreflightProblem {
 }
 
 /// Lists objects as `Machine ns/a, Machine ns/b and 3 more`.
-pub(crate) fn listed<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
+pub fn listed<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
     first_few(&keys.into_iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 

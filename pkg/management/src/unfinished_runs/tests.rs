@@ -104,7 +104,7 @@ async fn only_a_recorded_restore_with_marked_clusters_stops_changes() {
     fixture.merge(CLUSTER, "team/a", &marks(Some("restore"))).await;
     assert!(plans(&fixture, UnfinishedPolicy::Refuse).await.iter().all(is_restore));
     let [_, _, delete] = plans(&fixture, UnfinishedPolicy::Abandon).await;
-    assert!(delete.unwrap().iter().any(|warning| warning.contains("a restore")));
+    assert!(delete.unwrap().iter().any(|warning| warning.contains("Cluster team/a")));
     fixture.merge(CLUSTER, "team/a", &marks(None)).await;
     assert!(!plans(&fixture, UnfinishedPolicy::Refuse).await.iter().any(is_restore));
 }
