@@ -9,9 +9,6 @@ pub trait Engine {
     /// The session: limits, options, randomness, the value of the host.
     fn session(&mut self) -> &mut Session;
 
-    /// The name of the template that executes.
-    fn template(&self) -> &str;
-
     /// Executes a template and returns its output, as Helm's `include` does.
     ///
     /// # Errors

@@ -183,7 +183,6 @@ impl<'r> Execution<'r> {
                 _ => (None, "string"),
             },
             Type::Int => (number.and_then(|number| number.int).map(Value::Int), "integer"),
-            Type::Int64 => (number.and_then(|number| number.int).map(Value::Int64), "integer"),
             Type::Uint32 => (number.and_then(|number| number.uint).map(Value::Uint64), "unsigned integer"),
             Type::Float64 => (number.and_then(|number| number.float).map(Value::Float), "float"),
             Type::List(_) | Type::Map(_) | Type::Object(_) => {

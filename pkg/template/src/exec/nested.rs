@@ -20,10 +20,6 @@ impl Engine for Execution<'_> {
         self.session
     }
 
-    fn template(&self) -> &str {
-        &self.tree.name
-    }
-
     fn include(&mut self, name: &Str, data: &Value) -> std::result::Result<Value, Fault> {
         let Some(tree) = self.scope.get(&name.to_str()) else {
             return Err(self.scope.no_template(&name.to_str()).into());

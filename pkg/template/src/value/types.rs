@@ -15,8 +15,6 @@ pub enum Type {
     Bool,
     /// `int`.
     Int,
-    /// `int64`.
-    Int64,
     /// `uint32`.
     Uint32,
     /// `float64`.
@@ -103,7 +101,6 @@ impl Type {
             Self::Reflect => "reflect.Value".into(),
             Self::Bool => "bool".into(),
             Self::Int => "int".into(),
-            Self::Int64 => "int64".into(),
             Self::Uint32 => "uint32".into(),
             Self::Float64 => "float64".into(),
             Self::String => "string".into(),
@@ -138,7 +135,6 @@ impl Type {
             (Self::Any | Self::Reflect, _)
             | (Self::Bool, Value::Bool(_))
             | (Self::Int, Value::Int(_))
-            | (Self::Int64, Value::Int64(_))
             | (Self::Float64, Value::Float(_))
             | (Self::String, Value::String(_)) => true,
             (Self::List(elem), Value::List(list)) => {
