@@ -41,7 +41,7 @@ impl From<FieldSet> for Map<String, Value> {
 /// and aggregated rules do not count.
 /// Source: Kubernetes 1.36 structured-merge-diff (Update); KEP-555.
 pub(crate) fn owned_fields(object: &Object, manager: &str) -> FieldSet {
-    let ours = entries(object).find(|entry| is_applied_by(entry, manager));
+    let ours = managed_fields(object).find(|entry| is_applied_by(entry, manager));
     let fields = ours.and_then(|entry| entry.get("fieldsV1")).and_then(Value::as_object);
     fields.map(without_controller_fields).unwrap_or_default().into()
 }
@@ -76,9 +76,14 @@ impl FieldSet {
     }
 }
 
-fn entries(object: &Object) -> impl Iterator<Item = &Value> {
-    let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
-    entries.into_iter().flatten()
+/// Returns the entries of `metadata.managedFields`.
+pub(crate) fn managed_fields(object: &Object) -> impl Iterator<Item = &Value> {
+    object.get(&["metadata", "managedFields"]).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// True for an entry of `metadata.managedFields` that is not about a subresource.
+pub(crate) fn is_of_whole_object(entry: &Value) -> bool {
+    entry["subresource"].as_str().unwrap_or_default().is_empty()
 }
 
 fn is_applied_by(entry: &Value, manager: &str) -> bool {

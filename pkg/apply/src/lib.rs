@@ -57,6 +57,7 @@ mod readiness;
 mod recorded_set;
 mod retry;
 mod server;
+mod shared_namespaces;
 mod status;
 mod take_over;
 #[cfg(test)]

@@ -1,18 +1,11 @@
 //! The marks of owners on objects.
 
-use std::borrow::Cow;
-
-use api::output::DriftedField;
 use data_encoding::BASE32_NOPAD;
 use manifest::{Map, Object, Value};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::{
-    ApplySetItem, FieldSet, ObjectKey,
-    field_ownership::{field_drift, owned_fields},
-    key_of,
-};
+use crate::{ApplySetItem, ObjectKey, key_of};
 
 /// The marks of an owner on objects.
 ///
@@ -57,63 +50,6 @@ impl OwnershipMarks {
         }
     }
 
-    /// Returns the field manager of this owner's writes to an object. `manager` writes all unshared objects.
-    pub(crate) fn manager_of<'m>(&self, key: &ObjectKey, manager: &'m str) -> Cow<'m, str> {
-        if self.shares_namespaces && key.is_namespace() {
-            format!("{manager}-{}", self.label.1).into()
-        } else {
-            manager.into()
-        }
-    }
-
-    /// Returns a shared Namespace that earlier versions applied with one manager for all owners. The fields of this
-    /// manager go to the owner in the label, which applied last. None if there are no such fields.
-    pub(crate) fn split_managers(&self, object: &Object, manager: &str) -> Option<Object> {
-        let ours = self.manager_of(&key_of(object), manager);
-        let owner = object.label(&self.label.0).map(|owner| format!("{manager}-{owner}"));
-        let owner = owner.unwrap_or_else(|| ours.clone().into_owned());
-        let is_joint = |entry: &Value| entry["manager"] == manager;
-        let has_joint = ours != manager && managed_fields(object).any(is_joint);
-        let mut split = has_joint.then(|| object.clone())?;
-        // The server keeps one Apply entry of each manager. The next takeover of the owner joins its entries.
-        let operation = managed_fields(object).any(|entry| entry["manager"] == owner).then_some("Update");
-        let entries = split.get_mut(&["metadata", "managedFields"]).and_then(Value::as_array_mut);
-        let joint = entries.into_iter().flatten().filter(|entry| is_joint(entry));
-        for entry in joint.filter_map(Value::as_object_mut) {
-            entry.insert("manager".to_owned(), owner.as_str().into());
-            entry.extend(operation.map(|operation| ("operation".to_owned(), operation.into())));
-        }
-        Some(split)
-    }
-
-    /// Returns the fields that this owner applied.
-    pub fn owned_fields(&self, object: &Object, manager: &str) -> FieldSet {
-        owned_fields(&self.own_view(object, manager), &self.manager_of(&key_of(object), manager))
-    }
-
-    /// Compares an object with the fields that this owner applied, see [`field_drift`].
-    pub fn field_drift(&self, recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
-        field_drift(recorded, &self.own_view(object, manager), &self.manager_of(&key_of(object), manager))
-    }
-
-    /// Returns a shared Namespace in which this owner still has the label that another owner has set since. Owners
-    /// replace it in turn, so this is no drift.
-    fn own_view<'o>(&self, object: &'o Object, manager: &str) -> Cow<'o, Object> {
-        let ours = self.manager_of(&key_of(object), manager);
-        if ours == manager {
-            return Cow::Borrowed(object);
-        }
-        let mut view = self.split_managers(object, manager).unwrap_or_else(|| object.clone());
-        let entries = view.get_mut(&["metadata", "managedFields"]).and_then(Value::as_array_mut);
-        let is_ours = |entry: &&mut Value| self.owner_of(object).is_some() && entry["manager"] == *ours;
-        for entry in entries.into_iter().flatten().filter(is_ours) {
-            let labels = entry.pointer_mut("/fieldsV1/f:metadata/f:labels").and_then(Value::as_object_mut);
-            let Some(labels) = labels else { continue };
-            labels.insert(format!("f:{}", self.label.0), json!({}));
-        }
-        Cow::Owned(view)
-    }
-
     /// True if this owner owns the object.
     pub fn owns(&self, object: &Object) -> bool {
         object.label(&self.label.0) == Some(&self.label.1)
@@ -128,14 +64,6 @@ impl OwnershipMarks {
             Some(owner) => owner == self.label.1,
             None => item.is_some_and(ApplySetItem::was_written) && self.wrote(object, manager),
         }
-    }
-
-    /// True if this owner wrote an object, or `manager` for any owner.
-    pub(crate) fn wrote(&self, object: &Object, manager: &str) -> bool {
-        let ours = self.manager_of(&key_of(object), manager);
-        let is_whole = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
-        managed_fields(object)
-            .any(|entry| is_whole(entry) && (entry["manager"] == manager || entry["manager"] == *ours))
     }
 
     /// Returns the owner of an object: the annotation, or else the value of the label. None if the object has no owner.
@@ -175,10 +103,6 @@ impl OwnershipMarks {
     pub(crate) fn finalizer_for(&self, key: &ObjectKey) -> Option<&str> {
         self.finalizer.as_deref().filter(|_| key.is_crd() || key.is_api_service())
     }
-}
-
-fn managed_fields(object: &Object) -> impl Iterator<Item = &Value> {
-    object.get(&["metadata", "managedFields"]).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn add_finalizer(object: &mut Object, finalizer: &str) {

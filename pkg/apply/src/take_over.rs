@@ -6,6 +6,8 @@ mod tests;
 
 use manifest::{Map, Object, Value};
 
+use crate::field_ownership::is_of_whole_object;
+
 /// The fields that a tool may keep.
 const LABELS: [&str; 2] = ["f:labels", "f:annotations"];
 
@@ -80,7 +82,7 @@ enum Role {
 
 fn role(entry: &Value, manager: &str, tools: &[FormerTool]) -> Role {
     let name = text(entry, "manager");
-    if !text(entry, "subresource").is_empty() || fields(entry).is_none() {
+    if !is_of_whole_object(entry) || fields(entry).is_none() {
         Role::Other
     } else if name == manager {
         if text(entry, "operation") == "Apply" { Role::Ours } else { Role::TakenOver }

@@ -44,7 +44,6 @@ impl Installation {
         let marks = OwnershipMarks {
             // `kubectl delete` of a definition must not wait for this program.
             finalizer: None,
-            shares_namespaces: false,
             ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("{namespace}/controller"))
         };
         let options = ApplyOptions {

@@ -56,8 +56,7 @@ impl Engine<'_> {
         desired: &DesiredObject,
         action: StepAction,
     ) -> Result<Object, ApiError> {
-        let key = &desired.key;
-        let manager = &self.marks.manager_of(key, &self.options.field_manager);
+        let manager = &self.marks.manager_of(&desired.object, &self.options.field_manager);
         let apply = async |onto| {
             let how = ApplyRequest { precondition: onto, mode: WriteMode::DryRun };
             self.server.apply(kind, &desired.object, manager, how).await
@@ -70,7 +69,7 @@ impl Engine<'_> {
             Ok(object) => return Ok(object),
             Err(error) => error,
         };
-        match ErrorReaction::after(&error, write, key) {
+        match ErrorReaction::after(&error, write, &desired.key) {
             // The write itself checks the right to take the object over. The dry run only asks for the server's
             // verdict.
             ErrorReaction::Reread if write == WriteOperation::Create => apply(ApplyPrecondition::Any).await,

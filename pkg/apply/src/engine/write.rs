@@ -171,7 +171,7 @@ impl Writer<'_> {
 
     async fn create(&self, target: Target<'_>) -> Result<Object, ApiError> {
         let Target { kind, desired, .. } = target;
-        let manager = &self.marks.manager_of(&desired.key, &self.options.field_manager);
+        let manager = &self.marks.manager_of(&desired.object, &self.options.field_manager);
         match desired.policies.policies.update {
             UpdatePolicy::Replace | UpdatePolicy::Recreate => {
                 self.server.create(kind, &desired.object, manager, WriteMode::Real).await
@@ -185,7 +185,7 @@ impl Writer<'_> {
 
     async fn update(&self, target: Target<'_>, live: &Object) -> Result<Object, ApiError> {
         let Target { kind, desired, .. } = target;
-        let manager = &self.marks.manager_of(&desired.key, &self.options.field_manager);
+        let manager = &self.marks.manager_of(&desired.object, &self.options.field_manager);
         let former_tools = match desired.policies.policies.update {
             UpdatePolicy::Replace | UpdatePolicy::Recreate => {
                 let replacement = replacement(&desired.object, live);

@@ -6,7 +6,7 @@ use api::output::{DriftedField, DriftedFieldChange};
 use manifest::{Object, Value};
 
 use super::{
-    FieldSet, entries, field_path::FieldPath, is_applied_by, owned_fields, without_controller_fields,
+    FieldSet, field_path::FieldPath, is_applied_by, managed_fields, owned_fields, without_controller_fields,
 };
 
 /// An entry of `metadata.managedFields`.
@@ -24,14 +24,14 @@ struct Entry {
 pub(crate) fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
     let ours = owned_fields(object, manager).paths();
     let others: Vec<Entry> =
-        entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
+        managed_fields(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
     let drift = Comparison { tree: crate::diff::masked(object).into_value(), others };
     if recorded.is_empty() {
         return drift.possible_drift(&ours);
     }
     let recorded = recorded.paths();
     let mut fields = drift.lost_fields(recorded.difference(&ours).collect());
-    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(entry);
+    let own = managed_fields(object).find(|entry| is_applied_by(entry, manager)).map(entry);
     let added = ours.difference(&recorded).filter(|path| path.container().is_none());
     fields.extend(added.map(|path| drift.field(path, DriftedFieldChange::Added, own.as_ref())));
     fields

@@ -6,10 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use manifest::{Object, Value};
 
 use super::{PlanError, immutable::cannot_be_changed};
-use crate::StepAction;
 use crate::{
     AdoptionPolicy, ApplyOptions, ApplySetItem, DesiredObject, ItemPhase, LiveObjects, ObjectKey,
-    Observation, OwnershipMarks, UpdatePolicy, desired::ONCE_DIGEST, live::is_terminating,
+    Observation, OwnershipMarks, StepAction, UpdatePolicy,
+    desired::ONCE_DIGEST,
+    field_ownership::{is_of_whole_object, managed_fields},
+    live::is_terminating,
     take_over::loses_fields,
 };
 
@@ -161,12 +163,7 @@ impl Decider<'_> {
     /// Returns the former manager of an object: a manager whose fields are taken over, or any manager if this engine
     /// never wrote the object.
     fn former_manager<'o>(&self, object: &'o Object) -> Option<&'o str> {
-        let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
-        let entries: Vec<&Value> = entries
-            .into_iter()
-            .flatten()
-            .filter(|entry| entry["subresource"].as_str().unwrap_or_default().is_empty())
-            .collect();
+        let entries: Vec<&Value> = managed_fields(object).filter(|entry| is_of_whole_object(entry)).collect();
         let foreign = entries.iter().find(|entry| loses_fields(entry, &self.options.take_over));
         let wrote = self.marks.wrote(object, &self.options.field_manager);
         foreign.or_else(|| entries.first().filter(|_| !wrote))?["manager"].as_str()

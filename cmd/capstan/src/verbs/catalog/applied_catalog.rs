@@ -32,7 +32,6 @@ pub(super) fn applied_set(cluster: &ManagementCluster, name: &str, namespace: &s
         marks: OwnershipMarks {
             // `kubectl delete` of a definition must not wait for this program.
             finalizer: None,
-            shares_namespaces: false,
             // The record has the digests.
             digest_annotation: None,
             ..OwnershipMarks::of_component(CAPSTAN_DOMAIN, &format!("catalog/{name}"))
