@@ -8,8 +8,8 @@ use crate::{LifecycleError, UnfinishedPolicy, UnfinishedRun, upgrade::unfinished
 /// The interrupted runs that must stay completable after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckedRuns {
-    /// Only moves and restores: the change itself completes or replaces an upgrade.
-    Moves,
+    /// All but upgrades: the change itself completes or replaces an upgrade.
+    MovesAndRestores,
     /// Moves, restores and upgrades.
     All,
 }

@@ -97,7 +97,7 @@ pub async fn plan_upgrade(
     let inventory = cluster.inventory().await?;
     fail_on_problems(check_instances(&inventory))?;
     let abandon_warnings =
-        check_unfinished(cluster, &inventory, CheckedRuns::Moves, request.unfinished).await?;
+        check_unfinished(cluster, &inventory, CheckedRuns::MovesAndRestores, request.unfinished).await?;
     let UpgradeChoice { items, mut warnings } =
         Box::pin(choose_versions(cluster, sources, &inventory, request)).await?;
     warnings.extend(abandon_warnings);

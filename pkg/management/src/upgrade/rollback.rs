@@ -40,7 +40,8 @@ pub async fn plan_rollback(
     unfinished: UnfinishedPolicy,
 ) -> Result<RollbackPlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let mut warnings = check_unfinished(cluster, &inventory, CheckedRuns::Moves, unfinished).await?;
+    let mut warnings =
+        check_unfinished(cluster, &inventory, CheckedRuns::MovesAndRestores, unfinished).await?;
     let journal = upgrade_journal(cluster, &inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "roll back" })?;
     let (steps, storage) = rollback_steps(cluster, &journal, &inventory).await?;

@@ -27,6 +27,18 @@ fn in_all(request: InitRequest) -> InitRequest {
     InitRequest { target_namespace: Some("all".to_owned()), ..request }
 }
 
+/// Installs the core provider into the shared namespace.
+async fn with_core() -> (Fixture, Releases, ManagementCluster) {
+    let (fixture, releases) = (with_controllers().await, releases());
+    let cluster = cluster(&fixture).await;
+    let core = in_all(InitRequest {
+        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
+        ..request(&[(core(), OLD_VERSION)])
+    });
+    run(&cluster, &releases, &core).await.unwrap();
+    (fixture, releases, cluster)
+}
+
 /// Returns the labels of providers on the Namespace, and its field managers.
 async fn labels(fixture: &Fixture) -> (Vec<String>, Vec<String>) {
     let namespace = fixture.get(NAMESPACE, "all").await.unwrap();
@@ -52,14 +64,8 @@ async fn upgrade_all(cluster: &ManagementCluster, releases: &Releases) {
 
 #[tokio::test]
 async fn a_second_provider_keeps_the_labels_of_the_first() {
-    let (fixture, releases) = (with_controllers().await, releases());
-    let cluster = cluster(&fixture).await;
-    let first = in_all(InitRequest {
-        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
-        ..request(&[(core(), OLD_VERSION)])
-    });
+    let (fixture, releases, cluster) = with_core().await;
     let second = in_all(request(&[(docker(), OLD_VERSION)]));
-    run(&cluster, &releases, &first).await.unwrap();
     run(&cluster, &releases, &second).await.unwrap();
     let managers = ["capstan-cluster-api", "capstan-infrastructure-docker"].map(str::to_owned).to_vec();
     let expected = ["cluster-api/v1.13.5", "infrastructure-docker/v1.13.5"].map(str::to_owned).to_vec();
@@ -81,13 +87,7 @@ async fn a_second_provider_keeps_the_labels_of_the_first() {
 
 #[tokio::test]
 async fn fields_of_the_former_manager_go_to_the_provider_in_the_label() {
-    let (fixture, releases) = (with_controllers().await, releases());
-    let cluster = cluster(&fixture).await;
-    let first = in_all(InitRequest {
-        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
-        ..request(&[(core(), OLD_VERSION)])
-    });
-    run(&cluster, &releases, &first).await.unwrap();
+    let (fixture, releases, cluster) = with_core().await;
     let mut namespace = fixture.get(NAMESPACE, "all").await.unwrap();
     assert_eq!(namespace["metadata"]["labels"][PROVIDER], "cluster-api");
     namespace["metadata"]["managedFields"][0]["manager"] = FIELD_MANAGER.into();
