@@ -126,10 +126,11 @@ impl ConnectionOptions {
             Ok(Ok(clients)) => return Ok(clients),
             Ok(Err(kube::Error::Auth(error))) => (error.to_string(), Some(plugin_problem(&error))),
             Ok(Err(error)) => (error.to_string(), None),
-            Err(panic) if panic.to_string().contains(INVALID_TOKEN) => {
-                (panic.to_string(), Some(invalid_token("its token")))
+            Err(panic) => {
+                let text = panic.to_string();
+                let problem = text.contains(INVALID_TOKEN).then(|| invalid_token("its token"));
+                (text, problem)
             }
-            Err(panic) => (panic.to_string(), None),
         };
         Err(match (problem, exec) {
             (Some(problem), Some(exec)) => ConnectError::Plugin {

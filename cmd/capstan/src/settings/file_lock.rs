@@ -13,8 +13,8 @@ use crate::Failure;
 const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The lock of a file that other programs edit too: `FILE.lock` exists as long as the lock is held. kubectl locks kubeconfigs in
-/// this way.
+/// The lock of a file that other programs edit too: `FILE.lock` exists as long as the lock is held. kubectl locks
+/// kubeconfigs in this way.
 /// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
 #[derive(Debug)]
 pub(crate) struct FileLock {
@@ -68,7 +68,8 @@ mod tests {
         let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
         fs::write(&lock, "").unwrap();
         let error = FileLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap_err();
-        assert!(error.message().contains(&*lock.to_string_lossy()), "{error:?}");
+        let (file, held) = (kubeconfig.display(), lock.display());
+        assert_eq!(error.message(), format!("cannot lock `{file}`: `{held}` exists"));
         assert!(lock.exists());
         fs::remove_file(&lock).unwrap();
         drop(FileLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap());
