@@ -73,8 +73,8 @@ pub struct RestoreOptions<'a> {
     pub paused: bool,
     /// The management cluster that may still run the Clusters.
     pub source: Option<&'a ManagementCluster>,
-    /// The command that completes an interrupted restore. Other runs show it.
-    pub command: &'a str,
+    /// The words of the command that completes an interrupted restore. Other runs show it.
+    pub command: &'a [String],
 }
 
 /// A saved object.

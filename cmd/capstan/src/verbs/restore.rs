@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use api::{output::RestoreReport, shell_word};
+use api::output::RestoreReport;
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use mover::{Backup, MoveRequest, RestoreOptions};
@@ -119,26 +119,27 @@ impl SourceFlags {
 }
 
 impl Restore {
-    /// Returns the command that completes an interrupted restore.
-    fn command(&self, session: &Session) -> String {
+    /// Returns the words of the command that completes an interrupted restore.
+    fn command(&self, session: &Session) -> Vec<String> {
         let path = |path: &PathBuf| session.environment().resolve(path).display().to_string();
-        let mut command = format!("capstan restore {}", shell_word(&path(&self.file)));
-        let mut add = |flag: &str, value: &str| command.extend([" --", flag, " ", &*shell_word(value)]);
+        let mut command = vec!["capstan".to_owned(), "restore".to_owned(), path(&self.file)];
+        let mut add = |flag: &str, value: String| command.extend([flag.to_owned(), value]);
         for (flag, values) in [
-            ("namespace", &self.namespace),
-            ("cluster", &self.cluster),
-            ("map-namespace", &self.map_namespace),
-            ("include-status", &self.include_status),
+            ("--namespace", &self.namespace),
+            ("--cluster", &self.cluster),
+            ("--map-namespace", &self.map_namespace),
+            ("--include-status", &self.include_status),
         ] {
             for value in non_empty(values) {
-                add(flag, &value);
+                add(flag, value);
             }
         }
-        self.opening.files().for_each(|(flag, file)| add(flag, &path(file)));
-        self.source.kubeconfig.iter().for_each(|file| add("source-kubeconfig", &path(file)));
-        self.source.context.iter().for_each(|name| add("source-kubeconfig-context", name));
-        self.source.sandbox.iter().for_each(|name| add("source-sandbox", name));
-        if self.paused { command + " --paused" } else { command }
+        self.opening.files().for_each(|(flag, file)| add(flag, path(file)));
+        self.source.kubeconfig.iter().for_each(|file| add("--source-kubeconfig", path(file)));
+        self.source.context.iter().for_each(|name| add("--source-kubeconfig-context", name.clone()));
+        self.source.sandbox.iter().for_each(|name| add("--source-sandbox", name.clone()));
+        command.extend(self.paused.then(|| "--paused".to_owned()));
+        command
     }
 }
 

@@ -92,8 +92,11 @@ async fn a_finished_move_stops_nothing() {
 #[tokio::test]
 async fn only_a_recorded_restore_with_marked_clusters_stops_changes() {
     let fixture = moving("finished").await;
-    let record = json!({"data": {"restore": "capstan restore a.tar.gz"}});
-    fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &record).await;
+    let record = async |words: &str| {
+        let record = json!({"data": {"restore": words}});
+        fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &record).await;
+    };
+    record(r#"["capstan", "restore", "a.tar.gz"]"#).await;
     let is_restore = |plan: &Result<_, _>| {
         matches!(plan, Err(LifecycleError::Unfinished(UnfinishedRun::Restore { command, paused }))
             if command == "capstan restore a.tar.gz" && paused.len() == 1)
@@ -105,6 +108,9 @@ async fn only_a_recorded_restore_with_marked_clusters_stops_changes() {
     assert!(plans(&fixture, UnfinishedPolicy::Refuse).await.iter().all(is_restore));
     let [_, _, delete] = plans(&fixture, UnfinishedPolicy::Abandon).await;
     assert!(delete.unwrap().iter().any(|warning| warning.contains("Cluster team/a")));
+    record(r#"["rm", "-rf", "/"]"#).await;
+    assert!(!plans(&fixture, UnfinishedPolicy::Refuse).await.iter().any(is_restore));
+    record(r#"["capstan", "restore", "a.tar.gz"]"#).await;
     fixture.merge(CLUSTER, "team/a", &marks(None)).await;
     assert!(!plans(&fixture, UnfinishedPolicy::Refuse).await.iter().any(is_restore));
 }

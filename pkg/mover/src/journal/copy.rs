@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use api::ProviderType;
 use api::labels::{CAPSTAN_DOMAIN, FIELD_MANAGER};
+use api::{ProviderType, shell_word};
 use apply::{ApiError, ApplyPrecondition, ApplyRequest, ObjectRevision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -21,7 +21,7 @@ use super::{JournalError, MoveJournal, MoveSide};
 pub const NAME: &str = "capstan-move";
 pub(super) const REPORT_KEY: &str = "report";
 const JOURNAL_KEY: &str = "journal";
-/// Key of the command that completes a restore, see [`super::RestoreRecord`].
+/// Key of the words of the command that completes a restore as a JSON list, see [`super::RestoreRecord`].
 pub(super) const RESTORE_KEY: &str = "restore";
 /// Label with which the deletion of the core provider also deletes the ConfigMap.
 const LABEL: (&str, &str) = ("journal", "move");
@@ -114,7 +114,7 @@ impl JournalCopy {
             return Ok(());
         };
         self.cluster.revisions.record(&found);
-        self.restore_command = found.get(&["data", RESTORE_KEY]).and_then(Value::as_str).map(str::to_owned);
+        self.restore_command = restore_command(&found);
         self.journal = match parse_journal(&found).map_err(|problem| self.unusable_error(problem))? {
             None if self.restore_command.is_none() => {
                 return Err(self.unusable_error(format!("key `{JOURNAL_KEY}` is missing")));
@@ -205,6 +205,15 @@ fn is_own_write(live: &MoveJournal, sent: &MoveJournal) -> bool {
     live.run == sent.run
         && live.holder.is_same_process(&sent.holder)
         && live.holder.write_number <= sent.holder.write_number
+}
+
+/// Returns the command that completes a restore. Each word is quoted, because users paste the command into a shell. None
+/// for a command of another program.
+fn restore_command(config_map: &Object) -> Option<String> {
+    let text = config_map.get(&["data", RESTORE_KEY])?.as_str()?;
+    let words: Vec<String> = serde_json::from_str(text).ok()?;
+    let is_ours = words.first().is_some_and(|program| program == "capstan");
+    is_ours.then(|| words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
 }
 
 fn parse_journal(config_map: &Object) -> Result<Option<MoveJournal>, String> {

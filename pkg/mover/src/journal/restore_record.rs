@@ -26,13 +26,13 @@ impl RestoreRecord {
     pub(crate) async fn begin(
         target: &ManagementCluster,
         inventory: &ProviderInventory,
-        command: &str,
+        command: &[String],
         creates: bool,
     ) -> Result<Option<Self>, JournalError> {
         let copy = JournalCopy::read_with_inventory(target, MoveSide::Target, inventory).await?;
         let is_recorded = copy.restore_command.is_some();
         if creates && (!is_recorded || Self::is_over(&copy).await?) {
-            Self::write(&copy, json!({RESTORE_KEY: command})).await?;
+            Self::write(&copy, json!({RESTORE_KEY: json!(command).to_string()})).await?;
         }
         Ok((creates || is_recorded).then_some(Self(copy)))
     }

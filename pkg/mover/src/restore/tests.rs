@@ -122,7 +122,8 @@ fn an_interrupted_restore_records_the_command_that_completes_it() {
         let lab = &started.lab;
         let files = save(lab, SaveMode::Paused).await;
         let (objects, request) = (SavedObjects::read(as_saved(&files)).unwrap(), everything());
-        let options = RestoreOptions { command: "capstan restore a.tar.gz", ..RestoreOptions::default() };
+        let command = ["capstan", "restore", "b; id.tar.gz"].map(str::to_owned);
+        let options = RestoreOptions { command: &command, ..RestoreOptions::default() };
         let recorded = async || {
             let target = lab.lines().target().await;
             recorded_runs(&target, &target.inventory().await.unwrap()).await.unwrap().restore_command
@@ -133,7 +134,7 @@ fn an_interrupted_restore_records_the_command_that_completes_it() {
         let cut = Box::pin(restore_objects(&target, &request, &plan, &objects, options));
         assert!(lines.until_broken(cut).await.is_none());
         lab.target.wait_until_idle().await;
-        assert_eq!(recorded().await.as_deref(), Some(options.command));
+        assert_eq!(recorded().await.as_deref(), Some("capstan restore 'b; id.tar.gz'"));
         assert!(!restoring_objects(&lab.lines().target().await).await.unwrap().is_empty());
         restore(lab, &files, &request).await.unwrap();
         assert_eq!(recorded().await, None);

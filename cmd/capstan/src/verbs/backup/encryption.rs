@@ -74,8 +74,8 @@ impl EncryptionFlags {
 impl DecryptionFlags {
     /// Returns the files with keys, each with its flag.
     pub(in crate::verbs) fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let identities = self.identity.iter().map(|file| ("identity", file));
-        identities.chain(self.passphrase_file.iter().map(|file| ("passphrase-file", file)))
+        let identities = self.identity.iter().map(|file| ("--identity", file));
+        identities.chain(self.passphrase_file.iter().map(|file| ("--passphrase-file", file)))
     }
 
     /// Reads and verifies a whole backup. `otherwise` is the hint if the file is no backup.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::{TARGET_PLACEHOLDER, shell_word};
+use api::TARGET_PLACEHOLDER;
 use inventory::ManagementCluster;
 use mover::{MoveError, MovePlan, RestoreOptions, SaveFormat, SaveMode, SavedFile, SavedObjects};
 
@@ -122,8 +122,9 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     let files = read_files(path, session.messages())?;
     let objects = SavedObjects::read(files).map_err(MoveError::from)?;
     let target = flags.restore_target(session)?;
-    let folder = shell_word(&session.environment().resolve(path).display().to_string());
-    let command = format!("capstan move --from-directory {folder} --to-kubeconfig {TARGET_PLACEHOLDER}");
+    let folder = session.environment().resolve(path).display().to_string();
+    let command = ["capstan", "move", "--from-directory", &folder, "--to-kubeconfig", TARGET_PLACEHOLDER];
+    let command = command.map(str::to_owned);
     let run = RestoreRun {
         name: path.display().to_string(),
         objects: &objects,
