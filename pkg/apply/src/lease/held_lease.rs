@@ -47,13 +47,17 @@ impl HeldLease {
         }
     }
 
+    /// Waits until the former holder writes no longer.
+    pub(crate) async fn wait_for_former_holder(&self) {
+        if let Some(time) = self.not_before {
+            sleep_until(time).await;
+        }
+    }
+
     /// Confirms the lease, unless the last confirmation is recent enough.
     /// # Errors
     /// `LeaseLost` once another run holds the lease; otherwise the failure of the server.
     pub(crate) async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
-        if let Some(time) = self.not_before {
-            sleep_until(time).await;
-        }
         if self.is_fresh(within)? {
             return Ok(());
         }

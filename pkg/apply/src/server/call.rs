@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Collected};
 use kube::client::Body;
@@ -269,12 +269,7 @@ impl Server {
 
     async fn exchange(&self, call: &ApiCall, line: NumberedConnection) -> Result<Bytes, ApiError> {
         let limit = call.timeout(self.shared.settings.request_timeout);
-        if call.effect != RequestEffect::Lease {
-            self.shared.throttle.wait().await;
-        }
-        if call.effect == RequestEffect::Write {
-            self.check_write_allowed(call).await?;
-        }
+        self.wait_to_send(call).await?;
         let answer = timeout(limit, async {
             let response = self.open(call, &line).await?;
             collect(request_context(call, &line), response.into_body()).await
@@ -282,9 +277,20 @@ impl Server {
         answer.await.unwrap_or_else(|_| Err(request_context(call, &line).timed_out(limit)))
     }
 
-    /// Checks the leases before every request that writes, each time it is sent. This is the only such place.
-    pub(super) async fn check_write_allowed(&self, call: &ApiCall) -> Result<(), ApiError> {
+    /// Waits until a request may be sent, each time it is sent. This is the only place that checks the leases.
+    ///
+    /// Requests that read wait for former holders of the leases as well: what they write after a read would be missing in
+    /// every decision that is based on it.
+    pub(super) async fn wait_to_send(&self, call: &ApiCall) -> Result<(), ApiError> {
+        if call.effect == RequestEffect::Lease {
+            return Ok(());
+        }
+        self.shared.throttle.wait().await;
+        if let WriteGuard::Leased(leases) = &self.write_guard {
+            join_all(leases.iter().map(|lease| lease.wait_for_former_holder())).await;
+        }
         match self.write_guard {
+            _ if call.effect != RequestEffect::Write => Ok(()),
             WriteGuard::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
             WriteGuard::Unguarded | WriteGuard::Leased(_) => {
                 self.try_confirm_leases(&call.action, MAX_CONFIRMATION_AGE).await

@@ -16,7 +16,7 @@ use super::{
     response::retry_after,
     shared::NumberedConnection,
 };
-use crate::{ApiError, RequestEffect};
+use crate::ApiError;
 
 /// The pause after an answer 429 that names none.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
@@ -48,10 +48,7 @@ impl Server {
         let call = ApiCall::new(method, format!("request {}", uri.path()), uri.path());
         let call = if is_watch { call.streaming() } else { call };
         let request = ForwardedRequest { call, uri, headers, body: body.collect().await?.to_bytes() };
-        self.shared.throttle.wait().await;
-        if request.call.effect == RequestEffect::Write {
-            self.check_write_allowed(&request.call).await?;
-        }
+        self.wait_to_send(&request.call).await?;
         let answer =
             self.with_fresh_credentials(&request.call, |line| self.forward_once(&request, line)).await;
         answer.map_err(BoxError::from)

@@ -197,7 +197,7 @@ impl Server {
     /// Opens an answer that is read line by line. It holds no permit, because it may stay open for long.
     async fn open_lines(&self, call: &ApiCall) -> Result<Lines, ApiError> {
         let patience = self.shared.settings.request_timeout;
-        self.shared.throttle.wait().await;
+        self.wait_to_send(call).await?;
         let open = |line: NumberedConnection| async move {
             let opened = timeout(patience, self.open(call, &line)).await;
             opened.unwrap_or_else(|_| Err(request_context(call, &line).timed_out(patience)))
