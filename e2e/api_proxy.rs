@@ -34,6 +34,7 @@ struct ProxyState {
     client: Client,
     is_cut: bool,
     latency: Duration,
+    is_held: fn(&ReceivedRequest) -> bool,
     /// The difference of the clock that clients see.
     skew: SignedDuration,
     refusals: VecDeque<Refusal>,
@@ -86,6 +87,7 @@ impl ApiProxy {
             client,
             is_cut: false,
             latency: Duration::ZERO,
+            is_held: |_| false,
             skew: SignedDuration::ZERO,
             refusals: VecDeque::new(),
             received: Vec::new(),
@@ -129,6 +131,15 @@ impl ApiProxy {
         self.state.lock().unwrap().latency = latency;
     }
 
+    /// Holds the requests that are meant until [`ApiProxy::release`].
+    pub(crate) fn hold(&self, is_meant: fn(&ReceivedRequest) -> bool) {
+        self.state.lock().unwrap().is_held = is_meant;
+    }
+
+    pub(crate) fn release(&self) {
+        self.hold(|_| false);
+    }
+
     /// Changes the time in the headers of answers.
     pub(crate) fn set_clock(&self, skew: SignedDuration) {
         self.state.lock().unwrap().skew = skew;
@@ -159,6 +170,11 @@ impl ProxyState {
         let refusal = at.and_then(|at| self.refusals.remove(at)).map(|refusal| refusal.code);
         self.received.push(request);
         (self.received.len() - 1, refusal)
+    }
+
+    /// True if a recorded request is held.
+    fn is_held(&self, at: usize) -> bool {
+        (self.is_held)(&self.received[at])
     }
 }
 
@@ -201,6 +217,9 @@ async fn answer(
         (state.client.clone(), state.latency, state.skew)
     };
     tokio::time::sleep(latency).await;
+    while state.lock().unwrap().is_held(at) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let mut answer = if let Some(code) = refusal {
         refusal_of(code)
     } else {
