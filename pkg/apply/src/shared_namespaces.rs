@@ -35,7 +35,7 @@ impl OwnershipMarks {
         owned_fields(&self.own_view(object, manager), &self.manager_of(object, manager))
     }
 
-    /// Compares an object with the fields that this owner applied, see [`field_drift`].
+    /// Compares the fields of this owner in an object with those that it applied.
     pub fn field_drift(&self, recorded: &FieldSet, object: &Object, manager: &str) -> Vec<DriftedField> {
         field_drift(recorded, &self.own_view(object, manager), &self.manager_of(object, manager))
     }
