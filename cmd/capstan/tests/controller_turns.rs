@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{fixture::Fixture, kind::CONFIG_MAP};
 
@@ -39,6 +39,10 @@ async fn component(lab: &Management) -> Option<Value> {
     lab.fixture.get(COMPONENT, "shop/web").await
 }
 
+async fn is_deleting(lab: &Management) -> bool {
+    component(lab).await.is_some_and(|live| !live["metadata"]["deletionTimestamp"].is_null())
+}
+
 async fn wait_until(lab: &Management, condition: impl AsyncFn(&Management) -> bool) {
     let started_at = Instant::now();
     while !condition(lab).await {
@@ -67,9 +71,6 @@ async fn apply_and_delete_leave_the_objects_to_a_working_controller() {
 
     controller.signal("STOP");
     let delete = lab.spawn("component delete web -n shop");
-    let is_deleting = async |lab: &Management| {
-        component(lab).await.is_some_and(|live| !live["metadata"]["deletionTimestamp"].is_null())
-    };
     wait_until(&lab, is_deleting).await;
     thread::sleep(PAUSE);
     assert!(lab.fixture.get(CONFIG_MAP, "shop/web").await.is_some());
@@ -91,6 +92,29 @@ async fn apply_continues_alone_if_the_controller_stops_working() {
     // The former leader may not write any more.
     controller.signal("CONT");
     assert_ne!(controller.wait(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn delete_continues_alone_with_what_the_controller_has_recorded() {
+    let (lab, controller) = start().await;
+    assert_eq!(lab.run("component apply web.yaml").status, 0);
+    controller.signal("STOP");
+    let delete = lab.spawn("component delete web -n shop");
+    wait_until(&lab, is_deleting).await;
+    // The controller has created and recorded an object in the meantime.
+    let mut late = lab.fixture.get(CONFIG_MAP, "shop/web").await.unwrap();
+    let metadata = &late["metadata"];
+    late["metadata"] = json!({"name": "late", "namespace": "shop", "labels": metadata["labels"],
+        "annotations": metadata["annotations"]});
+    lab.fixture.apply(&late.to_string()).await;
+    let mut inventory = component(&lab).await.unwrap()["status"]["inventory"].as_array().unwrap().clone();
+    let mut item = inventory[0].clone();
+    item["name"] = json!("late");
+    inventory.push(item);
+    lab.fixture.merge_status(COMPONENT, "shop/web", &json!({"status": {"inventory": inventory}})).await;
+    lab.fixture.advance(Duration::from_mins(1));
+    finish(delete);
+    assert_eq!((component(&lab).await, lab.fixture.get(CONFIG_MAP, "shop/late").await), (None, None));
 }
 
 #[tokio::test(flavor = "multi_thread")]

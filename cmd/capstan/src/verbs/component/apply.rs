@@ -2,6 +2,7 @@ use api::{
     output::CertManagerPlan,
     plan::{SavedComponents, SavedPlan, SavedRequest},
 };
+use apply::LeaseHolder;
 use component::{BatchError, BatchPlan, PlanPurpose};
 use inventory::ManagementCluster;
 use management::{DiffDetail, PlannedComponent, new_salt, plan_origin, save_component};
@@ -23,6 +24,7 @@ use crate::{
 };
 
 const COMMAND: &str = "component apply";
+const RESUME_HINT: &str = "re-run the same command to resume";
 
 /// Apply Components, and wait until their objects are ready
 ///
@@ -126,7 +128,9 @@ struct ApplyRun<'a> {
 
 impl ApplyRun<'_> {
     fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
-        let (hub, plan) = self.plan(cluster, PlanPurpose::Show, session)?;
+        let hub = session.block_on(Hub::open(cluster))?;
+        let plan = self.plan(&hub, PlanPurpose::Show, session)?;
+        warn_suspended(&plan, session.messages());
         self.args.plan.write_plan(|| self.save(&hub, &plan, new_salt()?, session), session)?;
         let diffs = self.args.plan.show.diffs(self.format);
         print(&report(COMMAND, plan.plans(), diffs, false), diffs, self.format, session)
@@ -134,14 +138,24 @@ impl ApplyRun<'_> {
 
     fn execute(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<String, Failure> {
         let purpose = if self.saved.is_some() { PlanPurpose::Show } else { PlanPurpose::Execute };
-        let (hub, mut plan) = self.plan(cluster, purpose, session)?;
-        let work = async {
-            if !self.hand_over(&hub, &plan, session).await? {
-                self.inputs.batch(&hub).apply(&mut plan, self.saved.is_some()).await?;
+        let hub = session.block_on(Hub::open(cluster))?;
+        // What a controller has written until now is part of the plan.
+        let controller = session.block_on(controller_wait::find_controller(&hub))?;
+        let mut plan = self.plan(&hub, purpose, session)?;
+        warn_suspended(&plan, session.messages());
+        let is_done = match &controller {
+            Some(controller) => {
+                session.execute(self.hand_over(&hub, &plan, controller, session), RESUME_HINT)?
             }
-            Ok::<_, Failure>(())
+            None => false,
         };
-        session.execute(work, "re-run the same command to resume")?;
+        if !is_done {
+            if controller.is_some() {
+                plan = self.plan(&hub, purpose, session)?;
+            }
+            let work = self.inputs.batch(&hub);
+            session.execute(Box::pin(work.apply(&mut plan, self.saved.is_some())), RESUME_HINT)?;
+        }
         let report = report(COMMAND, plan.plans(), DiffDetail::Hidden, true);
         session.print(self.format, &report, |_, _| String::new())?;
         let count = format_count(report.components.len(), "Component");
@@ -149,9 +163,14 @@ impl ApplyRun<'_> {
         Ok(if report.changes { format!("applied {count}{writes}") } else { format!("{count} unchanged") })
     }
 
-    /// Lets a controller execute the plan. Returns false if no controller works on the cluster.
-    async fn hand_over(&self, hub: &Hub, plan: &BatchPlan, session: &Session) -> Result<bool, Failure> {
-        let Some(controller) = controller_wait::find_controller(hub).await? else { return Ok(false) };
+    /// Lets a controller execute the plan. Returns false if it has ended before.
+    async fn hand_over(
+        &self,
+        hub: &Hub,
+        plan: &BatchPlan,
+        controller: &LeaseHolder,
+        session: &Session,
+    ) -> Result<bool, Failure> {
         if let Some(refusal) = self.controller_refusal(hub, plan, session).await? {
             return Err(
                 refusal.cause(format!("a controller works on the Components of this cluster: {controller}"))
@@ -190,25 +209,18 @@ impl ApplyRun<'_> {
     }
 
     /// Plans, and checks that a saved plan is still valid.
-    fn plan(
-        &self,
-        cluster: &ManagementCluster,
-        purpose: PlanPurpose,
-        session: &Session,
-    ) -> Result<(Hub, BatchPlan), Failure> {
-        let hub = session.block_on(Hub::open(cluster))?;
-        let work = self.inputs.batch(&hub);
+    fn plan(&self, hub: &Hub, purpose: PlanPurpose, session: &Session) -> Result<BatchPlan, Failure> {
+        let work = self.inputs.batch(hub);
         let plan = session.block_on(async { Box::pin(work.plan(purpose)).await.map_err(Failure::from) })?;
         if let Some(saved) = &self.saved {
             let salt = saved.salt.clone().unwrap_or_default();
-            let mut now = self.save(&hub, &plan, salt, session)?;
+            let mut now = self.save(hub, &plan, salt, session)?;
             if self.args.plan.allows_any_user() {
                 now.user.clone_from(&saved.user);
             }
             lifecycle::check_unchanged(saved, &now)?;
         }
-        warn_suspended(&plan, session.messages());
-        Ok((hub, plan))
+        Ok(plan)
     }
 
     fn save(

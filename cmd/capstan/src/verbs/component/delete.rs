@@ -1,7 +1,6 @@
 use component::{
     Component, ComponentKey, ComponentPlan, StoredComponents, deletion_blocker, dependency_order,
 };
-use inventory::ManagementCluster;
 use management::DiffDetail;
 
 use super::{
@@ -62,28 +61,34 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
     let keys = args.keys(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     if args.show.is_show_only() {
-        let plans = args.plan(&cluster, &keys, session)?;
+        let hub = session.block_on(Hub::open(&cluster))?;
+        let plans = args.plan(&hub, &keys, session)?;
         let diffs = args.show.diffs(format);
         return print(&report("component delete", &plans, diffs, false), diffs, format, session);
     }
     let timeout = args.timeout.as_deref().map(parse_duration).transpose()?;
     let deleted = args.lease.hold("component delete", &[&cluster], session, |clusters, session| {
-        let mut plans = args.plan(&clusters[0], &keys, session)?;
+        let hub = session.block_on(Hub::open(&clusters[0]))?;
+        // What a controller has written until now is part of the plans.
+        let controller = session.block_on(controller_wait::find_controller(&hub))?;
+        let mut plans = args.plan(&hub, &keys, session)?;
         let work = async {
-            let hub = Hub::open(&clusters[0]).await?;
             for (at, plan) in plans.iter().enumerate() {
                 hub.runs().check_deletable(plan, &plans[..at]).await?;
             }
-            let controller = controller_wait::find_controller(&hub).await?;
             if let Some(controller) = &controller {
                 session.messages().status(format!("waiting for the controller: {controller}"));
             }
             for plan in &mut plans {
                 let timeout =
                     timeout.unwrap_or_else(|| component::Intervals::of(&plan.component.spec).timeout);
-                let messages = session.messages();
-                if controller.is_none() || !controller_wait::delete(&hub, plan, timeout, messages).await? {
+                if controller.is_none() {
                     hub.runs().delete(plan, timeout).await?;
+                } else if !controller_wait::delete(&hub, plan, timeout, session.messages()).await?
+                    && let Some(left) = hub.store.get(&plan.key).await?
+                {
+                    let mut rest = hub.runs().plan_deletion(left).await?;
+                    hub.runs().delete(&mut rest, timeout).await?;
                 }
             }
             Ok::<_, Failure>(())
@@ -119,21 +124,20 @@ impl Delete {
     /// Plans the deletions, dependents first. Components of files may be deleted already.
     fn plan(
         &self,
-        cluster: &ManagementCluster,
+        hub: &Hub,
         keys: &[ComponentKey],
         session: &Session,
     ) -> Result<Vec<ComponentPlan>, Failure> {
         session.block_on(async {
-            let hub = Hub::open(cluster).await?;
             if self.files.is_empty() {
-                return plan(&hub, hub.select(&Selection::Named(keys.to_vec())).await?).await;
+                return plan(hub, hub.select(&Selection::Named(keys.to_vec())).await?).await;
             }
             let found = hub.select_existing(keys).await?;
             let known = found.keys();
             for key in keys.iter().filter(|key| !known.contains(key)) {
                 session.messages().status(format!("skipped Component `{key}`, which does not exist"));
             }
-            plan(&hub, found).await
+            plan(hub, found).await
         })
     }
 }
