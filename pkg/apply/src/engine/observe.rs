@@ -74,7 +74,12 @@ impl Server {
             desired.chain(sought.iter().flat_map(|one| &one.set.items).map(|item| &item.key))
         };
         let has_all = |kinds: &ServedKinds| keys().all(|key| kinds.preferred(&key.group_kind()).is_some());
-        let kinds = self.kinds_with(has_all).await?;
+        let mut kinds = self.kinds_with(has_all).await?;
+        let recorded = || sought.iter().flat_map(|one| &one.set.items).map(|item| item.key.group_kind());
+        if recorded().any(|kind| kinds.preferred(&kind).is_none()) {
+            // Objects of kinds that do not exist are gone. The known kinds may be older than a definition.
+            kinds = Box::pin(self.newer_kinds(&kinds, recorded())).await?;
+        }
         let mut looks: Vec<_> = sought.iter().map(|one| SetObservation::new(*one, &kinds)).collect();
         self.read_namespaces(&kinds, &mut looks).await?;
         let found = self.list_owned(&looks, detail).await?;

@@ -263,8 +263,15 @@ impl Remover<'_, '_> {
     }
 
     async fn kind(&self, key: &ObjectKey) -> Result<Option<ApiKind>, ApiError> {
-        let kinds = self.engine.server.kinds().await?;
+        let server = self.engine.server;
+        let kinds = server.kinds().await?;
         let version = self.recorder.set.item(key).map_or("", |item| item.version.as_str());
-        Ok(served_kind(&kinds, &key.group_kind(), version).cloned())
+        if let Some(kind) = served_kind(&kinds, &key.group_kind(), version) {
+            return Ok(Some(kind.clone()));
+        }
+        match server.kind(&key.group_kind()).await {
+            Err(error) if error.is_not_found() => Ok(None),
+            kind => kind.map(Some),
+        }
     }
 }

@@ -70,6 +70,22 @@ impl Server {
         fresh.preferred(kind).cloned().ok_or_else(|| unknown_kind(&fresh, kind))
     }
 
+    /// Requests the kinds again, unless newer ones than `old` are known.
+    /// # Errors
+    /// `UnavailableGroup` for one of the needed kinds in a group without an answer, whose objects may exist.
+    pub(crate) async fn newer_kinds(
+        &self,
+        old: &Arc<ServedKinds>,
+        mut needed: impl Iterator<Item = GroupKind>,
+    ) -> Result<Arc<ServedKinds>, ApiError> {
+        let fresh = self.kinds_except(Some(old)).await?;
+        let unavailable = needed.find_map(|kind| {
+            let error = fresh.preferred(&kind).is_none().then(|| unknown_kind(&fresh, &kind))?;
+            (!error.is_not_found()).then_some(error)
+        });
+        unavailable.map_or(Ok(fresh), Err)
+    }
+
     async fn kinds_except(&self, old: Option<&Arc<ServedKinds>>) -> Result<Arc<ServedKinds>, ApiError> {
         self.shared.kinds.get(old, || discover(self)).await
     }

@@ -29,6 +29,19 @@ async fn a_set_is_deleted_wave_by_wave() {
     assert!(lab.set.items.is_empty(), "the record knows that all is gone");
 }
 
+#[tokio::test]
+async fn objects_of_a_kind_that_is_newer_than_the_known_kinds_are_deleted() {
+    let mut lab = Lab::start().await;
+    let earlier = lab.server.clone();
+    earlier.kinds().await.unwrap();
+    lab.patient().await;
+    lab.fixture.define(WIDGET).await;
+    lab.applied(&widget("one", &[])).await;
+    lab.server = earlier;
+    lab.deleted().await;
+    assert_eq!(lab.fixture.get(WIDGET, "default/one").await, None);
+}
+
 // Row: ENG-72
 #[tokio::test]
 async fn a_finalizer_blocks_the_next_wave_and_is_named() {
