@@ -265,7 +265,7 @@ impl ComponentRuns<'_> {
         let ended = Box::pin(engine.delete(&mut plan.objects, run)).await;
         match ended {
             Ok(EngineOutcome::Done) => {
-                let finalizers = self.store.remove(&key).await?;
+                let finalizers = self.store.remove(&plan.component).await?;
                 if finalizers.is_empty() {
                     return Ok(());
                 }

@@ -71,6 +71,10 @@ impl Component {
         all.into_iter().flatten().filter_map(Value::as_str)
     }
 
+    pub(crate) fn uid(&self) -> &str {
+        self.metadata_text("uid")
+    }
+
     pub(crate) fn resource_version(&self) -> &str {
         self.metadata_text("resourceVersion")
     }

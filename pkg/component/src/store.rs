@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt};
 use api::labels::FIELD_MANAGER;
 use apply::{
     ApiError, ApiKind, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, Event, GroupKind, ListQuery,
-    PatchTarget, Server, Written, key_of,
+    ObjectRevision, PatchTarget, Server, Written, key_of,
 };
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
 use jiff::Timestamp;
@@ -254,14 +254,30 @@ impl ComponentStore {
         let has_status = !is_new(&component);
         self.take_over_record(&mut component).await?;
         if !has_status && !is_new(&component) {
-            match self.replace_status(&mut component).await {
-                // A controller has taken the record over.
-                Err(error) if error.is_conflict() => {}
-                replaced => replaced?,
-            }
+            self.hand_record_over(&mut component).await?;
         }
         self.records.delete(&ComponentKey::of(&component)).await?;
         Ok(component)
+    }
+
+    /// Stores the status that a new Component has from its record, unless a controller has taken the record over.
+    async fn hand_record_over(&self, component: &mut Component) -> Result<(), StoreError> {
+        loop {
+            match self.replace_status(component).await {
+                Err(error) if error.is_conflict() => {}
+                replaced => return Ok(replaced?),
+            }
+            let key = ComponentKey::of(component);
+            let Some(kind) = self.kind_of(component) else { return Ok(()) };
+            // The next try reports a Component that is gone.
+            let Some(live) = self.server.get(kind, &key.namespace, &key.name).await? else { continue };
+            let live = Component::from_server(live)?;
+            if !is_new(&live) {
+                *component = live;
+                return Ok(());
+            }
+            component.metadata = live.metadata;
+        }
     }
 
     /// Replaces the spec of an existing Component. Server-side apply alone keeps fields of other managers, such as kubectl.
@@ -385,15 +401,18 @@ impl ComponentStore {
         Ok(others)
     }
 
-    /// Removes a Component whose objects are gone. Returns the finalizers of other programs, which keep it.
-    pub async fn remove(&self, key: &ComponentKey) -> Result<Vec<String>, ApiError> {
+    /// Removes a Component whose objects are gone, but not another one that has its name now. Returns the finalizers of other
+    /// programs, which keep it.
+    pub async fn remove(&self, component: &Component) -> Result<Vec<String>, ApiError> {
+        let (key, uid) = (ComponentKey::of(component), component.uid());
+        let is_same = |found: &Object| ObjectRevision::of(found).uid == uid;
         let mut others = Vec::new();
         if let Some(kind) = &self.kind
-            && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?
+            && let Some(found) = self.server.get(kind, &key.namespace, &key.name).await?.filter(is_same)
         {
             self.server.delete(kind, &key.namespace, &key.name, None).await?;
             others = other_finalizers(&found);
-            let patch = json!({"metadata": {"finalizers": others}});
+            let patch = json!({"metadata": {"uid": uid, "finalizers": others}});
             let released = self
                 .server
                 .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object)
@@ -403,7 +422,7 @@ impl ComponentStore {
                 _ => {}
             }
         }
-        self.records.delete(key).await?;
+        self.records.delete(&key).await?;
         Ok(others)
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use apply::{ApiError, ApplySet, ApplySetStore, ObjectKey};
+use apply::{ApiError, ApplySet, ApplySetStore, ItemPhase, ObjectKey};
 use futures::{FutureExt as _, future::BoxFuture, lock::Mutex};
 
 use crate::{Component, ComponentStore, store::inventory};
 
-/// Stores the inventory of a Component in its status before the first write, and whenever it has new objects. Other
-/// progress is stored with the status at the end of the step.
+/// Stores the inventory of a Component in its status before the first write, and whenever it has new objects or objects that
+/// have newly completed their work. Other progress is stored with the status at the end of the step.
 #[derive(Debug)]
 pub(super) struct StepInventory<'a> {
     store: &'a ComponentStore,
@@ -18,9 +18,12 @@ pub(super) struct StepInventory<'a> {
 #[derive(Debug)]
 struct RecordedInventory {
     component: Component,
-    /// The objects of the stored inventory. None until the inventory is stored for the first time.
-    stored: Option<BTreeSet<ObjectKey>>,
+    /// The content of the stored inventory. None until the inventory is stored for the first time.
+    stored: Option<BTreeSet<Entry>>,
 }
+
+/// An object, and true if it has completed its work.
+type Entry = (ObjectKey, bool);
 
 impl<'a> StepInventory<'a> {
     /// Takes a Component with the status for the time of the writes.
@@ -30,7 +33,7 @@ impl<'a> StepInventory<'a> {
 
     /// Takes a Component whose stored inventory has all objects.
     pub(super) fn of_recorded(store: &'a ComponentStore, component: Component, set: &ApplySet) -> Self {
-        let stored = Some(keys(set));
+        let stored = Some(entries(set));
         Self { store, recorded: Mutex::new(RecordedInventory { component, stored }) }
     }
 
@@ -47,7 +50,7 @@ impl ApplySetStore for StepInventory<'_> {
         async move {
             let mut recorded = self.recorded.lock().await;
             recorded.component.status.inventory = inventory(set);
-            let now = keys(set);
+            let now = entries(set);
             if recorded.stored.as_ref().is_some_and(|stored| now.is_subset(stored)) {
                 return Ok(());
             }
@@ -59,6 +62,9 @@ impl ApplySetStore for StepInventory<'_> {
     }
 }
 
-fn keys(set: &ApplySet) -> BTreeSet<ObjectKey> {
-    set.items.iter().map(|item| item.key.clone()).collect()
+fn entries(set: &ApplySet) -> BTreeSet<Entry> {
+    let has_completed = |phase: &ItemPhase| {
+        matches!(phase, ItemPhase::ScheduledForCompletion | ItemPhase::Completing | ItemPhase::Completed)
+    };
+    set.items.iter().map(|item| (item.key.clone(), has_completed(&item.phase))).collect()
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use apply::{GroupKind, ListQuery, PatchTarget, WatchEvent};
+use apply::{ApplySetStore as _, GroupKind, ListQuery, PatchTarget, WatchEvent};
 use futures::{FutureExt as _, StreamExt as _, stream::BoxStream};
 use manifest::{Value, YamlLimits, read_stream};
 use serde_json::json;
@@ -233,6 +233,36 @@ one gone
 
 "#]]
     );
+}
+
+// A hook such as a migration must not run twice.
+#[tokio::test]
+async fn the_completion_of_an_object_is_stored_before_its_deletion() {
+    let mut lab = Lab::start().await;
+    lab.apply("one", "values: {maps: [a]}").await;
+    lab.settle("one").await;
+    let component = lab.get("one").await;
+    let mut set = component.applied().unwrap();
+    let inventory = StepInventory::of_recorded(&lab.store, component, &set);
+    set.items[0].phase = ItemPhase::ScheduledForCompletion;
+    inventory.save(&set).await.unwrap();
+    let stored = lab.get("one").await.applied().unwrap();
+    assert_eq!(stored.items[0].phase, ItemPhase::ScheduledForCompletion);
+}
+
+#[tokio::test]
+async fn a_new_component_with_the_name_of_a_deleted_one_is_not_removed() {
+    let mut lab = Lab::start().await;
+    lab.apply("one", "values: {maps: [a]}").await;
+    lab.settle("one").await;
+    let deleted = lab.get("one").await;
+    lab.delete("one").await;
+    lab.settle("one").await;
+    lab.apply("one", "values: {maps: [a]}").await;
+    lab.settle("one").await;
+    lab.store.remove(&deleted).await.unwrap();
+    let new = lab.get("one").await;
+    assert!(!new.is_deleting() && new.finalizers().eq([RECONCILER]));
 }
 
 // Row: CMP-74, CMP-75
