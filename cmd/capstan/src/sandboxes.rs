@@ -13,7 +13,7 @@
 //! ```
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     thread,
@@ -23,6 +23,7 @@ use std::{
 use api::similar_names;
 use sandbox::Identity;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use transport::store::KeyLock;
 
 use crate::{
     Environment, Failure,
@@ -58,12 +59,6 @@ pub(crate) struct SandboxSettings {
 pub(crate) struct SandboxProcess {
     pub(crate) pid: u32,
     pub(crate) server: String,
-}
-
-/// The lock of the process of a running sandbox. The system releases the lock when the process ends for any reason.
-#[derive(Debug)]
-pub(crate) struct SandboxLock {
-    _file: File,
 }
 
 impl SandboxesFolder {
@@ -170,13 +165,16 @@ impl SandboxFolder {
     }
 
     /// Removes the sandbox with all its files. The caller holds the lock.
-    pub(crate) fn remove(&self, _lock: &SandboxLock) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, _lock: &KeyLock) -> Result<(), Failure> {
         fs::remove_dir_all(&self.path).map_err(|error| Failure::io("remove", &self.path, &error))
     }
 
     /// Removes the files of a first start that failed.
     pub(crate) fn remove_unless_started(&self) {
-        if let (Ok(None), Ok(Some(lock))) = (self.settings(), self.lock()) {
+        // Another process may have started it successfully.
+        if let Ok(Some(lock)) = self.lock()
+            && let Ok(None) = self.settings()
+        {
             // The failure of the start is the error to report.
             let _ = self.remove(&lock);
         }
@@ -238,23 +236,20 @@ impl SandboxFolder {
         }
     }
 
-    /// Takes the lock. `None` if another process holds the lock.
-    pub(crate) fn lock(&self) -> Result<Option<SandboxLock>, Failure> {
+    /// Takes the lock of the process of the sandbox. `None` if another process holds the lock.
+    pub(crate) fn lock(&self) -> Result<Option<KeyLock>, Failure> {
         let path = self.lock_file();
-        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
-        let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
         for _ in 0..LOCK_ATTEMPTS {
-            match file.try_lock() {
-                Ok(()) => return Ok(Some(SandboxLock { _file: file })),
-                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY_INTERVAL),
-                Err(TryLockError::Error(error)) => return Err(Failure::io("lock", &path, &error)),
+            match KeyLock::try_acquire(&path).map_err(|error| Failure::io("lock", &path, &error))? {
+                None => thread::sleep(LOCK_RETRY_INTERVAL),
+                lock => return Ok(lock),
             }
         }
         Ok(None)
     }
 
     /// Deletes the record of the last process. The caller holds the lock.
-    pub(crate) fn delete_process(&self, _lock: &SandboxLock) {
+    pub(crate) fn delete_process(&self, _lock: &KeyLock) {
         // A leftover file has no effect without the lock.
         let _ = fs::remove_file(self.process_file());
     }

@@ -13,8 +13,9 @@ mod setup;
 use std::{ffi::OsString, path::Path};
 
 use api::ProviderType;
+use transport::store::KeyLock;
 
-use self::setup::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, TARGET, TourLock, TourSetup, bundled_files};
+use self::setup::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, TARGET, TourSetup, bundled_files};
 use crate::{
     Environment, Failure, WithContext as _,
     failure::Kind,
@@ -175,7 +176,7 @@ fn print_now(text: &str, session: &mut Session) -> Result<(), Failure> {
     session.printer().flush()
 }
 
-fn tear_down(setup: &TourSetup, lock: &TourLock, session: &mut Session) -> Result<(), Failure> {
+fn tear_down(setup: &TourSetup, lock: &KeyLock, session: &mut Session) -> Result<(), Failure> {
     remove_sandboxes(setup, session)?;
     setup.remove(lock)
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -53,6 +53,15 @@ impl KeyLock {
     }
 }
 
+impl KeyLock {
+    /// Acquires the lock of a lock file. None if another process holds the lock.
+    /// # Errors
+    /// The file cannot be created or locked, or is a link.
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        Ok(lock_file(path)?.map(|file| Self { _file: file, waited: false }))
+    }
+}
+
 impl Store {
     /// Acquires the lock of a key. During a longer wait, an event shows the key and the holder to the user.
     /// # Errors
@@ -89,15 +98,19 @@ impl Store {
 
 /// Acquires the lock of a lock file. None if another task holds the lock.
 pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
+    lock_file(path).map_err(|error| store_error(path, error))
+}
+
+fn lock_file(path: &Path) -> io::Result<Option<File>> {
     loop {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|error| store_error(path, error))?;
+        let file = options.open(path)?;
         match file.try_lock() {
-            // Another process may have removed the file after it was opened. Other tasks would then lock a new file.
-            Ok(()) if is_removed(&file) => {}
+            // Other tasks would lock the new file.
+            Ok(()) if !is_at(path, &file)? => {}
             Ok(()) => {
                 // Others show the process while they wait. The lock also works without it.
                 let process = fs::read_link("/proc/self").unwrap_or_default();
@@ -105,8 +118,23 @@ pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
                 return Ok(Some(file));
             }
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(store_error(path, error)),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
+    }
+}
+
+/// True if an opened file is still at its path. Another process may have removed or replaced it.
+/// # Errors
+/// The path is a link. The file behind it, which may be anybody's, must not change.
+#[cfg(unix)]
+fn is_at(path: &Path, file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let opened = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_symlink() => Err(io::Error::other("it is a link")),
+        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -117,6 +145,11 @@ pub(super) fn is_removed(file: &File) -> bool {
 }
 
 /// On other systems, an open file keeps its name.
+#[cfg(not(unix))]
+fn is_at(_: &Path, _: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
 #[cfg(not(unix))]
 pub(super) fn is_removed(_: &File) -> bool {
     false

@@ -126,7 +126,10 @@ impl Store {
             let is_due = policy == PrunePolicy::Everything
                 || file.modified.elapsed().is_ok_and(|age| age >= ABANDONED_AFTER);
             let opened = fs::File::options().append(true).open(&file.path).ok().filter(|_| is_due);
-            if opened.is_some_and(|opened| opened.try_lock().is_ok()) {
+            // The lock is held until the file is gone. Otherwise another process could lock it before.
+            if let Some(opened) = opened
+                && opened.try_lock().is_ok()
+            {
                 remove(&file.path)?;
             }
         }

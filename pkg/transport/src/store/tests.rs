@@ -292,6 +292,19 @@ async fn a_lock_has_one_holder_and_others_see_it() {
     assert_eq!(log.events(), [crate::Event::WaitingForOtherTask { wanted: "key".to_owned(), holder }]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_lock_is_refused_and_its_target_stays() {
+    let folder = TempDir::new().unwrap();
+    let (target, lock) = (folder.path().join("target"), folder.path().join("lock"));
+    fs::write(&target, "text").unwrap();
+    std::os::unix::fs::symlink(&target, &lock).unwrap();
+    assert!(KeyLock::try_acquire(&lock).is_err());
+    assert_eq!(fs::read_to_string(&target).unwrap(), "text");
+    fs::remove_file(&lock).unwrap();
+    assert!(KeyLock::try_acquire(&lock).unwrap().is_some());
+}
+
 #[tokio::test]
 async fn two_concurrent_prunes_both_finish() {
     let folder = TempDir::new().unwrap();

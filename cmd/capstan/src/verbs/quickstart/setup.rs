@@ -6,10 +6,9 @@
 //!   sandboxes/tour-a, …     marked, so that sandboxes of the user are never treated as part of the tour
 //! ```
 
-use std::{
-    fs::{self, File, OpenOptions, TryLockError},
-    path::PathBuf,
-};
+use std::{fs, path::PathBuf};
+
+use transport::store::KeyLock;
 
 use crate::{
     Environment, Failure,
@@ -62,12 +61,6 @@ pub(super) struct TourSetup {
     home: SandboxesFolder,
 }
 
-/// The lock of a running tour.
-#[derive(Debug)]
-pub(super) struct TourLock {
-    _file: File,
-}
-
 impl TourSetup {
     pub(super) fn of(environment: &Environment) -> Result<Self, Failure> {
         let home = SandboxesFolder::of(environment)?;
@@ -98,17 +91,13 @@ impl TourSetup {
     }
 
     /// Takes the lock of the tour, because only one tour can run at a time.
-    pub(super) fn lock(&self) -> Result<TourLock, Failure> {
+    pub(super) fn lock(&self) -> Result<KeyLock, Failure> {
         let path = self.folder.join("lock");
-        let opened = fs::create_dir_all(&self.folder)
-            .and_then(|()| OpenOptions::new().create(true).write(true).truncate(false).open(&path));
-        let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(TourLock { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Failure::new(Kind::Conflict, "another tour is running")
-                .hint("wait until the other tour has ended")),
-            Err(TryLockError::Error(error)) => Err(Failure::io("lock", &path, &error)),
-        }
+        let locked = fs::create_dir_all(&self.folder).and_then(|()| KeyLock::try_acquire(&path));
+        locked.map_err(|error| Failure::io("lock", &path, &error))?.ok_or_else(|| {
+            Failure::new(Kind::Conflict, "another tour is running")
+                .hint("wait until the other tour has ended")
+        })
     }
 
     pub(super) fn is_empty(&self) -> Result<bool, Failure> {
@@ -158,7 +147,7 @@ impl TourSetup {
         })
     }
 
-    pub(super) fn remove(&self, _lock: &TourLock) -> Result<(), Failure> {
+    pub(super) fn remove(&self, _lock: &KeyLock) -> Result<(), Failure> {
         fs::remove_dir_all(&self.folder).map_err(|error| Failure::io("remove", &self.folder, &error))
     }
 }
