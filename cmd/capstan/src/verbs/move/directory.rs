@@ -16,13 +16,14 @@ use super::{
     journal_file::journal_store_under_lease,
     restore::{self, RestoreRun},
     save::{self, SaveRun},
-    staging::{STAGING, Staging},
+    staging::{MARKS, Staging},
 };
 use crate::{
     Failure,
     session::Session,
     suggested_commands::quoted,
     ui::{Messages, format_count},
+    verbs::path_lock::take_turn,
 };
 
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
@@ -41,14 +42,16 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
         format,
     };
     let shown = path.display().to_string();
+    if flags.how.dry_run && !flags.how.abort {
+        let (plan, _) = plan(&saving, &staging, flags, session)?;
+        return saving.show(&plan, &shown, session);
+    }
+    // A run for another cluster would mix its files with these.
+    let _turn = take_turn(path, "that saves to", &session.repositories_with(None)?, session)?;
     if flags.how.abort {
         return flags.lease.hold("move --abort", &[&source], session, |clusters, session| {
             resume(&SaveRun { source: &clusters[0], ..saving }, &staging, flags, session)
         });
-    }
-    if flags.how.dry_run {
-        let (plan, _) = plan(&saving, &staging, flags, session)?;
-        return saving.show(&plan, &shown, session);
     }
     flags.lease.hold("move --to-directory", &[&source], session, |clusters, session| {
         save_into(&staging, &shown, &SaveRun { source: &clusters[0], ..saving }, flags, session)
@@ -154,7 +157,7 @@ fn read_files(path: &Path, messages: &Messages) -> Result<Vec<SavedFile>, Failur
     let mut files = Vec::new();
     for path in paths {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name == STAGING {
+        if MARKS.contains(&&*name) {
             return Err(Failure::user(format!("the save in `{}` is incomplete", path.display()))
                 .hint("re-run the command that writes the save"));
         }

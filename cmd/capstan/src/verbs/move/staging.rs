@@ -1,4 +1,9 @@
-//! Writes all files of a folder at once, or none.
+//! Writes all files of a save to a folder. Until all are there, a mark says that the save is incomplete.
+//!
+//! ```text
+//! DIR/.capstan-save/             files of a save that is being written; deleted after a failure
+//! DIR/.capstan-save-incomplete/  an empty folder, while the files of DIR may be those of several saves
+//! ```
 
 use std::{
     collections::BTreeSet,
@@ -8,9 +13,12 @@ use std::{
 
 use crate::{Failure, ui::write_file_atomically};
 
-/// The staging folder inside the folder. Its presence marks an incomplete save, and no reader mistakes a folder for a
-/// file.
-pub(super) const STAGING: &str = ".capstan-save";
+/// The staging folder.
+const STAGING: &str = ".capstan-save";
+/// The mark of a folder into which a save was moved in part. Only a complete save removes it.
+const INCOMPLETE: &str = ".capstan-save-incomplete";
+/// The marks of an incomplete save. No reader mistakes a folder for a file.
+pub(super) const MARKS: [&str; 2] = [STAGING, INCOMPLETE];
 /// The mode of files. Only the user may read Secrets.
 const MODE: u32 = 0o600;
 const MAX_NAMED: usize = 5;
@@ -41,7 +49,7 @@ impl Staging {
         for entry in entries {
             let name = entry.map_err(|error| self.write_failure(&error))?.file_name();
             let name = name.to_string_lossy().into_owned();
-            if name != STAGING && !names.contains(&name) {
+            if !MARKS.contains(&&*name) && !names.contains(&name) {
                 others.insert(name);
             }
         }
@@ -60,7 +68,7 @@ impl Staging {
     /// Creates the staging folder. Deletes leftovers of an interrupted run.
     pub(super) fn begin(&self) -> Result<(), Failure> {
         self.discard()?;
-        self.create_folder().map_err(|error| self.write_failure(&error))
+        create_folder(&self.staging_folder()).map_err(|error| self.write_failure(&error))
     }
 
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
@@ -73,7 +81,9 @@ impl Staging {
         let is_stale =
             |name: &&String| !self.staging_folder().join(name).exists() && self.folder.join(name).exists();
         let stale: Vec<&String> = planned.iter().filter(is_stale).collect();
+        let incomplete = self.folder.join(INCOMPLETE);
         let publish = || {
+            create_folder(&incomplete)?;
             for entry in fs::read_dir(self.staging_folder())? {
                 let entry = entry?;
                 fs::rename(entry.path(), self.folder.join(entry.file_name()))?;
@@ -81,24 +91,18 @@ impl Staging {
             for name in stale {
                 fs::remove_file(self.folder.join(name))?;
             }
-            fs::remove_dir(self.staging_folder())
+            fs::remove_dir(self.staging_folder())?;
+            fs::remove_dir(&incomplete)
         };
         publish().map_err(|error| self.write_failure(&error))
     }
 
+    /// Deletes the files that were not yet moved to their final places.
     pub(super) fn discard(&self) -> Result<(), Failure> {
         match fs::remove_dir_all(self.staging_folder()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.write_failure(&error)),
             _ => Ok(()),
         }
-    }
-
-    fn create_folder(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(self.staging_folder())
     }
 
     fn staging_folder(&self) -> PathBuf {
@@ -108,6 +112,15 @@ impl Staging {
     fn write_failure(&self, error: &io::Error) -> Failure {
         Failure::io("write to", &self.folder, error)
     }
+}
+
+/// Creates a private folder, unless it exists.
+fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 #[cfg(test)]
@@ -163,6 +176,30 @@ mod tests {
         let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(text("b.yaml"), "new");
         assert!(!folder.path().join("a.yaml").exists(), "it was not saved again");
+    }
+
+    #[test]
+    fn a_save_that_was_moved_in_part_stays_marked_until_a_complete_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let staging = Staging::new(folder.path()).unwrap();
+        let is_marked = || MARKS.iter().any(|mark| folder.path().join(mark).exists());
+        staging.begin().unwrap();
+        staging.write("a.yaml", b"1").unwrap();
+        // The second file cannot be moved.
+        staging.write("b.yaml", b"1").unwrap();
+        fs::create_dir_all(folder.path().join("b.yaml/x")).unwrap();
+        assert!(staging.publish(&names(&["a.yaml", "b.yaml"])).is_err());
+        fs::remove_dir_all(folder.path().join("b.yaml")).unwrap();
+        staging.discard().unwrap();
+        assert!(is_marked());
+        staging.begin().unwrap();
+        staging.discard().unwrap();
+        assert!(is_marked(), "a save that failed later changes nothing");
+        staging.begin().unwrap();
+        staging.check(&names(&["a.yaml"])).unwrap();
+        staging.write("a.yaml", b"2").unwrap();
+        staging.publish(&names(&["a.yaml", "b.yaml"])).unwrap();
+        assert!(!is_marked());
     }
 
     #[test]
