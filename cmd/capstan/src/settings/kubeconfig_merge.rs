@@ -25,8 +25,8 @@ pub(crate) fn merge_kubeconfig(
     if user_kubeconfig == sandbox_kubeconfig {
         return Ok(user_kubeconfig);
     }
-    let added = read(sandbox_kubeconfig)?.unwrap_or_default();
     update(&user_kubeconfig, |merged| {
+        let Some(added) = read(sandbox_kubeconfig)? else { return Ok(KubeconfigChange::Unchanged) };
         for list in LISTS {
             let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
             let kept = entries_mut(merged, list, &user_kubeconfig)?;

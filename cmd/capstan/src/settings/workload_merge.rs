@@ -42,8 +42,8 @@ pub(crate) fn merge_workload(
     } else {
         environment.resolve(file)
     };
-    let others = read_other_files(&path, environment)?;
     update(&path, |document| {
+        let others = read_other_files(&path, environment)?;
         let entries = KubeconfigSet { document, other_files: &others }
             .entries(workload)
             .with_context(|| format!("cannot add context `{}` to `{}`", workload.name(), path.display()))?;

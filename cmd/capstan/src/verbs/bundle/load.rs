@@ -117,13 +117,12 @@ fn load_to_folder(
     };
     let configuration = site::configuration(bundle, local, Map::new())?;
     let lock_path = folder.join(LockFile::FILE);
-    // An unusable lock is an error before the first write.
-    settings::read_lock(&lock_path)?;
     let bundled = bundle.read_lock()?;
     let images = bundle.read_setting(IMAGES_FILE)?;
-    let contents = load_into_folder(bundle, folder, existing)?;
     let _turn = take_turn(&lock_path, LOCK_WRITER, &session.repositories_with(None)?, session)?;
+    // An unusable lock is an error before the first write.
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
+    let contents = load_into_folder(bundle, folder, existing)?;
     lock.providers.extend(bundled.providers);
     for (url, versions) in bundled.charts {
         lock.charts.entry(url).or_default().extend(versions);

@@ -65,8 +65,10 @@ impl WorkingDirFlag {
 
     /// Deletes everything that a compilation created in the folder.
     pub(super) fn clean(&self, session: &mut Session) -> Result<(), Failure> {
+        let folder = self.folder(session.environment());
+        let _turn = take_turn(folder.root(), WORKING_FOLDER, &session.repositories()?, session)?;
         session.printer().write(format!("{}\n", Step::CleanWorkingTree))?;
-        Ok(self.folder(session.environment()).clean()?)
+        Ok(folder.clean()?)
     }
 }
 

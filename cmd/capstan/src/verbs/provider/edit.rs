@@ -17,6 +17,7 @@ use crate::{
     session::Session,
     settings::{self, ConfigSource},
     ui::write_file_atomically,
+    verbs::path_lock::real_path,
 };
 
 /// Add a provider to clusterctl.yaml
@@ -245,7 +246,8 @@ impl EditedFile {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
         }
-        let lock_file = path.with_added_extension("lock");
+        // All names of the file have one lock.
+        let lock_file = real_path(&path).with_added_extension("lock");
         let (messages, file) = (session.messages(), format!("that edits `{}`", path.display()));
         let lock = KeyLock::acquire(&lock_file, |holder| messages.waiting_for_run(&file, holder));
         let lock = session.block_on(lock)?;

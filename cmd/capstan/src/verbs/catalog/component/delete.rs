@@ -1,8 +1,12 @@
 use catalog::WorkingFolder;
 use catalog::scaffold::{ScaffoldRun, find_component};
 
-use crate::verbs::catalog::{compilation::WorkingDirFlag, compile::Lines, tools::temporary_folder};
-use crate::{Failure, session::Session};
+use crate::verbs::catalog::{
+    compilation::{WORKING_FOLDER, WorkingDirFlag},
+    compile::Lines,
+    tools::temporary_folder,
+};
+use crate::{Failure, failure::Kind, session::Session, verbs::path_lock::take_turn};
 
 /// Delete the checkout of a component
 ///
@@ -43,8 +47,12 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
         hooks: None,
     };
     let component = session.block_on(find_component(&args.slug, run))?;
+    let _turn = take_turn(folder.root(), WORKING_FOLDER, &context, session)?;
     if !args.force {
-        if session.block_on(async { Ok::<_, Failure>(component.has_local_work().await) })? {
+        let has_local_work =
+            || session.block_on(async { Ok::<_, Failure>(component.has_local_work().await) });
+        let has_known_work = has_local_work()?;
+        if has_known_work {
             session.messages().warning(format!("component {} has work that is not on its remote", args.slug));
         }
         let question =
@@ -53,6 +61,10 @@ pub(super) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
             .hint("run the command in a terminal, or with `--force`");
         if !session.confirm(&question, unanswerable)? {
             return Err(Failure::user("Aborted!"));
+        }
+        if !has_known_work && has_local_work()? {
+            let changed = format!("component {} has been changed since the question", args.slug);
+            return Err(Failure::new(Kind::Conflict, changed).hint("re-run the command"));
         }
     }
     session.block_on(component.delete())?;
