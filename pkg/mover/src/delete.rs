@@ -1,5 +1,7 @@
 //! Deletes the objects on the source that were verified on the target, children before their owners.
 
+use std::collections::BTreeSet;
+
 use api::labels::FIELD_MANAGER;
 use api::output::MovePhase;
 use apply::{ApiError, ObjectKey, ObjectRevision, PatchTarget};
@@ -15,6 +17,7 @@ use crate::{
     error::{api_error, check_failures},
     run::{Deleted, MoveContext, PhasedMove, Verified},
     stale::StaleCopies,
+    verify::Verification,
 };
 
 /// Maximum number of attempts to delete an object that keeps changing.
@@ -30,7 +33,8 @@ impl<'a> PhasedMove<'a, Verified> {
         self.work.enter_phase(MovePhase::Deleting, |_| {}).await?;
         let work = &self.work;
         let of = work.leaving_nodes().count();
-        let mut done = 0;
+        let (mut done, mut verification) = (0, work.verification);
+        let mut left: BTreeSet<NodeId> = work.leaving_nodes().collect();
         let writer = CopyWriter::new(work, &self.existing).await.map_err(api_error(MoveSide::Target))?;
         for group in work.plan.groups.iter().rev() {
             let leaving: Vec<NodeId> =
@@ -39,11 +43,33 @@ impl<'a> PhasedMove<'a, Verified> {
                 // Confirms the lease of the target too, because the target may have been lost since the verification.
                 let confirmed = work.source.server.confirm_leases("delete objects").await;
                 confirmed.map_err(api_error(MoveSide::Source))?;
+                verification = self.verify_again(verification, &left).await?;
                 done += self.delete_batch(&writer, batch).await?;
+                for node in batch {
+                    left.remove(node);
+                }
                 work.report_progress(MovePhase::Deleting, done, of);
             }
         }
         Ok(self.into_phase())
+    }
+
+    /// Verifies the copies of the objects that are left, if the last verification is too old.
+    async fn verify_again(
+        &self,
+        last: Option<Verification>,
+        left: &BTreeSet<NodeId>,
+    ) -> Result<Option<Verification>, MoveError> {
+        if last.is_some_and(Verification::is_valid) {
+            return Ok(last);
+        }
+        let verification = Verification::begin();
+        let differences = self.work.copy_problems(&self.copies, left.iter().copied()).await?;
+        if differences.is_empty() {
+            Ok(Some(verification))
+        } else {
+            Err(MoveError::TargetDiffers { differences })
+        }
     }
 
     async fn delete_batch(&self, writer: &CopyWriter<'_>, batch: &[NodeId]) -> Result<usize, MoveError> {

@@ -15,7 +15,7 @@ use workload::{DiscoverError, Discovery, NodeId, Scope, rediscover, rediscover_w
 
 use crate::{
     JournalStore, MoveError, MoveJournal, MovePlan, MoveReport, MoveRequest, MoveRoute, MoveSide,
-    create::ExistingObjects, journal::JournalLease, request::MAX_DISCOVERIES,
+    create::ExistingObjects, journal::JournalLease, request::MAX_DISCOVERIES, verify::Verification,
 };
 
 /// The result of a move.
@@ -41,6 +41,8 @@ pub(super) struct MoveContext<'a> {
     pub(super) is_resumed: bool,
     /// Objects that did not report their pause in time.
     pub(super) not_acknowledged: BTreeSet<ObjectKey>,
+    /// The last verification of the copies on the target.
+    pub(super) verification: Option<Verification>,
     /// The outcome of each object in words.
     outcomes: BTreeMap<ObjectKey, String>,
 }

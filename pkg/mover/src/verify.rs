@@ -1,42 +1,51 @@
-//! Verifies the target before the first deletion: every object exists, is the created one, and has the same owners as
-//! on the source.
+//! Verifies the target before deletions: every object exists, is the created one, and has the same owners as on the
+//! source.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use api::output::MovePhase;
 use apply::ObjectKey;
+use tokio::time::Instant;
 use workload::{Node, NodeId};
 
 use crate::{
     DifferencePolicy, MoveError, MoveSide,
     error::api_error,
-    run::{Created, PhasedMove, TargetCopy, Verified},
+    run::{Created, KnownCopies, MoveContext, PhasedMove, TargetCopy, Verified},
     target::{TargetObject, TargetView},
 };
+
+/// The time for which a verification allows deletions. Meanwhile others may delete copies, for example while this process
+/// is stopped.
+const VALIDITY: Duration = Duration::from_secs(15);
+
+/// The time of a verification by both clocks of this machine. Only the wall clock runs while the machine is suspended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verification {
+    monotonic: Instant,
+    wall: SystemTime,
+}
+
+impl Verification {
+    pub(super) fn begin() -> Self {
+        Self { monotonic: Instant::now(), wall: SystemTime::now() }
+    }
+
+    pub(super) fn is_valid(self) -> bool {
+        self.monotonic.elapsed() < VALIDITY && self.wall.elapsed().is_ok_and(|age| age < VALIDITY)
+    }
+}
 
 impl<'a> PhasedMove<'a, Created> {
     /// Compares the target with the objects that were sent.
     pub(super) async fn verify(mut self) -> Result<PhasedMove<'a, Verified>, MoveError> {
         self.work.enter_phase(MovePhase::Verifying, |_| {}).await?;
         let Self { work, copies, .. } = &self;
-        let moving = work.plan.selection.moving();
-        let keys: BTreeMap<NodeId, ObjectKey> =
-            moving.map(|node| (node, work.plan.key_on_target(node, work.request))).collect();
-        let view = if keys.is_empty() {
-            TargetView::default()
-        } else {
-            TargetView::read(&work.target, &keys).await.map_err(api_error(MoveSide::Target))?
-        };
-        let wrong = keys.iter().filter_map(|(node, key)| {
-            let object = work.plan.discovered.graph.node(*node);
-            let owners = object.owners.iter().map(|(owner, _)| copies.get(&owner.uid));
-            let is_left_alone =
-                work.plan.is_cluster_scoped(*node) && work.journal_lease.journal.existed.contains(key);
-            let owners = owners.filter(|_| !is_left_alone);
-            let what = copy_problem(object, copies.get(&object.facts.uid), view.objects.get(key), owners)?;
-            Some((key.clone(), what))
-        });
-        let mut wrong: Vec<(ObjectKey, String)> = wrong.collect();
+        let verification = Verification::begin();
+        let mut wrong = work.copy_problems(copies, work.plan.selection.moving()).await?;
         let is_stopped = work.request.on_difference == DifferencePolicy::Stop;
         if is_stopped {
             let other = copies.differences.iter().map(|(key, path)| (key.clone(), path.clone()));
@@ -45,8 +54,36 @@ impl<'a> PhasedMove<'a, Created> {
         if !wrong.is_empty() {
             return Err(MoveError::TargetDiffers { differences: wrong });
         }
-        work.report_progress(MovePhase::Verifying, keys.len(), keys.len());
+        let count = work.plan.selection.moving().count();
+        work.report_progress(MovePhase::Verifying, count, count);
+        self.work.verification = Some(verification);
         Ok(self.into_phase())
+    }
+}
+
+impl MoveContext<'_> {
+    /// Compares the copies of objects on the target with what was sent. Returns the problems in words, by keys on the target.
+    pub(super) async fn copy_problems(
+        &self,
+        copies: &KnownCopies,
+        nodes: impl Iterator<Item = NodeId>,
+    ) -> Result<Vec<(ObjectKey, String)>, MoveError> {
+        let keys: BTreeMap<NodeId, ObjectKey> =
+            nodes.map(|node| (node, self.plan.key_on_target(node, self.request))).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let view = TargetView::read(&self.target, &keys).await.map_err(api_error(MoveSide::Target))?;
+        let problems = keys.iter().filter_map(|(node, key)| {
+            let object = self.plan.discovered.graph.node(*node);
+            let owners = object.owners.iter().map(|(owner, _)| copies.get(&owner.uid));
+            let is_left_alone =
+                self.plan.is_cluster_scoped(*node) && self.journal_lease.journal.existed.contains(key);
+            let owners = owners.filter(|_| !is_left_alone);
+            let what = copy_problem(object, copies.get(&object.facts.uid), view.objects.get(key), owners)?;
+            Some((key.clone(), what))
+        });
+        Ok(problems.collect())
     }
 }
 

@@ -54,6 +54,7 @@ impl<'a> PhasedMove<'a, Started> {
                 journal_lease,
                 is_resumed,
                 not_acknowledged,
+                verification: None,
                 outcomes,
             },
             existing: ExistingObjects::new(known, existed),

@@ -8,7 +8,9 @@ use snapbox::{assert_data_eq, str};
 use support::{
     cluster_api::{cluster, object},
     kind,
+    scripted_connection::PausePoint,
 };
+use tokio::time::advance;
 use workload::{BLOCK_MOVE, MOVE_MARK};
 
 use super::phases::InterruptionPoint;
@@ -116,6 +118,31 @@ async fn a_machine_deleted_between_two_runs_does_not_come_back() {
     lab.target.wait_until_idle().await;
     assert_eq!(lab.target.list(kind::CLUSTER).await.len(), 0);
     assert_eq!(lab.target.list(kind::MACHINE).await.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_that_is_deleted_while_the_move_is_stopped_keeps_its_original() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    let secret = "team/c-apiserver-etcd-client";
+    // The last write before the first deletion.
+    let point = InterruptionPoint::new(MovePhase::Deleting, 2);
+    let (moment, at) = (PausePoint::default(), point.clone());
+    let lines = lab.waiting_at(&moment, move |request| at.is_reached(request));
+    let (source, target) = (lines.source().await, lines.target().await);
+    let stopped = async {
+        lab.target.delete(kind::SECRET, secret).await;
+        advance(Duration::from_secs(20)).await;
+    };
+    let run = moment.run_with_change(Box::pin(point.run(&source, &target, "1")), stopped);
+    let MoveError::TargetDiffers { differences } = run.await.unwrap_err() else { panic!("another failure") };
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].0.to_string(), format!("Secret {secret}"));
+    assert!(lab.source.get(kind::SECRET, secret).await.is_some());
+    move_lab(lab, &request(), "2").await.unwrap();
+    assert!(lab.target.get(kind::SECRET, secret).await.is_some());
+    state(lab).await.check("completed");
 }
 
 #[tokio::test(start_paused = true)]
