@@ -66,7 +66,7 @@ impl<'a> PhasedMove<'a, Verified> {
         let verification = Verification::begin();
         let differences = self.work.copy_problems(&self.copies, left.iter().copied()).await?;
         if differences.is_empty() {
-            Ok(Some(verification))
+            Ok(Some(verification.end()))
         } else {
             Err(MoveError::TargetDiffers { differences })
         }

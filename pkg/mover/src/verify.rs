@@ -21,21 +21,29 @@ use crate::{
 /// The time for which a verification allows deletions. Meanwhile others may delete copies, for example while this process
 /// is stopped.
 const VALIDITY: Duration = Duration::from_secs(15);
+/// The time after a slow verification. Deletions must not mostly wait for verifications.
+const MAX_VALIDITY: Duration = Duration::from_mins(2);
 
 /// The time of a verification by both clocks of this machine. Only the wall clock runs while the machine is suspended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verification {
     monotonic: Instant,
     wall: SystemTime,
+    validity: Duration,
 }
 
 impl Verification {
     pub(super) fn begin() -> Self {
-        Self { monotonic: Instant::now(), wall: SystemTime::now() }
+        Self { monotonic: Instant::now(), wall: SystemTime::now(), validity: VALIDITY }
+    }
+
+    pub(super) fn end(self) -> Self {
+        let validity = (self.monotonic.elapsed() * 4).clamp(VALIDITY, MAX_VALIDITY);
+        Self { validity, ..self }
     }
 
     pub(super) fn is_valid(self) -> bool {
-        self.monotonic.elapsed() < VALIDITY && self.wall.elapsed().is_ok_and(|age| age < VALIDITY)
+        self.monotonic.elapsed() < self.validity && self.wall.elapsed().is_ok_and(|age| age < self.validity)
     }
 }
 
@@ -56,7 +64,7 @@ impl<'a> PhasedMove<'a, Created> {
         }
         let count = work.plan.selection.moving().count();
         work.report_progress(MovePhase::Verifying, count, count);
-        self.work.verification = Some(verification);
+        self.work.verification = Some(verification.end());
         Ok(self.into_phase())
     }
 }
@@ -110,4 +118,24 @@ pub(super) fn copy_problem<'c>(
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_verification_is_valid_for_longer() {
+        for (seconds, valid_for) in [(1, 15), (10, 40), (3600, 120)] {
+            let verification = Verification::begin();
+            advance(Duration::from_secs(seconds)).await;
+            assert_eq!(verification.end().validity, Duration::from_secs(valid_for));
+        }
+        let verification = Verification::begin().end();
+        assert!(verification.is_valid());
+        advance(VALIDITY).await;
+        assert!(!verification.is_valid());
+    }
 }
