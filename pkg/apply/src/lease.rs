@@ -37,7 +37,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use confirmation::ClockReading;
+pub use confirmation::ClockReading;
 pub(crate) use confirmation::LeaseConfirmation;
 pub(crate) use held_lease::HeldLease;
 pub use holder::{LEASE_DURATION, LeaseHolder, LeaseName, MAX_CONFIRMATION_AGE};

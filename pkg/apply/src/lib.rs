@@ -90,8 +90,8 @@ pub use in_use::DefinitionInUse;
 pub use key::key_of;
 pub use kinds::{ApiKind, ServedKinds, defined_kinds};
 pub use lease::{
-    HeldLeasePolicy, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,
-    end_expired_lease, lease_state,
+    ClockReading, HeldLeasePolicy, Lease, LeaseEnd, LeaseError, LeaseHolder, LeaseName, LeaseRequest,
+    LeaseState, end_expired_lease, lease_state,
 };
 pub use live::{LiveObjects, Observation};
 pub use marks::OwnershipMarks;

@@ -7,8 +7,7 @@ use std::{
 };
 
 use api::output::MovePhase;
-use apply::ObjectKey;
-use tokio::time::Instant;
+use apply::{ClockReading, ObjectKey};
 use workload::{Node, NodeId};
 
 use crate::{
@@ -24,26 +23,28 @@ const VALIDITY: Duration = Duration::from_secs(15);
 /// The time after a slow verification. Deletions must not mostly wait for verifications.
 const MAX_VALIDITY: Duration = Duration::from_mins(2);
 
-/// The time of a verification by both clocks of this machine. Only the wall clock runs while the machine is suspended.
+/// The start of a verification, and the time for which it is valid since then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verification {
-    monotonic: Instant,
-    wall: SystemTime,
+    began: ClockReading,
     validity: Duration,
 }
 
 impl Verification {
     pub(super) fn begin() -> Self {
-        Self { monotonic: Instant::now(), wall: SystemTime::now(), validity: VALIDITY }
+        Self { began: ClockReading::now(SystemTime::now), validity: VALIDITY }
     }
 
     pub(super) fn end(self) -> Self {
-        let validity = (self.monotonic.elapsed() * 4).clamp(VALIDITY, MAX_VALIDITY);
-        Self { validity, ..self }
+        Self { validity: (self.age().unwrap_or_default() * 4).clamp(VALIDITY, MAX_VALIDITY), ..self }
     }
 
     pub(super) fn is_valid(self) -> bool {
-        self.monotonic.elapsed() < self.validity && self.wall.elapsed().is_ok_and(|age| age < self.validity)
+        self.age().is_some_and(|age| age < self.validity)
+    }
+
+    fn age(self) -> Option<Duration> {
+        self.began.age(SystemTime::now)
     }
 }
 

@@ -10,22 +10,23 @@ use tokio::time::Instant;
 use super::LeaseHolder;
 use crate::ApiError;
 
-/// A moment by both clocks of this machine.
+/// A moment by both clocks of this machine. Only the wall clock runs while the machine is suspended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClockReading {
+pub struct ClockReading {
     monotonic: Instant,
     wall: SystemTime,
 }
 
 impl ClockReading {
-    pub(super) fn now(wall_clock: fn() -> SystemTime) -> Self {
+    /// Reads both clocks.
+    pub fn now(wall_clock: fn() -> SystemTime) -> Self {
         Self { monotonic: Instant::now(), wall: wall_clock() }
     }
 
-    /// True if less than the span has passed by both clocks, and the wall clock was not set back.
-    fn is_within(self, span: Duration, wall_clock: fn() -> SystemTime) -> bool {
-        let wall = wall_clock().duration_since(self.wall);
-        self.monotonic.elapsed() < span && wall.is_ok_and(|wall| wall < span)
+    /// Returns the time since then: the longer one of both clocks. None if the wall clock was set back.
+    pub fn age(self, wall_clock: fn() -> SystemTime) -> Option<Duration> {
+        let wall = wall_clock().duration_since(self.wall).ok()?;
+        Some(wall.max(self.monotonic.elapsed()))
     }
 }
 
@@ -54,7 +55,7 @@ impl LeaseConfirmation {
     /// True if the lease was confirmed within a span of time, and is not lost.
     pub(crate) fn is_confirmed_within(&self, span: Duration) -> bool {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.lost_to.get().is_none() && confirmed.is_within(span, self.wall_clock)
+        self.lost_to.get().is_none() && confirmed.age(self.wall_clock).is_some_and(|age| age < span)
     }
 
     /// Notes the permanent loss of the lease. Returns the error for all later requests.

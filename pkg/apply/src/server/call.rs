@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
-use futures::future::{BoxFuture, join_all};
+use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Collected};
 use kube::client::Body;
@@ -287,10 +287,14 @@ impl Server {
         }
         self.shared.throttle.wait().await;
         if let WriteGuard::Leased(leases) = &self.write_guard {
-            join_all(leases.iter().map(|lease| lease.wait_for_former_holder())).await;
+            for lease in leases {
+                lease.wait_for_former_holder().await;
+            }
+        }
+        if call.effect != RequestEffect::Write {
+            return Ok(());
         }
         match self.write_guard {
-            _ if call.effect != RequestEffect::Write => Ok(()),
             WriteGuard::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
             WriteGuard::Unguarded | WriteGuard::Leased(_) => {
                 self.try_confirm_leases(&call.action, MAX_CONFIRMATION_AGE).await
